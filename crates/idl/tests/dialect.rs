@@ -654,6 +654,29 @@ fn bit_fields_of_enumerations_have_a_sign_in_c_if_a_value_is_negative() {
 }
 
 #[test]
+fn bit_fields_that_are_too_narrow_for_their_enumeration_get_a_warning() {
+    let warned = |values: &str, width: u32| {
+        let text = format!("typedef [v1_enum] enum E {{ {values} }} E; struct S {{ E a : {width}; E : 1; }};");
+        let made = Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|failure| panic!("{failure}"));
+        let codes: Vec<_> = made.warnings.iter().map(|warning| warning.code).collect();
+        assert!(codes.is_empty() || codes == ["narrow-bit-field"], "{values}: {codes:?}");
+        !codes.is_empty()
+    };
+    for (values, least) in [
+        ("A, B = 12", 4),
+        ("A = -1, B = 12", 5),
+        ("A = -8, B = 7", 4),
+        ("A = -9", 5),
+        ("A = 15", 4),
+        ("A = 0x7fffffff", 31),
+        ("A = -0x7fffffff - 1, B = 0x7fffffff", 32),
+    ] {
+        assert!(!warned(values, least), "{values} fit {least} bits");
+        assert!(warned(values, least - 1), "{values} do not fit {} bits", least - 1);
+    }
+}
+
+#[test]
 fn structures_whose_sizes_are_behind_pointers_are_refused_by_name() {
     for members in [
         "long *p; long n; [size_is(p ? *p : n)] long a[];",

@@ -4,6 +4,7 @@
 //! After an intended change of the pages, run the test with `OBVIA_BLESS=1` to write the golden
 //! files anew, and review the differences.
 
+mod files;
 mod folders;
 mod markup;
 
@@ -230,6 +231,8 @@ fn the_time_for_many_interfaces_grows_linearly() {
                  HRESULT M([in] struct S{at} *a, [in] struct Shared *b);\n}}"
             );
         }
+        let names: Vec<String> = (0..count * 4).map(|at| format!("T{at}")).collect();
+        let _ = writeln!(text, "/** Numbers. */ typedef long {};", names.join(", "));
         let made = check("x.idl", &text);
         let begin = processor_time();
         let made = pages(&[made]);

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 /// The arguments of `obvia idl doc`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The folder is new or empty, or an earlier run made it: its files are replaced. The pages need no
-server and no network.
+DIR must be new, empty, or made by an earlier run, whose files are then replaced. The pages
+need no server and no network.
 
 Exit codes:
   0  the pages were written
@@ -21,7 +21,7 @@ Exit codes:
 Example:
   obvia idl doc calc.idl notes.idl -o reference    writes reference/index.html and the other pages")]
 pub(super) struct Arguments {
-    /// The IDL files. The files on disk that they import are described too
+    /// The IDL files. Files that they import are included, except built-in ones
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Look for imports in this directory too

@@ -337,7 +337,8 @@ impl Printer<'_> {
             levels.push(&**pointer);
             inner = &pointer.to;
         }
-        self.pointer_attributes(&levels, &mut attributes, names, param);
+        let usual = if param { PointerClass::Ref } else { PointerClass::Unique };
+        attributes.extend(pointer_attributes(&levels, usual, names));
         let (mut stars, mut base) = ("*".repeat(levels.len()), self.name(inner));
         if let Some(alias) = alias {
             base = alias;
@@ -370,37 +371,6 @@ impl Printer<'_> {
         name
     }
 
-    fn pointer_attributes(&self, levels: &[&Pointer], attributes: &mut Vec<String>, names: &[&str], param: bool) {
-        if let Some(outer) = levels.first() {
-            let usual = if param { PointerClass::Ref } else { PointerClass::Unique };
-            if outer.class != usual {
-                attributes.push(class(outer.class).to_owned());
-            }
-        }
-        let (mut size, mut length, mut text) = (Vec::new(), Vec::new(), false);
-        for level in levels {
-            match &level.extent {
-                Extent::One => {
-                    size.push(String::new());
-                    length.push(String::new());
-                }
-                Extent::Text => text = true,
-                Extent::Counted { size: count, length: used } => {
-                    size.push(arith(count, names));
-                    length.push(used.as_ref().map_or_else(String::new, |used| arith(used, names)));
-                }
-            }
-        }
-        for (name, list) in [("size_is", size), ("length_is", length)] {
-            if list.iter().any(|one| !one.is_empty()) {
-                attributes.push(format!("{name}({})", list.join(", ").trim_end_matches(", ")));
-            }
-        }
-        if text {
-            attributes.push("string".to_owned());
-        }
-    }
-
     fn sizes(&self, size: &Arith, length: Option<&Arith>, names: &[&str]) -> String {
         let size = format!("size_is({})", arith(size, names));
         length.map_or_else(|| size.clone(), |length| format!("{size}, length_is({})", arith(length, names)))
@@ -429,6 +399,34 @@ fn stars(place: &Type) -> String {
         stars.push_str(if matches!(ty, Type::Pointer(_) | Type::Interface(_)) { "*" } else { "" });
     }
     stars
+}
+
+/// Returns the attributes of a type's pointers, which are listed from the outermost on. `usual` is
+/// the default class of the outermost pointer.
+pub(crate) fn pointer_attributes(levels: &[&Pointer], usual: PointerClass, names: &[&str]) -> Vec<String> {
+    let outer = levels.first().filter(|outer| outer.class != usual);
+    let mut attributes: Vec<String> = outer.iter().map(|outer| class(outer.class).to_owned()).collect();
+    let (mut sizes, mut lengths, mut is_text) = (Vec::new(), Vec::new(), false);
+    for level in levels {
+        match &level.extent {
+            Extent::One => {
+                sizes.push(String::new());
+                lengths.push(String::new());
+            }
+            Extent::Text => is_text = true,
+            Extent::Counted { size, length } => {
+                sizes.push(arith(size, names));
+                lengths.push(length.as_ref().map_or_else(String::new, |length| arith(length, names)));
+            }
+        }
+    }
+    for (name, list) in [("size_is", sizes), ("length_is", lengths)] {
+        if list.iter().any(|one| !one.is_empty()) {
+            attributes.push(format!("{name}({})", list.join(", ").trim_end_matches(", ")));
+        }
+    }
+    attributes.extend(is_text.then(|| "string".to_owned()));
+    attributes
 }
 
 pub(crate) fn class(class: PointerClass) -> &'static str {

@@ -181,6 +181,11 @@ impl Enum {
     /// The largest value of an enumeration of 16 bits in NDR. MIDL's stubs refuse larger values.
     pub const NARROW_MAX: i32 = 0x7fff;
 
+    /// Whether a bit field of the enumeration has a sign: whether one of its values is negative.
+    pub fn is_signed(&self) -> bool {
+        self.values.iter().any(|(_, value)| *value < 0)
+    }
+
     /// Whether every 32-bit value is valid.
     pub const fn is_any(&self) -> bool {
         self.open && self.v1

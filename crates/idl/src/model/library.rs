@@ -115,4 +115,6 @@ pub struct DispMember {
     pub params: Vec<Param>,
     /// The result, or the property's value, in the form of a parameter. `None` for no value.
     pub returns: Option<Param>,
+    /// The member's place in the source.
+    pub span: Span,
 }

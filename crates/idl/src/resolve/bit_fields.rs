@@ -1,7 +1,7 @@
 //! Bit fields: each run of them is an integer of the model.
 
 use super::{Resolver, attributes};
-use crate::model::{BitField, Type};
+use crate::model::{BitField, EnumId, Type};
 use crate::syntax::ast::{Declarator, Expr, Member, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 use std::collections::{HashMap, HashSet};
@@ -82,6 +82,9 @@ impl Resolver<'_> {
         let bits = self.evaluate_int(width)?;
         let least = i64::from(!declarator.name.name.is_empty());
         if (least..=i64::from(size * 8)).contains(&bits) && size > 0 {
+            if let (Type::Enum(id), false) = (&ty, declarator.name.name.is_empty()) {
+                self.check_values(*id, bits as u32, width);
+            }
             return Some((ty, size, bits as u32));
         }
         let error = Diagnostic::error(
@@ -91,5 +94,22 @@ impl Resolver<'_> {
         );
         self.report(error.help("write an integer type, and a number of bits from 1 to that of the type"));
         None
+    }
+
+    /// Warns of an enumeration with values that read back as others from a bit field of this width.
+    fn check_values(&mut self, id: EnumId, bits: u32, width: &Expr) {
+        let found = &self.model.enums[id.0];
+        let is_signed = found.is_signed();
+        let needed = |value: i32| match is_signed {
+            true => 33 - (value ^ (value >> 31)).leading_zeros(),
+            false => 32 - value.leading_zeros(),
+        };
+        let widest = found.values.iter().map(|(name, value)| (needed(*value), name, value)).max_by_key(|one| one.0);
+        let Some((most, name, value)) = widest.filter(|(most, ..)| *most > bits) else { return };
+        let why = if is_signed { " as the enumeration has negative values" } else { "" };
+        let text =
+            format!("`{name} = {value}` of `{}` needs {most} bits{why}, and this bit field has {bits}", found.name);
+        let warning = Diagnostic::warning("narrow-bit-field", width.span, text);
+        self.report(warning.help(format!("give the bit field {most} bits, or an integer type")));
     }
 }

@@ -85,7 +85,7 @@ impl Resolver<'_> {
         let id = self.dispid(&property.attributes, declarator.name.span);
         let member = Member { name: declarator.name.name.clone(), id, flags, help, ..Member::default() };
         let returns = self.value_of(&property.spec, declarator);
-        Some(DispMember { member, params: Vec::new(), returns })
+        Some(DispMember { member, params: Vec::new(), returns, span: declarator.name.span })
     }
 
     fn method_by_name(&mut self, method: &Method) -> DispMember {
@@ -105,7 +105,7 @@ impl Resolver<'_> {
                 &Declarator { pointers: *pointers, name, dimensions: Vec::new(), is_function: false, span },
             )
         };
-        DispMember { member, params, returns }
+        DispMember { member, params, returns, span: method.name.span }
     }
 
     /// Returns the type of a property or of a method's result, in the form of a parameter.

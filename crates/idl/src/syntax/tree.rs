@@ -221,6 +221,12 @@ impl<'a> Node<'a> {
     pub fn tokens(self) -> impl Iterator<Item = Token<'a>> {
         self.data().tokens.clone().map(move |at| Token { tree: self.tree, at })
     }
+
+    /// Returns the last token of the node or of its descendants.
+    pub fn last_token(self) -> Option<Token<'a>> {
+        let tokens = &self.data().tokens;
+        (!tokens.is_empty()).then(|| Token { tree: self.tree, at: tokens.end - 1 })
+    }
 }
 
 impl<'a> Token<'a> {
@@ -241,6 +247,11 @@ impl<'a> Token<'a> {
     /// Returns the token's source.
     pub fn text(self) -> &'a str {
         self.tree.text.get(self.span()).unwrap_or_default()
+    }
+
+    /// Returns the previous token of the file.
+    pub fn preceding(self) -> Option<Self> {
+        Some(Self { tree: self.tree, at: self.at.checked_sub(1)? })
     }
 
     /// Returns the next token of the file.

@@ -42,7 +42,8 @@ pub fn pages(compilations: &[Compilation]) -> Vec<Page> {
         page(SEARCH, include_str!("doc/search.js").to_owned()),
         page(SEARCHED, index::searched(&items)),
     ];
-    pages.extend(items.files.iter().map(|file| page(&file.page, index::file(&items, file, &uses))));
+    let files = items.files.iter().filter(|file| file.is_listed());
+    pages.extend(files.map(|file| page(&file.page, index::file(&items, file, &uses))));
     for item in items.all.iter().filter(|item| item.place.0.has_page()) {
         let context = Context::of(&items, item.compilation);
         let text = match item.place.0 {

@@ -52,7 +52,64 @@ fn a_folder_that_is_a_file_is_an_error() {
     let ground = ground::Folder::new("idl-doc-file");
     std::fs::write(ground.join("reference"), "").unwrap();
     let error = write(&[page("index.html", "")], &ground.join("reference")).unwrap_err();
-    assert!(matches!(&error, WriteError::Unwritable { path, .. } if path.ends_with("reference")), "{error}");
+    assert!(matches!(&error, WriteError::NoFolder { path } if path.ends_with("reference")), "{error}");
+    assert!(error.to_string().contains("name a new or empty folder"), "{error}");
+}
+
+#[test]
+fn a_later_run_replaces_the_files_of_one_that_failed() {
+    let ground = ground::Folder::new("idl-doc-failed");
+    let folder = ground.join("reference");
+    // The second page's folder is missing.
+    let failing = [page("index.html", "1"), page("missing/a.html", "1")];
+    assert!(matches!(write(&failing, &folder), Err(WriteError::Unwritable { .. })));
+    write(&[page("index.html", "2")], &folder).unwrap();
+    assert!(matches!(write(&failing, &folder), Err(WriteError::Unwritable { .. })));
+    // A run that is interrupted while it writes the marker leaves the beginning of the next one.
+    std::fs::write(folder.join(".obvia-idl-doc.new"), "Made by").unwrap();
+    write(&[page("index.html", "3")], &folder).unwrap();
+    assert_eq!(names(&folder), ["index.html"]);
+    let first = ground.join("first");
+    std::fs::create_dir(&first).unwrap();
+    std::fs::write(first.join(".obvia-idl-doc.new"), "").unwrap();
+    write(&[page("index.html", "1")], &first).unwrap();
+    // A marker that cannot be written leaves the earlier one.
+    std::fs::create_dir(first.join(".obvia-idl-doc.new")).unwrap();
+    write(&[page("index.html", "2")], &first).unwrap_err();
+    std::fs::remove_dir(first.join(".obvia-idl-doc.new")).unwrap();
+    write(&[page("index.html", "2")], &first).unwrap();
+    assert_eq!(std::fs::read_to_string(first.join("index.html")).unwrap(), "2");
+}
+
+#[test]
+fn markers_of_others_are_not_replaced() {
+    let ground = ground::Folder::new("idl-doc-markers");
+    let folder = ground.join("reference");
+    write(&[page("index.html", "1")], &folder).unwrap();
+    let marker = folder.join(".obvia-idl-doc");
+    let genuine = std::fs::read(&marker).unwrap();
+    std::fs::write(ground.join("target"), &genuine).unwrap();
+    let is_foreign = || match write(&[page("index.html", "2")], &folder) {
+        Err(WriteError::Foreign { file, .. }) => file == ".obvia-idl-doc",
+        other => panic!("{other:?}"),
+    };
+    std::fs::write(&marker, "mine\nindex.html\n").unwrap();
+    assert!(is_foreign());
+    std::fs::write(&marker, [0xff, 0xfe]).unwrap();
+    assert!(is_foreign());
+    std::fs::remove_file(&marker).unwrap();
+    std::os::unix::fs::symlink(ground.join("target"), &marker).unwrap();
+    assert!(is_foreign());
+    std::fs::remove_file(&marker).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &marker, rustix::fs::Mode::RUSR).unwrap();
+    assert!(is_foreign());
+    std::fs::remove_file(&marker).unwrap();
+    std::fs::write(&marker, &genuine).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&marker).unwrap().set_len(1 << 40).unwrap();
+    assert!(is_foreign());
+    assert_eq!(std::fs::read_to_string(folder.join("index.html")).unwrap(), "1");
+    std::fs::write(&marker, &genuine).unwrap();
+    write(&[page("index.html", "2")], &folder).unwrap();
 }
 
 #[test]

@@ -269,7 +269,7 @@ fn bit_fields(out: &mut Writer, model: &Model, field: &Field) {
         let name = if part.name.is_empty() { String::new() } else { ident(&part.name) };
         // C leaves open whether enumerations have a sign.
         let ty = match &part.ty {
-            Type::Enum(id) if model.enums[id.0].values.iter().any(|(_, value)| *value < 0) => &Type::Base(Base::I32),
+            Type::Enum(id) if model.enums[id.0].is_signed() => &Type::Base(Base::I32),
             Type::Enum(_) => &Type::Base(Base::U32),
             ty => ty,
         };

@@ -1,6 +1,7 @@
 //! Libraries and their classes.
 
 use super::{Parsed, Parser};
+use crate::syntax::SyntaxKind;
 use crate::syntax::ast::{
     Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl, ModuleDecl, OfferedDecl,
 };
@@ -103,15 +104,15 @@ impl Parser<'_> {
                     return Ok(());
                 }
                 match is_property {
-                    Some(true) => this.members(&mut properties),
-                    Some(false) => {
+                    Some(true) => this.node(SyntaxKind::Member, |this| this.members(&mut properties)),
+                    Some(false) => this.node(SyntaxKind::Method, |this| {
                         let start = this.here();
                         let attributes = this.attributes()?;
                         if let Item::Method(method) = this.method_or_type(attributes, true, start)? {
                             methods.push(method);
                         }
                         Ok(())
-                    }
+                    }),
                     None => {
                         let text = "this member stands under neither `properties:` nor `methods:`";
                         let error = Diagnostic::error("syntax", this.here(), text);

@@ -16,7 +16,18 @@ pub(super) fn structure(context: Context<'_>, item: &Item, uses: &Uses) -> Strin
     let found = &context.model.structs[item.place.1];
     let mut html = Html::default();
     begin_item(&mut html, context, item);
-    html.markup("<pre class=\"declaration\">struct <b>").text(&found.name).markup("</b> {\n");
+    html.markup("<pre class=\"declaration\">struct <b>").text(&found.name);
+    let ty = Type::Struct(StructId(item.place.1));
+    // A structure that is only declared has no members.
+    if found.fields.is_empty() {
+        html.markup("</b>;</pre>\n");
+        describe(&mut html, &item.comment, found.about.help.text.as_deref());
+        properties(&mut html, context, item, &ty, &found.about, None);
+        uses.write(&mut html, context, item);
+        end(&mut html);
+        return html.finish();
+    }
+    html.markup("</b> {\n");
     let names: Vec<&str> = found.fields.iter().map(|field| field.name.as_str()).collect();
     for field in &found.fields {
         structure_member(&mut html, context, found, field, &names);
@@ -24,11 +35,8 @@ pub(super) fn structure(context: Context<'_>, item: &Item, uses: &Uses) -> Strin
     html.markup("};</pre>\n");
     describe(&mut html, &item.comment, found.about.help.text.as_deref());
     let (_, size, align) = context.model.offsets(found);
-    let ty = Type::Struct(StructId(item.place.1));
-    properties(&mut html, context, item, &ty, &found.about, (size, align));
-    html.markup(
-        "<h2>Layout</h2>\n<p>In memory on 64-bit machines, as C compilers lay structures out, and in FLAT.</p>\n",
-    );
+    properties(&mut html, context, item, &ty, &found.about, Some((size, align)));
+    layout_heading(&mut html, context, &ty);
     let rows = layout::of_struct(context.model, found);
     table(&mut html, context, &rows, &names);
     uses.write(&mut html, context, item);
@@ -92,11 +100,11 @@ pub(super) fn union(context: Context<'_>, item: &Item, uses: &Uses) -> String {
     describe(&mut html, &item.comment, found.about.help.text.as_deref());
     let ty = Type::Union(UnionId(item.place.1));
     let size = (found.measure.size, found.measure.align);
-    properties(&mut html, context, item, &ty, &found.about, size);
+    properties(&mut html, context, item, &ty, &found.about, Some(size));
     if !is_of_c(found) {
         arms(&mut html, context, found);
     }
-    html.markup("<h2>Layout</h2>\n<p>In memory on 64-bit machines, as C compilers lay unions out, and in FLAT.</p>\n");
+    layout_heading(&mut html, context, &ty);
     table(&mut html, context, &layout::of_union(context.model, found), &[]);
     uses.write(&mut html, context, item);
     end(&mut html);
@@ -126,7 +134,7 @@ fn arms(html: &mut Html, context: Context<'_>, found: &Union) {
     let comments = &context.items.comments[context.compilation];
     html.markup("<h2>Arms</h2>\n");
     if found.encapsulated.is_none() {
-        html.markup("<p>The discriminant is a parameter or a member beside the union.</p>\n");
+        html.markup("<p>The discriminant is outside the union, in a parameter or a member.</p>\n");
     }
     if found.default.is_none() {
         html.markup("<p>Other discriminants are invalid.</p>\n");
@@ -155,6 +163,15 @@ fn arms(html: &mut Html, context: Context<'_>, found: &Union) {
     html.table_end();
 }
 
+/// Begins the section of a layout. Types that no call can carry have no form in FLAT.
+fn layout_heading(html: &mut Html, context: Context<'_>, ty: &Type) {
+    let model = context.model;
+    let is_refused = model.opaque.contains_key(ty) || model.unsupported.contains_key(ty);
+    html.markup("<h2>Layout</h2>\n<p>In memory on 64-bit machines, as C compilers lay ");
+    html.markup(if matches!(ty, Type::Union(_)) { "unions" } else { "structures" });
+    html.markup(if is_refused { " out.</p>\n" } else { " out, and in FLAT.</p>\n" });
+}
+
 /// Adds the table of a layout.
 fn table(html: &mut Html, context: Context<'_>, rows: &[Row<'_>], names: &[&str]) {
     let comments = &context.items.comments[context.compilation];
@@ -178,7 +195,8 @@ fn table(html: &mut Html, context: Context<'_>, rows: &[Row<'_>], names: &[&str]
             noted.extend(bits(context.model, field));
         }
         noted.extend(row.open.map(|(size, length)| notes::elements(size, length, names)));
-        // The span of an integer is that of its first bit field.
+        // The integer has the span of its first bit field, whose comment does not describe the
+        // others.
         let documented = row.field.filter(|field| field.bits.is_empty());
         let comment = documented.map(|field| as_cell(&comments.inside(field.span))).unwrap_or_default();
         cell(html, &comment, &noted);
@@ -199,14 +217,20 @@ fn bits(model: &Model, field: &Field) -> Vec<String> {
     field.bits.iter().map(of).collect()
 }
 
-fn properties(html: &mut Html, context: Context<'_>, item: &Item, ty: &Type, of: &About, (size, align): (u32, u32)) {
+fn properties(html: &mut Html, context: Context<'_>, item: &Item, ty: &Type, of: &About, size: Option<(u32, u32)>) {
     html.markup("<table class=\"properties\"><tbody>\n");
-    html.property("Size", |html| _ = html.number(size).markup(" bytes"));
-    html.property("Alignment", |html| _ = html.number(align).markup(" bytes"));
+    if let Some((size, align)) = size {
+        let unit = |count: u32| if count == 1 { " byte" } else { " bytes" };
+        html.property("Size", |html| _ = html.number(size).markup(unit(size)));
+        html.property("Alignment", |html| _ = html.number(align).markup(unit(align)));
+    }
     if let Some(opaque) = context.model.opaque.get(ty) {
-        html.property("Calls", |html| refused(html, context, opaque));
+        html.property("Calls", |html| match opaque.of == *ty {
+            true => _ = html.markup("impossible because of this type, ").text(opaque.why),
+            false => refused(html, context, opaque),
+        });
     } else if let Some(why) = context.model.unsupported.get(ty) {
-        html.property("Calls", |html| _ = html.markup("cannot carry it yet, because of ").text(why));
+        html.property("Calls", |html| _ = html.markup("not supported yet: the type contains ").text(why));
     }
     about(html, of, "UUID");
     source(html, context, item);
@@ -215,7 +239,7 @@ fn properties(html: &mut Html, context: Context<'_>, item: &Item, ty: &Type, of:
 
 /// Adds the reason why no call can carry a type.
 fn refused(html: &mut Html, context: Context<'_>, opaque: &Opaque) {
-    html.markup("cannot carry it, because of ");
+    html.markup("impossible: the type contains ");
     context.declaration(html, &opaque.of, None, "");
     html.markup(", ").text(opaque.why);
 }

@@ -2,13 +2,14 @@
 
 use super::html::Html;
 use super::items::{Items, Kind, Place, own_place, place_of};
+use crate::model::Kind as Access;
 use crate::model::automation::element_name;
-use crate::model::canonical::{arith, class, declared, operand_text, optional, varying_text};
+use crate::model::canonical::{arith, declared, operand_text, optional, pointer_attributes, varying_text};
 use crate::model::typelib::flags;
 use crate::model::{
-    Direction, Extent, Field, Memory, Method, Model, Object, Param, Pointer, PointerClass, Returns, Transfer, Type,
-    Typedef,
+    Direction, Field, Memory, Method, Model, Object, Param, Pointer, PointerClass, Returns, Transfer, Type, Typedef,
 };
+use crate::text::source::Span;
 
 /// A compilation whose declarations are written, and the places to which links lead.
 #[derive(Clone, Copy)]
@@ -23,6 +24,11 @@ impl<'a> Context<'a> {
     /// Returns the context of a compilation.
     pub(super) fn of(items: &'a Items<'a>, compilation: usize) -> Self {
         Self { items, compilation, model: &items.compilations[compilation].model }
+    }
+
+    /// Returns the comment of the declaration at a place of the source. Empty if there is none.
+    pub(super) fn comment(self, span: Span) -> String {
+        self.items.comments[self.compilation].at(span)
     }
 
     /// Adds the name of a declaration, as a link unless a built-in file declares it.
@@ -83,7 +89,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Adds the name of a typedef. It leads to the type if it is the type's only name.
+    /// Adds the name of a typedef. The link leads to the type if the type has no other name.
     fn typedef_name(self, html: &mut Html, at: usize, typedef: &Typedef) {
         let place = (Kind::Typedef, at);
         let is_listed = self.items.at(self.compilation, place).is_some();
@@ -127,7 +133,7 @@ impl<'a> Context<'a> {
         match (method.returns, params.split_last()) {
             (Returns::Value, Some((last, rest))) => {
                 params = rest;
-                // A directly returned value has a place for it in the model.
+                // In the model the last parameter points to a directly returned value.
                 let returned = match &last.ty {
                     Type::Pointer(pointer) => &pointer.to,
                     ty => ty,
@@ -137,7 +143,9 @@ impl<'a> Context<'a> {
             (Returns::Nothing, _) => _ = html.markup("void"),
             _ => _ = html.markup("HRESULT"),
         }
-        html.text(" ").within("<b>", &method.name, "</b>").markup("(");
+        // The methods of a property have its name in the source.
+        let name = if method.member.kind == Access::Method { &method.name } else { &method.member.name };
+        html.text(" ").within("<b>", name, "</b>").markup("(");
         for (at, param) in params.iter().enumerate() {
             html.markup(if at > 0 { ",\n    " } else { "\n    " });
             html.text(&bracketed(&param_attributes(param, &names)));
@@ -165,7 +173,6 @@ pub(super) fn bracketed(attributes: &[String]) -> String {
 }
 
 fn method_attributes(method: &Method) -> Vec<String> {
-    use crate::model::Kind as Access;
     let mut attributes = Vec::new();
     let mut add = |is_there: bool, text: &str| attributes.extend(is_there.then(|| text.to_owned()));
     add(method.oneway, "oneway");
@@ -211,8 +218,8 @@ pub(super) fn param_attributes(param: &Param, names: &[&str]) -> Vec<String> {
     attributes
 }
 
-/// Returns the attributes that a type's pointers and objects need. `usual` is the class of an
-/// outer pointer without an attribute.
+/// Returns the attributes that a type's pointers and objects need. `usual` is the default class of
+/// the outermost pointer.
 fn type_attributes(ty: &Type, names: &[&str], usual: PointerClass) -> Vec<String> {
     let (mut inner, mut levels): (&Type, Vec<&Pointer>) = (ty, Vec::new());
     loop {
@@ -225,29 +232,7 @@ fn type_attributes(ty: &Type, names: &[&str], usual: PointerClass) -> Vec<String
             _ => break,
         };
     }
-    let mut attributes = Vec::new();
-    let outer = levels.first().filter(|outer| outer.class != usual);
-    attributes.extend(outer.map(|outer| class(outer.class).to_owned()));
-    let (mut sizes, mut lengths, mut is_text) = (Vec::new(), Vec::new(), false);
-    for level in levels {
-        let (mut size, mut length) = (String::new(), String::new());
-        match &level.extent {
-            Extent::One => {}
-            Extent::Text => is_text = true,
-            Extent::Counted { size: count, length: used } => {
-                size = arith(count, names);
-                length = used.as_ref().map_or_else(String::new, |used| arith(used, names));
-            }
-        }
-        sizes.push(size);
-        lengths.push(length);
-    }
-    for (name, list) in [("size_is", sizes), ("length_is", lengths)] {
-        if list.iter().any(|one| !one.is_empty()) {
-            attributes.push(format!("{name}({})", list.join(", ").trim_end_matches(", ")));
-        }
-    }
-    attributes.extend(is_text.then(|| "string".to_owned()));
+    let mut attributes = pointer_attributes(&levels, usual, names);
     if let Type::Interface(Object::IidIs(operand)) = inner {
         attributes.push(format!("iid_is({})", operand_text(operand, names)));
     }

@@ -27,6 +27,11 @@ impl<'c> Comments<'c> {
         self.declaration(span).map(of_node).unwrap_or_default()
     }
 
+    /// Whether the declaration around a place has a block in braces.
+    pub(super) fn has_block(&self, span: Span) -> bool {
+        self.declaration(span).is_some_and(|node| node.tokens().any(|token| token.text() == "{"))
+    }
+
     /// Returns the comment of a parameter, a member or an arm. Empty if there is none.
     pub(super) fn inside(&self, span: Span) -> String {
         let is_part = |kind| matches!(kind, SyntaxKind::Param | SyntaxKind::Member | SyntaxKind::Arm);
@@ -91,18 +96,9 @@ fn has_comment(kind: SyntaxKind) -> bool {
 /// Returns the comment of a construct: the last one directly before it, or else the one behind it
 /// on the same line.
 fn of_node(node: Node<'_>) -> String {
-    let mut before = Vec::new();
-    for token in node.tokens() {
-        match token.kind() {
-            // An empty line separates a comment from the declaration, a directive does not.
-            SyntaxKind::Comment => before.push(token.text()),
-            SyntaxKind::Space if token.text().matches('\n').count() > 1 => before.clear(),
-            SyntaxKind::Space | SyntaxKind::Directive => {}
-            _ => break,
-        }
-    }
+    let before = before(node);
     if before.is_empty() {
-        return trailing(node);
+        return behind(node);
     }
     // Of several block comments only the last one counts: the others describe other things, such
     // as the file.
@@ -114,24 +110,77 @@ fn of_node(node: Node<'_>) -> String {
     }
 }
 
+/// Returns the comments before a construct without an empty line between. The tree may have them
+/// in an earlier construct, if they are on its line.
+fn before(node: Node<'_>) -> Vec<&str> {
+    let Some(mut token) = node.tokens().find(|token| !is_trivia(*token)) else { return Vec::new() };
+    let (mut trivia, mut is_behind) = (Vec::new(), false);
+    while let Some(earlier) = token.preceding() {
+        if !is_trivia(earlier) {
+            is_behind = !matches!(earlier.text(), "{" | "(");
+            break;
+        }
+        trivia.push(earlier);
+        token = earlier;
+    }
+    let mut before = Vec::new();
+    for token in trivia.into_iter().rev() {
+        match token.kind() {
+            SyntaxKind::Comment if is_marked(token.text()) || (is_behind && ends_line(token)) => {}
+            SyntaxKind::Comment => before.push(token.text()),
+            // An empty line separates a comment from the declaration, a directive does not.
+            SyntaxKind::Space if token.text().matches('\n').count() > 1 => before.clear(),
+            _ => {}
+        }
+        is_behind &= token.kind() != SyntaxKind::Directive && !token.text().contains('\n');
+    }
+    before
+}
+
+fn is_trivia(token: Token<'_>) -> bool {
+    matches!(token.kind(), SyntaxKind::Space | SyntaxKind::Comment | SyntaxKind::Directive)
+}
+
+/// Whether a comment's mark says that it describes the construct before it.
+fn is_marked(comment: &str) -> bool {
+    ["///<", "//!<", "/**<", "/*!<"].iter().any(|mark| comment.starts_with(mark))
+}
+
+/// Whether no construct follows a comment on its line.
+fn ends_line(comment: Token<'_>) -> bool {
+    let mut next = comment.following();
+    while let Some(token) = next {
+        match token.kind() {
+            SyntaxKind::Space if token.text().contains('\n') => return true,
+            SyntaxKind::Space | SyntaxKind::Comment => next = token.following(),
+            _ => return matches!(token.text(), "," | ";" | ")" | "}"),
+        }
+    }
+    true
+}
+
 fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| plain(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the comment behind a construct on its last line.
-fn trailing(node: Node<'_>) -> String {
-    let Some(mut next) = node.tokens().last().and_then(Token::following) else { return String::new() };
-    for _ in 0..3 {
-        let is_passed = match next.kind() {
-            SyntaxKind::Space => !next.text().contains('\n'),
-            SyntaxKind::Punct => matches!(next.text(), "," | ";"),
-            SyntaxKind::Comment => return plain(next.text()),
+/// Returns the comment behind a construct on its last line. Constructs that end in a block have one
+/// only with a mark, because `}; // IFoo` does not describe them.
+fn behind(node: Node<'_>) -> String {
+    let is_short = matches!(
+        node.kind(),
+        SyntaxKind::Const | SyntaxKind::Param | SyntaxKind::Member | SyntaxKind::Arm | SyntaxKind::Enumerator
+    );
+    let mut next = node.last_token().and_then(Token::following);
+    while let Some(token) = next {
+        let is_passed = match token.kind() {
+            SyntaxKind::Space => !token.text().contains('\n'),
+            SyntaxKind::Punct => matches!(token.text(), "," | ";"),
+            SyntaxKind::Comment if is_marked(token.text()) || (is_short && ends_line(token)) => {
+                return plain(token.text());
+            }
             _ => false,
         };
-        match next.following() {
-            Some(token) if is_passed => next = token,
-            _ => break,
-        }
+        next = token.following().filter(|_| is_passed);
     }
     String::new()
 }
@@ -173,5 +222,25 @@ mod tests {
         assert_eq!(comments.at(found.span), "A pair.\n\nOf two.");
         let of_fields: Vec<String> = found.fields.iter().map(|field| comments.inside(field.span)).collect();
         assert_eq!(of_fields, ["left", "right"]);
+    }
+
+    #[test]
+    fn block_comments_within_a_line_describe_the_next_construct() {
+        let text = "struct S { long a; /* of b */ long b; /**< of b too */ long c; /* of c */\n long d; }; // S\n\
+            enum E { X, /* y */ Y, /* z */ Z /* not y */ };\nconst long A = 1; /** T's. */ typedef long T;\n\
+            const long B = 2; // b\nconst long C = 3; /* c */ // more\n";
+        let made = Compiler::new().check_text(Path::new("x.idl"), text).unwrap();
+        let (model, comments) = (&made.model, Comments::of(&made));
+        let found = model.structs.iter().find(|found| found.name == "S").unwrap();
+        let of_fields: Vec<String> = found.fields.iter().map(|field| comments.inside(field.span)).collect();
+        assert_eq!(of_fields, ["", "of b", "of c", ""]);
+        assert_eq!(comments.at(found.span), "");
+        let found = model.enums.iter().find(|found| found.name == "E").unwrap();
+        let values = comments.of_values(found.span);
+        assert_eq!(["X", "Y", "Z"].map(|name| values[name].as_str()), ["", "y", "z"]);
+        let of_consts: Vec<String> = model.consts.iter().map(|found| comments.at(found.span)).collect();
+        assert_eq!(of_consts, ["", "b", "c"]);
+        let found = model.typedefs.iter().find(|found| found.name == "T").unwrap();
+        assert_eq!(comments.at(found.span), "T's.");
     }
 }

@@ -1,17 +1,22 @@
-//! The folder of a reference. Files that an earlier run made are replaced; others are not touched.
+//! The folder of a reference. A run replaces the files that the marker lists, and refuses a folder
+//! with any other file.
 
 use super::page::Page;
 use std::collections::HashSet;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The file by which a folder is known to be made by this tool. It lists the other files.
+/// The marker file: its presence shows that this tool made the folder. It lists the other files.
 const MARKER: &str = ".obvia-idl-doc";
+/// The next marker while it is written. An interrupted run leaves it.
+const NEXT: &str = ".obvia-idl-doc.new";
+/// The maximum length of a marker in bytes.
+const LENGTH_MAX: u64 = 64 << 20;
 /// The first line of that file.
 const HEAD: &str = "Made by obvia idl doc, which replaces and removes these files:";
 
-/// An error at the writing of a reference.
+/// An error while a reference is written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -21,6 +26,11 @@ pub enum WriteError {
         folder: PathBuf,
         /// The name of one of its files.
         file: String,
+    },
+    /// The path is that of a file.
+    NoFolder {
+        /// The path.
+        path: PathBuf,
     },
     /// A file cannot be read, written or removed, or the folder cannot be created.
     Unwritable {
@@ -36,9 +46,10 @@ impl fmt::Display for WriteError {
         match self {
             Self::Foreign { folder, file } => write!(
                 f,
-                "{} has the file {file:?}, which no earlier run of `obvia idl doc` made: name a new or an empty folder",
+                "{} contains {file:?}, which `obvia idl doc` did not write: remove it, or name a new or empty folder",
                 folder.display()
             ),
+            Self::NoFolder { path } => write!(f, "{} is a file: name a new or empty folder", path.display()),
             Self::Unwritable { path, error } => write!(f, "{} cannot be written: {error}", path.display()),
         }
     }
@@ -47,37 +58,29 @@ impl fmt::Display for WriteError {
 impl std::error::Error for WriteError {}
 
 /// Writes pages to a new or empty folder, or to one that an earlier run made. Files of the earlier
-/// run that are no pages any more are removed.
+/// run that this run does not write are removed.
 ///
 /// # Errors
 ///
-/// [`WriteError::Foreign`] if the folder has a file that no earlier run made; then nothing is
-/// written. [`WriteError::Unwritable`] if the system refuses to write.
+/// [`WriteError::Foreign`] if the folder has a file that no earlier run made, and
+/// [`WriteError::NoFolder`] if the path is that of a file; then nothing is written.
+/// [`WriteError::Unwritable`] if the system refuses to write. A later run can replace the files of
+/// a run that failed or was interrupted.
 pub fn write(pages: &[Page], folder: &Path) -> Result<(), WriteError> {
-    let refused = |path: &Path| {
-        let path = path.to_owned();
-        move |error| WriteError::Unwritable { path, error }
-    };
-    std::fs::create_dir_all(folder).map_err(refused(folder))?;
-    let marker = folder.join(MARKER);
-    let earlier = earlier(&marker).map_err(refused(&marker))?;
-    let mut present = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(refused(folder))? {
-        let name = entry.map_err(refused(folder))?.file_name();
-        present.push(name.to_string_lossy().into_owned());
-    }
-    present.sort();
-    if let Some(file) = present.iter().find(|name| *name != MARKER && !earlier.contains(*name)) {
-        return Err(WriteError::Foreign { folder: folder.to_owned(), file: file.clone() });
-    }
+    std::fs::create_dir_all(folder).map_err(|error| match folder.is_file() {
+        true => WriteError::NoFolder { path: folder.to_owned() },
+        false => refused(folder)(error),
+    })?;
+    let mut present = old_pages(folder)?;
     // The list is written first, with the files of both runs: a run that is interrupted leaves a
     // folder that the next one can replace.
     let names: HashSet<&str> = pages.iter().map(|page| page.name.as_str()).collect();
-    let stale: Vec<&String> = present.iter().filter(|name| *name != MARKER && !names.contains(name.as_str())).collect();
-    let all = pages.iter().map(|page| page.name.as_str()).chain(stale.iter().map(|name| name.as_str()));
-    replace(&marker, &listed(all)).map_err(refused(&marker))?;
-    // Old files go first, since a new one may differ from them only in capital letters.
-    for name in stale {
+    present.retain(|name| !names.contains(name.as_str()));
+    let all = pages.iter().map(|page| page.name.as_str()).chain(present.iter().map(String::as_str));
+    mark(folder, all)?;
+    // Old files are removed first: on a file system that ignores case, removing `Foo.html` later
+    // would remove the new `FOO.html`.
+    for name in present {
         let path = folder.join(name);
         std::fs::remove_file(&path).map_err(refused(&path))?;
     }
@@ -85,7 +88,52 @@ pub fn write(pages: &[Page], folder: &Path) -> Result<(), WriteError> {
         let path = folder.join(&page.name);
         replace(&path, &page.text).map_err(refused(&path))?;
     }
-    replace(&marker, &listed(pages.iter().map(|page| page.name.as_str()))).map_err(refused(&marker))
+    mark(folder, pages.iter().map(|page| page.name.as_str()))
+}
+
+fn refused(path: &Path) -> impl FnOnce(io::Error) -> WriteError {
+    let path = path.to_owned();
+    move |error| WriteError::Unwritable { path, error }
+}
+
+/// Returns the files of a folder without the markers.
+///
+/// # Errors
+///
+/// [`WriteError::Foreign`] if the folder has a file that no earlier run made.
+fn old_pages(folder: &Path) -> Result<Vec<String>, WriteError> {
+    let foreign = |file: String| WriteError::Foreign { folder: folder.to_owned(), file };
+    let marker = folder.join(MARKER);
+    let listed = earlier(&marker).map_err(refused(&marker))?;
+    let mut present = Vec::new();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(refused(folder))? {
+        let entry = entry.map_err(refused(folder))?;
+        let name = entry.file_name().into_string();
+        let name = name.map_err(|name| foreign(name.to_string_lossy().into_owned()))?;
+        found.push((name, entry));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    for (name, entry) in found {
+        let is_own = match (name.as_str(), &listed) {
+            (MARKER, listed) => listed.is_some(),
+            (NEXT, _) => entry.file_type().map_err(refused(&entry.path()))?.is_file(),
+            (_, listed) => listed.as_ref().is_some_and(|listed| listed.contains(&name)),
+        };
+        if !is_own {
+            return Err(foreign(name));
+        }
+        present.extend((name != MARKER && name != NEXT).then_some(name));
+    }
+    Ok(present)
+}
+
+/// Writes the marker. A failure leaves the earlier marker as it was.
+fn mark<'n>(folder: &Path, names: impl Iterator<Item = &'n str>) -> Result<(), WriteError> {
+    let next = folder.join(NEXT);
+    replace(&next, &listed(names)).map_err(refused(&next))?;
+    let marker = folder.join(MARKER);
+    std::fs::rename(&next, &marker).map_err(refused(&marker))
 }
 
 /// Writes a file anew. A link in its place is removed, and not followed.
@@ -101,19 +149,18 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     std::iter::once(HEAD).chain(names).map(|line| format!("{line}\n")).collect()
 }
 
-/// Returns the names of the files that an earlier run made.
-fn earlier(marker: &Path) -> io::Result<HashSet<String>> {
-    let text = match std::fs::read_to_string(marker) {
-        Ok(text) => text,
-        // A marker that is no text is not this tool's.
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => {
-            return Ok(HashSet::new());
-        }
+/// Returns the names of the files that an earlier run made. `None` without a marker of this tool.
+fn earlier(marker: &Path) -> io::Result<Option<HashSet<String>>> {
+    // Opening a FIFO would wait for its writer.
+    match std::fs::symlink_metadata(marker) {
+        Ok(found) if found.is_file() && found.len() <= LENGTH_MAX => {}
+        Ok(_) => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
-    };
-    let mut lines = text.lines();
-    if lines.next() != Some(HEAD) {
-        return Ok(HashSet::new());
     }
-    Ok(lines.map(str::to_owned).collect())
+    let mut bytes = Vec::new();
+    std::fs::File::open(marker)?.take(LENGTH_MAX).read_to_end(&mut bytes)?;
+    let Ok(text) = String::from_utf8(bytes) else { return Ok(None) };
+    let mut lines = text.lines();
+    Ok((lines.next() == Some(HEAD)).then(|| lines.map(str::to_owned).collect()))
 }

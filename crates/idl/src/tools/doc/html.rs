@@ -52,8 +52,7 @@ impl Html {
         self.markup("<a href=\"").text(href).markup("\">").text(text).markup("</a>")
     }
 
-    /// Begins an element that links can lead to. `tag` is the beginning of the start tag, as in
-    /// `<section`.
+    /// Begins an element with an id. `tag` is the start tag without its end, such as `<section`.
     pub(super) fn anchored(&mut self, tag: &'static str, anchor: &str) -> &mut Self {
         self.markup(tag).markup(" id=\"").text(anchor).markup("\">")
     }
@@ -85,11 +84,21 @@ impl Html {
     }
 }
 
-/// Whether a character has no shape of its own, or changes the order of others, so that a reader
-/// would see another text than the file has. No document may contain control characters.
+/// Whether a character is a control, a bidirectional override, invisible, or no character of
+/// Unicode.
 pub(super) fn is_hidden(one: char) -> bool {
-    let is_reordering = matches!(one, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    one.is_control() || is_reordering || matches!(one, '\u{fdd0}'..='\u{fdef}') || u32::from(one) & 0xfffe == 0xfffe
+    let is_invisible = matches!(
+        one,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    );
+    let is_none = matches!(one, '\u{fdd0}'..='\u{fdef}') || u32::from(one) & 0xfffe == 0xfffe;
+    one.is_control() || is_invisible || is_none
 }
 
 /// Returns a text as a literal of JavaScript, which is valid within a page, too.
@@ -117,6 +126,9 @@ mod tests {
     fn texts_stay_within_their_element_and_attribute() {
         let mut html = Html::default();
         html.link("a\"b", "</a><script>'&\u{0}\u{1b}\u{202e}\r\n");
+        for hidden in "\u{ad}\u{61c}\u{200b}\u{200f}\u{2029}\u{2060}\u{feff}\u{e0041}".chars() {
+            assert!(is_hidden(hidden), "{hidden:?}");
+        }
         let expected = "<a href=\"a&quot;b\">&lt;/a&gt;&lt;script&gt;&#39;&amp;\u{fffd}\u{fffd}\u{fffd}\n</a>";
         assert_eq!(html.finish(), expected);
     }

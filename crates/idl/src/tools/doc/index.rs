@@ -16,7 +16,7 @@ pub(super) fn index(items: &Items<'_>) -> String {
     begin(&mut html, "IDL reference", &[(INDEX, "Index")]);
     html.markup("<h1>IDL reference</h1>\n<h2>Files</h2>\n");
     for is_named in [true, false] {
-        let files = items.files.iter().filter(|file| file.is_named == is_named && !file.items.is_empty());
+        let files = items.files.iter().filter(|file| file.is_named == is_named && file.is_listed());
         let mut files = files.peekable();
         if files.peek().is_some() {
             html.markup(if is_named { "<ul>\n" } else { "<h3>Imported</h3>\n<ul>\n" });
@@ -78,7 +78,7 @@ fn documentation<'i>(items: &'i Items<'_>, item: &'i Item) -> (&'i str, Option<&
     match item.place.0 {
         Kind::Library => (&item.comment, Some(&model.libraries[at].about)),
         Kind::Coclass => (&item.comment, Some(&model.coclasses[at].about)),
-        Kind::Interface => (&model.interfaces[at].doc, Some(&model.interfaces[at].about)),
+        Kind::Interface => (&item.comment, Some(&model.interfaces[at].about)),
         Kind::Dispinterface => (&item.comment, Some(&model.dispinterfaces[at].about)),
         Kind::Struct => (&item.comment, Some(&model.structs[at].about)),
         Kind::Union => (&item.comment, Some(&model.unions[at].about)),

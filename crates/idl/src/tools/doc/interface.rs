@@ -2,7 +2,7 @@
 
 use super::code::{Context, bracketed, flag_names};
 use super::html::Html;
-use super::items::{Item, Kind};
+use super::items::{Item, Kind, is_empty};
 use super::method;
 use super::names::method_anchors;
 use super::page::{about, begin_item, describe, end, source, summary};
@@ -22,7 +22,7 @@ pub(super) fn page(context: Context<'_>, item: &Item, uses: &Uses) -> String {
     let mut html = Html::default();
     begin_item(&mut html, context, item);
     declaration(&mut html, context, found);
-    describe(&mut html, &found.doc, found.about.help.text.as_deref());
+    describe(&mut html, &item.comment, found.about.help.text.as_deref());
     properties(&mut html, context, item, id);
     let anchors = method_anchors(found);
     methods(&mut html, context, id, &anchors);
@@ -37,13 +37,23 @@ pub(super) fn page(context: Context<'_>, item: &Item, uses: &Uses) -> String {
     html.finish()
 }
 
+/// Whether an interface has only a forward declaration.
+fn is_forward(context: Context<'_>, found: &Interface) -> bool {
+    is_empty(found) && !context.items.comments[context.compilation].has_block(found.span)
+}
+
 fn declaration(html: &mut Html, context: Context<'_>, found: &Interface) {
+    if is_forward(context, found) {
+        html.within("<pre class=\"declaration\">interface <b>", &found.name, "</b>;</pre>\n");
+        return;
+    }
     let mut attributes = Vec::new();
     attributes.extend((!found.plain).then(|| "object".to_owned()));
     attributes.extend((found.uuid != 0).then(|| format!("uuid({})", uuid_text(found.uuid))));
     let (major, minor) = found.version;
     attributes.extend((found.version != (0, 0)).then(|| format!("version({major}.{minor})")));
-    attributes.extend(found.local.then(|| "local".to_owned()));
+    // The model makes interfaces without content local.
+    attributes.extend((found.local && !is_empty(found)).then(|| "local".to_owned()));
     attributes.extend(found.dual.then(|| "dual".to_owned()));
     let recorded = flag_names(found.about.flags, &flags::ON_TYPES);
     attributes.extend(recorded.into_iter().filter(|name| name != "dual"));
@@ -67,14 +77,15 @@ fn declaration(html: &mut Html, context: Context<'_>, found: &Interface) {
 fn properties(html: &mut Html, context: Context<'_>, item: &Item, id: InterfaceId) {
     let (model, found) = (context.model, &context.model.interfaces[id.0]);
     html.markup("<table class=\"properties\"><tbody>\n");
-    html.property("Kind", |html| _ = html.markup(kind(found)));
+    let is_forward = is_forward(context, found);
+    html.property("Kind", |html| _ = html.markup(kind(found, is_forward)));
     if found.uuid != 0 {
         html.property(if found.plain { "UUID" } else { "IID" }, |html| _ = html.code(&uuid_text(found.uuid)));
     }
     if found.version != (0, 0) {
         html.property("Version", |html| _ = html.text(&format!("{}.{}", found.version.0, found.version.1)));
     }
-    if !found.plain {
+    if !found.plain && !is_forward {
         html.property("Bases", |html| {
             html.markup("IUnknown");
             for base in model.lineage(id).into_iter().filter(|base| *base != id) {
@@ -96,12 +107,16 @@ fn properties(html: &mut Html, context: Context<'_>, item: &Item, id: InterfaceI
     html.markup("</tbody></table>\n");
 }
 
-fn kind(found: &Interface) -> &'static str {
-    match (found.is_bare, found.plain, found.local, found.dual) {
-        (true, ..) => "only declared here, or without methods and UUID: nothing is generated for it",
-        (_, true, ..) => "functions of a server, which are called without an object",
-        (_, _, true, _) => "interface of objects within one process, without proxies",
-        (_, _, _, true) => "interface of objects, which programs call by interface and scripts by name",
+fn kind(found: &Interface, is_forward: bool) -> &'static str {
+    match (found.is_bare, found.local, found.plain, found.dual) {
+        (true, ..) if is_forward => "forward declaration",
+        (true, ..) if !is_empty(found) => {
+            "local interface of objects: calls stay within one process; the compiler generates nothing for it"
+        }
+        (true, ..) => "no methods and no UUID; the compiler generates nothing for it",
+        (_, true, ..) => "local interface of objects: calls stay within one process",
+        (_, _, true, _) => "functions of a server, which are called without an object",
+        (_, _, _, true) => "dual interface of objects: callable through the vtable and by name",
         _ => "interface of objects",
     }
 }
@@ -124,7 +139,7 @@ fn methods(html: &mut Html, context: Context<'_>, id: InterfaceId, anchors: &[St
     for (method, anchor) in found.methods.iter().zip(anchors) {
         html.markup("<tr><td class=\"number\">").number(opnum(found, method)).markup("</td><td>");
         html.link(&format!("#{anchor}"), &method.name).markup("</td><td>");
-        inline(html, &summary(&method.doc, method.member.help.text.as_deref()));
+        inline(html, &summary(&context.comment(method.span), method.member.help.text.as_deref()));
         html.markup("</td></tr>\n");
     }
     html.table_end();

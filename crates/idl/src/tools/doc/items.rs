@@ -1,9 +1,13 @@
 //! The declarations that have a place in the reference, of all compiled files.
 
+mod variants;
+
 use super::comments::Comments;
 use super::names::Names;
 use crate::compile::Compilation;
-use crate::model::{Declared, EnumId, InterfaceId, Model, Object, Offered, StructId, Type, Typedef, UnionId};
+use crate::model::{
+    Declared, EnumId, Interface, InterfaceId, Model, Object, Offered, StructId, Type, Typedef, UnionId,
+};
 use crate::text::source::{FileId, Role, Span};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -109,6 +113,13 @@ pub(super) struct SourceFile {
     pub(super) items: Vec<usize>,
 }
 
+impl SourceFile {
+    /// Whether the file has a page. Imported files without declarations have none.
+    pub(super) fn is_listed(&self) -> bool {
+        self.is_named || !self.items.is_empty()
+    }
+}
+
 /// All declarations.
 #[derive(Debug)]
 pub(super) struct Items<'c> {
@@ -117,7 +128,7 @@ pub(super) struct Items<'c> {
     pub(super) files: Vec<SourceFile>,
     /// The declarations, in the order of the files and of their lines.
     pub(super) all: Vec<Item>,
-    /// The declaration that stands for each declaration of each compilation.
+    /// For each compilation, the index in `all` of each of its declarations.
     places: Vec<HashMap<Place, usize>>,
 }
 
@@ -143,7 +154,22 @@ struct Found {
     file: usize,
     span: Span,
     is_own: bool,
+    /// Whether the declaration is without a definition, as `interface IFoo;` and `struct S;` are.
+    is_forward: bool,
+    /// The declaration's content, for those of included files that several compilations have:
+    /// macros may make them differ. Empty for others.
+    variant: String,
 }
+
+impl Found {
+    fn key(&self) -> Key<'_> {
+        (self.file, self.place.0, &self.name, &self.variant)
+    }
+}
+
+/// The properties in which different declarations differ: the file, the kind, the name and the
+/// content.
+type Key<'f> = (usize, Kind, &'f str, &'f str);
 
 impl<'c> Items<'c> {
     /// Collects the declarations of compilations. A declaration that several of them have is the
@@ -157,7 +183,9 @@ impl<'c> Items<'c> {
             let numbers = files.add(compilation, &mut pages);
             found.extend(declarations(compilation, at, &numbers));
         }
-        // A file that is compiled itself may have a side file or macros that others do not give it.
+        variants::mark(compilations, &mut found);
+        // The compilation of the file itself comes first: its side file and macros do not apply
+        // where others import it.
         found.sort_by_key(|one| (one.file, !one.is_own, one.compilation, one.span.file, one.span.start));
         let mut items = Self {
             compilations,
@@ -170,13 +198,18 @@ impl<'c> Items<'c> {
         items
     }
 
-    /// Adds the declarations that were found, the first of each name in a file.
+    /// Adds the declarations that were found, the first of each name and content in a file. A
+    /// forward declaration stands for the definition, if there is exactly one.
     fn merge(&mut self, found: &[Found], pages: &mut Names) {
-        let mut known: HashMap<(usize, Kind, &str), usize> = HashMap::new();
+        let definitions = definitions(found);
+        let definition = |one: &Found| match definitions.get(&(one.place.0, one.name.as_str())) {
+            Some(Some(key)) if one.is_forward => Some(*key),
+            _ => None,
+        };
+        let mut known: HashMap<Key<'_>, usize> = HashMap::new();
         let mut lines: HashMap<(usize, FileId), Lines> = HashMap::new();
-        for one in found {
-            let key = (one.file, one.place.0, one.name.as_str());
-            let at = *known.entry(key).or_insert_with(|| {
+        for one in found.iter().filter(|one| definition(one).is_none()) {
+            let at = *known.entry(one.key()).or_insert_with(|| {
                 self.files[one.file].items.push(self.all.len());
                 let kind = one.place.0;
                 self.all.push(Item {
@@ -200,6 +233,11 @@ impl<'c> Items<'c> {
                 self.all.len() - 1
             });
             self.places[one.compilation].insert(one.place, at);
+        }
+        for one in found {
+            if let Some(at) = definition(one).and_then(|key| known.get(&key)) {
+                self.places[one.compilation].insert(one.place, *at);
+            }
         }
         for file in &self.files {
             let mut anchors = Names::default();
@@ -230,6 +268,17 @@ impl<'c> Items<'c> {
     }
 }
 
+/// Returns the definition of each kind and name. `None` if there are several.
+fn definitions(found: &[Found]) -> HashMap<(Kind, &str), Option<Key<'_>>> {
+    let mut definitions = HashMap::new();
+    for one in found.iter().filter(|one| !one.is_forward) {
+        let key = one.key();
+        let only = definitions.entry((one.place.0, one.name.as_str())).or_insert(Some(key));
+        *only = only.filter(|only| *only == key);
+    }
+    definitions
+}
+
 /// Returns the place of the declaration that a type names itself, without the targets of pointers.
 pub(super) fn place_of(ty: &Type) -> Option<Place> {
     Some(match ty {
@@ -241,7 +290,8 @@ pub(super) fn place_of(ty: &Type) -> Option<Place> {
     })
 }
 
-/// Returns the place of the type that has no other name than the typedef's.
+/// Returns the place of the type that a typedef alone names. `None` if the type has a name of its
+/// own.
 pub(super) fn own_place(model: &Model, typedef: &Typedef) -> Option<Place> {
     let name = match &typedef.ty {
         Type::Struct(id) => &model.structs[id.0].name,
@@ -250,6 +300,11 @@ pub(super) fn own_place(model: &Model, typedef: &Typedef) -> Option<Place> {
         _ => return None,
     };
     place_of(&typedef.ty).filter(|_| *name == typedef.name)
+}
+
+/// Whether an interface has no content, like one that has only a forward declaration.
+pub(super) fn is_empty(interface: &Interface) -> bool {
+    interface.is_bare && interface.methods.is_empty() && interface.uuid == 0 && interface.base.is_none()
 }
 
 /// Returns the place of a declaration in a library.
@@ -335,13 +390,20 @@ fn declarations(compilation: &Compilation, at: usize, files: &HashMap<FileId, us
     table!(Union, unions);
     table!(Enum, enums);
     table!(Const, consts);
-    // The typedef that gives a type its only name says nothing about the type.
+    // A typedef that only names an anonymous type is left out: the type's page has its name.
     let further = model.typedefs.iter().enumerate().filter(|(_, one)| own_place(model, one).is_none());
     found.extend(further.map(|(at, one)| ((Kind::Typedef, at), one.name.as_str(), one.span, one.imported)));
     let placed = found.into_iter().filter_map(|(place, name, span, imported)| {
         let span = compilation.sources.use_of(span);
         let file = *files.get(&span.file)?;
-        Some(Found { compilation: at, place, name: name.to_owned(), file, span, is_own: !imported })
+        let is_forward = match place {
+            (Kind::Interface, at) => is_empty(&model.interfaces[at]),
+            (Kind::Struct, at) => model.structs[at].fields.is_empty(),
+            (Kind::Dispinterface, at) => model.dispinterfaces[at].members.is_none(),
+            _ => false,
+        };
+        let (name, variant) = (name.to_owned(), String::new());
+        Some(Found { compilation: at, place, name, file, span, is_own: !imported, is_forward, variant })
     });
     placed.collect()
 }

@@ -9,13 +9,13 @@ pub(super) struct Row<'m> {
     /// The member's name. Empty for padding.
     pub(super) name: &'m str,
     pub(super) ty: &'m Type,
-    /// The typedef by which the type is written.
+    /// The index of the typedef that the source names.
     pub(super) named: Option<usize>,
     pub(super) size: u32,
     pub(super) align: u32,
     pub(super) is_padding: bool,
     pub(super) field: Option<&'m Field>,
-    /// The number of elements and the number of those that travel, for an array without a bound.
+    /// For an open array, its number of elements and the number of transmitted ones.
     pub(super) open: Option<(&'m Arith, Option<&'m Arith>)>,
 }
 

@@ -5,7 +5,7 @@ use super::html::Html;
 use super::items::{Item, Kind, place_of_declared, place_of_offered};
 use super::method::{by_name, params};
 use super::names::member_anchors;
-use super::page::{about, begin_item, describe, end, source};
+use super::page::{about, begin_item, describe, describe_with, end, source};
 use super::prose::Prose;
 use super::uses::Uses;
 use crate::model::typelib::flags;
@@ -86,7 +86,7 @@ pub(super) fn dispinterface(context: Context<'_>, item: &Item, uses: &Uses) -> S
     describe(&mut html, &item.comment, found.about.help.text.as_deref());
     properties(&mut html, context, item, &found.about, "IID");
     match &found.members {
-        None => _ = html.markup("<p>It is only declared: its members are not known.</p>\n"),
+        None => _ = html.markup("<p>This dispinterface is only declared; its members are unknown.</p>\n"),
         Some(DispMembers::Of(id)) => {
             html.markup("<p>Its members are those of ");
             let name = &context.model.interfaces[id.0].name;
@@ -131,8 +131,10 @@ fn member(html: &mut Html, context: Context<'_>, of: &DispMember, anchor: &str, 
         html.markup(")");
     }
     html.markup("</pre>\n");
-    describe(html, "", of.member.help.text.as_deref());
+    let comment = context.comment(of.span);
+    let prose = Prose::of(&comment);
+    describe_with(html, &prose, &comment, of.member.help.text.as_deref(), &of.params);
     by_name(html, &of.member, if is_property { "property " } else { "method " });
-    params(html, context, &of.params, &Prose::default());
+    params(html, context, &of.params, &prose);
     html.markup("</section>\n");
 }

@@ -3,21 +3,22 @@
 use super::code::Context;
 use super::html::Html;
 use super::notes;
-use super::page::{as_cell, cell, describe};
+use super::page::{as_cell, cell, describe_with};
 use super::prose::Prose;
 use crate::model::{Direction, Kind, Member, Method, Param, Returns};
 
 /// Adds the section of a method, without its heading.
 pub(super) fn section(html: &mut Html, context: Context<'_>, method: &Method) {
     signature(html, context, method);
-    let prose = Prose::of(&method.doc);
-    describe(html, &method.doc, method.member.help.text.as_deref());
+    let comment = context.comment(method.span);
+    let prose = Prose::of(&comment);
+    describe_with(html, &prose, &comment, method.member.help.text.as_deref(), arguments(method));
     kinds(html, method);
     params(html, context, arguments(method), &prose);
     if let Some(other) = &method.travels_as {
-        html.markup("<p>In calls from other processes this method takes its place:</p>\n");
+        html.markup("<p>Calls from other processes use this method instead:</p>\n");
         signature(html, context, other);
-        params(html, context, arguments(other), &Prose::of(&other.doc));
+        params(html, context, arguments(other), &Prose::of(&context.comment(other.span)));
     }
 }
 
@@ -55,7 +56,7 @@ fn kinds(html: &mut Html, method: &Method) {
             Kind::Method => "method ",
             Kind::Get => "reads the property ",
             Kind::Put => "sets the property ",
-            Kind::PutRef => "sets, to an object, the property ",
+            Kind::PutRef => "sets the property to an object: ",
         };
         by_name(html, &method.member, access);
     }

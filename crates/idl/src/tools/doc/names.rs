@@ -10,13 +10,13 @@ const LENGTH_MAX: usize = 80;
 /// Names that are different, even for file systems that do not distinguish capital letters.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// The numbers that the next names of the same letters get, by the name in small letters.
+    /// For each name in lower case, the number of its next duplicate.
     taken: HashMap<String, u32>,
 }
 
 impl Names {
-    /// Returns a new name made of a declaration's name. It has only letters, digits, `_`, `-` and
-    /// `.` of ASCII, whatever the text.
+    /// Returns a new name made of a declaration's name. The name consists of ASCII letters, digits,
+    /// `_`, `-`, `.` and `~`.
     pub(super) fn add(&mut self, prefix: &str, text: &str) -> String {
         let kept: String = text.chars().take(LENGTH_MAX).map(safe).collect();
         let name = format!("{prefix}{kept}");
@@ -39,8 +39,8 @@ fn safe(one: char) -> char {
     if one.is_ascii_alphanumeric() || matches!(one, '_' | '-' | '.') { one } else { '-' }
 }
 
-/// Returns the anchors of the parts of a page, such as an interface's methods. They are different,
-/// because parts may have the same name.
+/// Returns the anchors of the parts of a page, such as an interface's methods. Parts of the same
+/// name get different anchors.
 pub(super) fn anchors<'n>(prefix: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let mut taken = Names::default();
     names.into_iter().map(|name| taken.add(prefix, name)).collect()

@@ -15,14 +15,15 @@ pub(super) fn of_param(param: &Param, names: &[&str]) -> Vec<String> {
         Transfer::Frame => None,
         Transfer::ZeroCopy => Some("by reference if the elements are in shared memory".to_owned()),
         Transfer::Map => Some("always by reference".to_owned()),
-        Transfer::Lend(room) => Some(format!("readable until the next call; the method has room for {room} elements")),
+        Transfer::Lend(room) => Some(format!("lent: readable until the next call; at most {room} elements")),
     });
     if let Some(variant) = param.variant.as_ref().filter(|variant| variant.optional) {
         notes.push(match &variant.default {
             None => "optional".to_owned(),
-            Some(Value::Int(value)) => format!("optional, {value} if omitted"),
-            Some(Value::Float(value)) => format!("optional, {value:?} if omitted"),
-            Some(Value::Text(text)) => format!("optional, {text:?} if omitted"),
+            Some(Value::Int(value)) => format!("optional, `{value}` if omitted"),
+            Some(Value::Float(value)) => format!("optional, `{value:?}` if omitted"),
+            // A backtick of the text would end the code.
+            Some(Value::Text(text)) => format!("optional, `{}` if omitted", format!("{text:?}").replace('`', "\\x60")),
         });
     }
     notes
@@ -41,7 +42,7 @@ pub(super) fn elements(size: &Arith, length: Option<&Arith>, names: &[&str]) -> 
     let size = arith(size, names);
     match length {
         None => format!("`{size}` elements"),
-        Some(length) => format!("`{size}` elements, of which the first `{}` travel", arith(length, names)),
+        Some(length) => format!("`{size}` elements; only the first `{}` are transmitted", arith(length, names)),
     }
 }
 
@@ -56,7 +57,7 @@ fn of_value(
     notes.extend(switch.map(|switch| format!("the arm is selected by `{}`", arith(switch, names))));
     notes.extend(varying.map(|varying| match varying {
         Varying::Text => "text up to the first zero".to_owned(),
-        Varying::Length(length) => format!("the first `{}` elements travel", arith(length, names)),
+        Varying::Length(length) => format!("only the first `{}` elements are transmitted", arith(length, names)),
     }));
 }
 
@@ -81,7 +82,7 @@ fn of_type(ty: &Type, names: &[&str], usual: PointerClass, notes: &mut Vec<Strin
                 &pointer.to
             }
             Type::Interface(Object::IidIs(operand)) => {
-                notes.push(format!("`{}` has the interface's IID", operand_text(operand, names)));
+                notes.push(format!("the interface is the one that `{}` names", operand_text(operand, names)));
                 return;
             }
             _ => return,
@@ -91,11 +92,6 @@ fn of_type(ty: &Type, names: &[&str], usual: PointerClass, notes: &mut Vec<Strin
 
 fn of_pointer(pointer: &Pointer, usual: PointerClass, names: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
-    found.extend(match &pointer.extent {
-        Extent::One => None,
-        Extent::Text => Some("text up to the first zero".to_owned()),
-        Extent::Counted { size, length } => Some(elements(size, length.as_ref(), names)),
-    });
     if pointer.class != usual || pointer.extent != Extent::One {
         found.push(
             match pointer.class {
@@ -106,5 +102,10 @@ fn of_pointer(pointer: &Pointer, usual: PointerClass, names: &[&str]) -> Vec<Str
             .to_owned(),
         );
     }
+    found.extend(match &pointer.extent {
+        Extent::One => None,
+        Extent::Text => Some("text up to the first zero".to_owned()),
+        Extent::Counted { size, length } => Some(elements(size, length.as_ref(), names)),
+    });
     found
 }

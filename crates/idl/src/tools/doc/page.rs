@@ -4,8 +4,8 @@ use super::code::Context;
 use super::html::Html;
 use super::items::Item;
 use super::prose::{Prose, inline};
-use crate::model::About;
 use crate::model::canonical::uuid_text;
+use crate::model::{About, Param};
 
 /// The names of the files that every reference has, beside those of its declarations.
 pub(super) const INDEX: &str = "index.html";
@@ -22,8 +22,8 @@ pub struct Page {
     pub text: String,
 }
 
-/// Adds the beginning of a page, up to its heading. `trail` are the pages above it: a file name
-/// and a title for each.
+/// Adds the beginning of a page, up to its heading. `trail` lists the parent pages, each
+/// with its file name and title.
 pub(super) fn begin(html: &mut Html, title: &str, trail: &[(&str, &str)]) {
     html.markup("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html.markup("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -52,9 +52,15 @@ pub(super) fn begin_item(html: &mut Html, context: Context<'_>, item: &Item) {
     html.within("<h1><small>", item.place.0.word(), "</small> ").text(&item.name).markup("</h1>\n");
 }
 
-/// Adds the comment of a declaration, and its help text if that says something else.
+/// Adds the comment of a declaration, and its help text if it differs from the comment.
 pub(super) fn describe(html: &mut Html, comment: &str, help: Option<&str>) {
-    Prose::of(comment).write(html);
+    describe_with(html, &Prose::of(comment), comment, help, &[]);
+}
+
+/// Adds the comment of a declaration, whose parts are `prose`, and its help text if it differs from
+/// the comment. The texts of `params` are left out, since the table of parameters shows them.
+pub(super) fn describe_with(html: &mut Html, prose: &Prose<'_>, comment: &str, help: Option<&str>, params: &[Param]) {
+    prose.write(html, |name| params.iter().any(|param| param.name == name));
     if let Some(help) = help.filter(|help| !help.is_empty() && *help != comment) {
         html.within("<p>", help, "</p>\n");
     }
@@ -104,5 +110,5 @@ pub(super) fn cell(html: &mut Html, comment: &str, notes: &[String]) {
 
 /// Returns a comment as the text of a cell.
 pub(super) fn as_cell(comment: &str) -> String {
-    comment.split_whitespace().collect::<Vec<_>>().join(" ")
+    Prose::of(comment).cell()
 }

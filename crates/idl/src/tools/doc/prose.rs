@@ -2,15 +2,14 @@
 //! doxygen.
 
 use super::html::Html;
-use std::collections::HashMap;
 
 /// A comment in its parts.
 #[derive(Debug, Default)]
 pub(super) struct Prose<'c> {
     /// The paragraphs and list items before the first command, in order.
     body: Vec<Block<'c>>,
-    /// The texts of `@param`, by the parameter's name.
-    params: HashMap<&'c str, Vec<&'c str>>,
+    /// The texts of `@param`, each with the parameter's name.
+    params: Vec<(&'c str, Vec<&'c str>)>,
     /// The texts of `@return`.
     returns: Vec<&'c str>,
 }
@@ -24,12 +23,13 @@ struct Block<'c> {
 
 /// The destination of the next line.
 #[derive(Clone, Copy)]
-enum Place<'c> {
+enum Place {
     /// A new paragraph.
     Between,
     /// The last block.
     Body,
-    Param(&'c str),
+    /// The last text of a parameter.
+    Param,
     Returns,
 }
 
@@ -45,7 +45,7 @@ impl<'c> Prose<'c> {
     }
 
     /// Adds a line, and returns the place of the next one.
-    fn line(&mut self, line: &'c str, place: Place<'c>) -> Place<'c> {
+    fn line(&mut self, line: &'c str, place: Place) -> Place {
         if line.is_empty() {
             return Place::Between;
         }
@@ -53,8 +53,8 @@ impl<'c> Prose<'c> {
             match command {
                 "param" => {
                     let (name, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-                    self.params.entry(name).or_default().push(text.trim());
-                    return Place::Param(name);
+                    self.params.push((name, vec![text.trim()]));
+                    return Place::Param;
                 }
                 "return" | "returns" | "result" => {
                     self.returns.push(rest);
@@ -64,6 +64,12 @@ impl<'c> Prose<'c> {
                     self.body.push(Block { is_item: false, lines: vec![rest] });
                     return Place::Body;
                 }
+                // Another command ends the text of a parameter, unless it only marks a word.
+                "a" | "b" | "c" | "e" | "em" | "n" | "p" | "ref" | "" => {}
+                _ if matches!(place, Place::Param | Place::Returns) => {
+                    self.body.push(Block { is_item: false, lines: vec![line] });
+                    return Place::Body;
+                }
                 _ => {}
             }
         }
@@ -71,11 +77,15 @@ impl<'c> Prose<'c> {
             self.body.push(Block { is_item: true, lines: vec![item.trim()] });
             return Place::Body;
         }
-        match (place, self.body.last_mut()) {
-            (Place::Param(name), _) => self.params.entry(name).or_default().push(line),
-            (Place::Returns, _) => self.returns.push(line),
-            (Place::Body, Some(block)) => block.lines.push(line),
-            (Place::Body | Place::Between, _) => {
+        let lines = match place {
+            Place::Param => self.params.last_mut().map(|(_, lines)| lines),
+            Place::Returns => Some(&mut self.returns),
+            Place::Body => self.body.last_mut().map(|block| &mut block.lines),
+            Place::Between => None,
+        };
+        match lines {
+            Some(lines) => lines.push(line),
+            None => {
                 self.body.push(Block { is_item: false, lines: vec![line] });
                 return Place::Body;
             }
@@ -93,11 +103,25 @@ impl<'c> Prose<'c> {
 
     /// Returns the text of a parameter. Empty if there is none.
     pub(super) fn param(&self, name: &str) -> String {
-        self.params.get(name).map_or_else(String::new, |lines| lines.join(" "))
+        let found = self.params.iter().filter(|(of, _)| *of == name);
+        found.flat_map(|(_, lines)| lines).copied().collect::<Vec<_>>().join(" ")
     }
 
-    /// Adds the comment without the texts of its parameters.
-    pub(super) fn write(&self, html: &mut Html) {
+    /// Returns the whole comment in one line, for cells of tables.
+    pub(super) fn cell(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for block in &self.body {
+            parts.push(format!("{}{}", if block.is_item { "- " } else { "" }, block.lines.join(" ")));
+        }
+        parts.extend(self.params.iter().map(|(name, lines)| format!("`{name}`: {}", lines.join(" "))));
+        if !self.returns.is_empty() {
+            parts.push(format!("Returns: {}", self.returns.join(" ")));
+        }
+        parts.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Adds the comment without the texts of the parameters that another part of the page shows.
+    pub(super) fn write(&self, html: &mut Html, is_shown: impl Fn(&str) -> bool) {
         let mut is_list = false;
         for block in &self.body {
             if block.is_item != is_list {
@@ -110,6 +134,11 @@ impl<'c> Prose<'c> {
         }
         if is_list {
             html.markup("</ul>\n");
+        }
+        for (name, lines) in self.params.iter().filter(|(name, _)| !is_shown(name)) {
+            html.markup("<p>").code(name).markup(": ");
+            inline(html, &lines.join("\n"));
+            html.markup("</p>\n");
         }
         if !self.returns.is_empty() {
             html.markup("<p>Returns: ");
@@ -157,10 +186,19 @@ mod tests {
         let comment = "Reads `n` bytes, e.g. of a file. More.\n\n- one\n  and on\n- <two>\n\n@param[in] at the\nplace\n@return the rest\nof it";
         let prose = Prose::of(comment);
         let mut html = Html::default();
-        prose.write(&mut html);
+        prose.write(&mut html, |name| name == "at");
         let expected = "<p>Reads <code>n</code> bytes, e.g. of a file. More.</p>\n<ul>\n<li>one\nand on</li>\n<li>&lt;two&gt;</li>\n</ul>\n<p>Returns: the rest\nof it</p>\n";
         assert_eq!(html.finish(), expected);
         assert_eq!((prose.param("at").as_str(), prose.param("n").as_str()), ("the place", ""));
         assert_eq!(prose.summary(), "Reads `n` bytes, e.g. of a file.");
+    }
+
+    #[test]
+    fn no_text_is_lost() {
+        let prose = Prose::of("\\brief Reads.\n@param nosuch a\n\\c word\n@see IFoo\n@param at b");
+        let mut html = Html::default();
+        prose.write(&mut html, |name| name == "at");
+        assert_eq!(html.finish(), "<p>Reads.</p>\n<p>@see IFoo</p>\n<p><code>nosuch</code>: a\n\\c word</p>\n");
+        assert_eq!(prose.cell(), "Reads. @see IFoo `nosuch`: a \\c word `at`: b");
     }
 }

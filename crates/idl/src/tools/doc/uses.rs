@@ -125,7 +125,7 @@ impl Found<'_, '_> {
     fn dispinterface(&mut self, model: &Model, at: usize) {
         match &model.dispinterfaces[at].members {
             None => {}
-            Some(DispMembers::Of(id)) => self.add((Kind::Interface, id.0), " has its members"),
+            Some(DispMembers::Of(id)) => self.add((Kind::Interface, id.0), " takes its members from it"),
             Some(DispMembers::Own(properties, methods)) => {
                 for (list, are_properties) in [(properties, true), (methods, false)] {
                     for (member, anchor) in list.iter().zip(member_anchors(list, are_properties)) {
