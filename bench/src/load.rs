@@ -131,8 +131,8 @@ impl Load {
 /// The least time limit of connecting, and of the preparation of a run. The limit of a call may be
 /// much shorter.
 pub const PREPARATION_MIN: Duration = Duration::from_secs(10);
-/// The time that a run waits after an interrupt, or after the last time limit, before it gives calls
-/// up.
+/// The time that a run waits after an interrupt, or after the last time limit, before it gives
+/// calls up.
 const GRACE: Duration = Duration::from_millis(500);
 /// The least time limit of the question whether the server still answers.
 const PROBE_MIN: Duration = Duration::from_secs(1);

@@ -156,8 +156,8 @@ impl Arguments {
     }
 }
 
-/// Verifies that a file can be written. An existing file keeps its content, and a file that does not
-/// exist is removed again.
+/// Verifies that a file can be written. An existing file keeps its content, and a file that does
+/// not exist is removed again.
 fn verify_writable(file: &Path) -> anyhow::Result<()> {
     let known = file.symlink_metadata();
     if known.as_ref().is_ok_and(|known| !known.is_file() && !known.is_dir()) {
@@ -261,8 +261,54 @@ impl Caller for Connection {
 
 #[cfg(test)]
 mod tests {
-    use super::{length, rate, warmup};
+    use super::{Ending, Load, Plan, code, ending, length, rate, warmup};
+    use obvia_bench::load::Failure;
+    use obvia_bench::{Histogram, Machine};
     use std::time::Duration;
+
+    /// Returns the exit code, as text, of a run with failures of these codes.
+    fn exit_code(ended_by: Ending, unanswered: u64, failures: &[obvia::HRESULT]) -> String {
+        let second = Duration::from_secs(1);
+        let failure = |code: &obvia::HRESULT| Failure { code: code.0, message: String::new(), count: 1 };
+        let load = Load {
+            machine: Machine::read(None),
+            plan: Plan {
+                connections: 1,
+                rate: None,
+                warmup: second,
+                duration: Some(second),
+                calls: None,
+                timeout: second,
+            },
+            ended_by,
+            lost: None,
+            measured: second,
+            latency: Histogram::new(),
+            failures: failures.iter().map(failure).collect(),
+            unanswered,
+            late: 0,
+            still_due: 0,
+        };
+        format!("{:?}", ending(&load, "ICalc.Add").unwrap())
+    }
+
+    #[test]
+    fn the_exit_code_tells_timeouts_from_other_failures() {
+        let (timeout, other) = (code::RPC_E_TIMEOUT, code::E_INVALIDARG);
+        let cases: [(Ending, u64, &[obvia::HRESULT], u8); 6] = [
+            (Ending::Duration, 0, &[], 0),
+            (Ending::Duration, 0, &[timeout], 4),
+            (Ending::Duration, 0, &[timeout, other], 1),
+            (Ending::Duration, 2, &[], 4),
+            (Ending::Calls, 2, &[other], 1),
+            (Ending::Interrupt, 2, &[], 0),
+        ];
+        for (ended_by, unanswered, failures, expected) in cases {
+            let found = exit_code(ended_by, unanswered, failures);
+            let expected = format!("{:?}", std::process::ExitCode::from(expected));
+            assert_eq!(found, expected, "{ended_by:?}, {unanswered} unanswered, {failures:?}");
+        }
+    }
 
     #[test]
     fn rates_and_times_outside_of_their_limits_are_refused() {
