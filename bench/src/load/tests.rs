@@ -15,7 +15,11 @@ struct Slow {
     /// The error of probes whose server is there.
     probe_fails_with: Option<obvia::HRESULT>,
     panics_at: u64,
+    /// The number of the call from which on calls take an hour.
+    stalls_at: u64,
 }
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 impl Slow {
     fn of(takes: Duration) -> Self {
@@ -27,6 +31,7 @@ impl Slow {
             probe_takes: Duration::ZERO,
             probe_fails_with: None,
             panics_at: u64::MAX,
+            stalls_at: u64::MAX,
         }
     }
 }
@@ -52,7 +57,7 @@ impl Caller for Slow {
     fn call(&mut self) -> obvia::Result<()> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         assert!(number < self.panics_at, "the call panics, as the test wants");
-        std::thread::sleep(self.takes);
+        std::thread::sleep(if number < self.stalls_at { self.takes } else { HOUR });
         if number >= self.dies_at {
             return Err(code::RPC_E_DISCONNECTED.into());
         }
@@ -168,17 +173,16 @@ fn the_end_of_the_server_ends_the_run_of_all_connections() {
     assert!((1..=4).contains(&load.failures.iter().map(|failure| failure.count).sum::<u64>()));
 }
 
-/// Interrupts a run of calls that do not return when its first call has begun, and some time has
-/// passed since then.
-fn interrupted(rate: Option<f64>, after: Duration) -> Load {
+/// Interrupts a run when some time has passed since the first call that does not return, whose
+/// number is `stalls_at`.
+fn interrupted(rate: Option<f64>, stalls_at: u64, after: Duration) -> Load {
     let is_interrupted = AtomicBool::new(false);
-    let hour = Duration::from_secs(3600);
-    let plan = Plan { rate, duration: Some(hour), calls: None, timeout: hour, ..plan() };
+    let plan = Plan { rate, duration: Some(HOUR), calls: None, timeout: HOUR, ..plan() };
     std::thread::scope(|scope| {
         let calls = Arc::<AtomicU64>::default();
-        let target = Arc::new(Slow { calls: Arc::clone(&calls), ..Slow::of(hour) });
+        let target = Arc::new(Slow { calls: Arc::clone(&calls), stalls_at, ..Slow::of(Duration::ZERO) });
         let run = scope.spawn(|| run(target, &plan, &is_interrupted, |_| ()).unwrap());
-        ground::until("the call has begun", || calls.load(Ordering::Relaxed) == 1);
+        ground::until("the call has begun", || calls.load(Ordering::Relaxed) > stalls_at);
         let begun = Instant::now();
         ground::until("the time has passed", || begun.elapsed() >= after);
         is_interrupted.store(true, Ordering::Relaxed);
@@ -188,16 +192,17 @@ fn interrupted(rate: Option<f64>, after: Duration) -> Load {
 
 #[test]
 fn an_interrupt_ends_a_run_whose_calls_do_not_return() {
-    let load = interrupted(None, Duration::ZERO);
+    let load = interrupted(None, 0, Duration::ZERO);
     assert_eq!((load.ended_by, load.latency.total(), load.unanswered), (Ending::Interrupt, 0, 1));
 }
 
 #[test]
 fn an_interrupted_run_is_measured_until_the_interrupt() {
-    let load = interrupted(Some(100.0), 200 * MILLISECOND);
+    let load = interrupted(Some(100.0), 1, 200 * MILLISECOND);
+    assert_eq!((load.latency.total(), load.unanswered), (1, 1));
     assert!(load.measured >= 200 * MILLISECOND, "{:?}", load.measured);
     // Calls that are due while the run waits for the last answers do not count.
     let due = load.measured.as_secs_f64() * 100.0;
-    let counted = (load.still_due + load.unanswered) as f64;
+    let counted = (load.still_due + 2) as f64;
     assert!((due - 1.0..=due + 1.0).contains(&counted), "{counted} of {due}");
 }
