@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
     let target = &arguments.target;
     let member = match Member::find(target, object)? {
         Ok(member) => member,
-        Err(error) => return failed(arguments, &error, not_found(target, &error)),
+        Err(error) => return failed(arguments, &error, not_found(last(target), &error)),
     };
     match member.call() {
         Ok(result) => show(arguments, &result),
@@ -100,8 +100,8 @@ impl Member {
         let (path, last) = target.method.rsplit_once('/').unwrap_or(("", &target.method));
         let mut object = object;
         for step in path.split('/').filter(|step| !step.is_empty()) {
-            let found = ids(&object, library, step, &[])?;
-            let found = found.and_then(|ids| call(&object, &ids, false, &[], &[]));
+            let ids = ids(&object, library, step, &[])?.map_err(|error| not_found(step, &error))?;
+            let found = call(&object, &ids, false, &[], &[]);
             let found = found.map_err(|error| exit::runtime_error(&error, failure(step, &error)))?;
             let found =
                 found.object().ok_or_else(|| anyhow!("{} returned no object for the next call", member(step)))?;
@@ -139,9 +139,9 @@ fn member(step: &str) -> &str {
     step.rsplit_once('.').map_or(step, |(_, member)| member)
 }
 
-/// Describes the failure to find the called member. An unknown name is wrong usage.
-pub(super) fn not_found(target: &Target, error: &obvia::Error) -> anyhow::Error {
-    let text = failure(last(target), error);
+/// Describes the failure to find a member. An unknown name is wrong usage.
+pub(super) fn not_found(step: &str, error: &obvia::Error) -> anyhow::Error {
+    let text = failure(step, error);
     if error.code() == code::DISP_E_UNKNOWNNAME { exit::usage(text) } else { exit::runtime_error(error, text) }
 }
 

@@ -32,7 +32,7 @@ impl Repeated {
     pub(crate) fn prepare(target: Target) -> anyhow::Result<Self> {
         if let Some(object) = by_name::object(&target)? {
             let found = Member::find(&target, object)?;
-            found.map_err(|error| by_name::not_found(&target, &error))?;
+            found.map_err(|error| by_name::not_found(by_name::last(&target), &error))?;
             return Ok(Self::ByName(Arc::new(target)));
         }
         let (described, method, object) = locate(&target)?;

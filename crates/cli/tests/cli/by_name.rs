@@ -81,6 +81,7 @@ fn load_is_made_by_name() {
     let failed = load(&["Find", "x", "0"]);
     assert_eq!((failed.code, &failed.json()["failures"][0]["count"]), (1, &20.into()), "{failed:?}");
     assert!(load(&["Nothing"]).bad_with(2).contains("the object has no member `Nothing`"), "before the first call");
+    assert!(load(&["Nothing/Count"]).bad_with(2).contains("the object has no member `Nothing`"), "on the way");
 }
 
 #[test]
