@@ -23,6 +23,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// The measured time without `--duration` and `--calls`.
 const DURATION: Duration = Duration::from_secs(10);
 
+/// Load for a running server: latency of a method under as many calls as it answers, or at a rate
+///
 /// Calls a method of a running server again and again, and measures how long its answers take. The
 /// method and its arguments are written as for `obvia call`. Without --rate the loop is closed: a
 /// connection makes its next call as soon as the previous call is answered. With --rate the loop is
