@@ -10,8 +10,8 @@ const LONGEST: u64 = 86_400_000_000_000;
 /// The parts into which [`Histogram::distribution`] divides each half of the remaining calls.
 const PARTS_OF_HALF: u32 = 5;
 
-/// A histogram of nanoseconds. Recording allocates only for a value that is more than twice as long
-/// as all before it.
+/// A histogram of nanoseconds. Recording allocates only if the value needs a higher power of two
+/// than all before it.
 #[derive(Clone, Debug)]
 pub struct Histogram(Counts<u64>);
 
@@ -70,8 +70,7 @@ impl Histogram {
         if self.total() > 0 { self.0.stdev() } else { 0.0 }
     }
 
-    /// Returns the distribution: points that are the closer, the nearer they are to the longest
-    /// calls.
+    /// Returns points of the distribution, more densely spaced towards the longest calls.
     pub fn distribution(&self) -> Vec<Point> {
         let mut count = 0;
         let steps = self.0.iter_quantiles(PARTS_OF_HALF);

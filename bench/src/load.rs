@@ -14,10 +14,10 @@ use crate::{Histogram, Machine};
 use obvia::{Error, code, dynamic};
 use pace::Pace;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use tally::{Tally, is_lost_connection};
+use tally::{Tally, is_answer, is_lost_connection};
 
 /// The called method of a server.
 pub trait Target: Send + Sync {
@@ -28,12 +28,13 @@ pub trait Target: Send + Sync {
     /// If the server cannot be reached before the thread's time limit.
     fn connect(&self) -> obvia::Result<Box<dyn Caller>>;
 
-    /// Asks whether the server still answers.
+    /// Asks whether the server still answers, for up to `limit`.
     ///
     /// # Errors
     ///
-    /// If it does not before the thread's time limit.
-    fn probe(&self) -> obvia::Result<()>;
+    /// RPC_E_TIMEOUT if the server does not answer in this time; RPC_S_SERVER_UNAVAILABLE or
+    /// RPC_E_DISCONNECTED if there is no server. Other errors do not mean that it has ended.
+    fn probe(&self, limit: Duration) -> obvia::Result<()>;
 }
 
 /// A connection, which makes one call at a time.
@@ -56,11 +57,11 @@ pub struct Plan {
     pub rate: Option<f64>,
     /// The time before the measured one.
     pub warmup: Duration,
-    /// The measured time.
-    pub duration: Duration,
+    /// The measured time; `None` for the time that `calls` take, up to a day.
+    pub duration: Option<Duration>,
     /// The number of measured calls after which the run ends earlier.
     pub calls: Option<u64>,
-    /// The time limit of each call, and of connecting.
+    /// The time limit of each call.
     pub timeout: Duration,
 }
 
@@ -97,9 +98,10 @@ pub struct Load {
     pub plan: Plan,
     /// The reason for the end.
     pub ended_by: Ending,
-    /// The error by which the server was found not to answer.
+    /// The error of the probe that the server did not answer.
     pub lost: Option<Error>,
-    /// The time from the end of the warm-up to the end of the last measured call.
+    /// The time from the end of the warm-up to the end of the run. A run that makes a number of
+    /// calls ends with its last answer, but at a rate not before the next call would be due.
     pub measured: Duration,
     /// The latencies of the calls that succeeded.
     pub latency: Histogram,
@@ -107,7 +109,7 @@ pub struct Load {
     pub failures: Vec<Failure>,
     /// The number of calls that had no answer when the run ended.
     pub unanswered: u64,
-    /// The number of calls that were due before a connection was free.
+    /// The number of calls that were due while all connections were busy.
     pub late: u64,
     /// The number of calls that were due before the end of the run and were not begun.
     pub still_due: u64,
@@ -126,10 +128,14 @@ impl Load {
     }
 }
 
-/// The time in which calls have to end after an interrupt, and threads after their last call.
+/// The least time limit of connecting, and of the preparation of a run. The limit of a call may be
+/// much shorter.
+pub const PREPARATION_MIN: Duration = Duration::from_secs(10);
+/// The time that a run waits after an interrupt, or after the last time limit, before it gives
+/// calls up.
 const GRACE: Duration = Duration::from_millis(500);
-/// The time limit of the question whether the server still answers.
-const PROBE_MAX: Duration = Duration::from_secs(1);
+/// The least time limit of the question whether the server still answers.
+const PROBE_MIN: Duration = Duration::from_secs(1);
 /// The interval at which the run looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(50);
 /// The interval of reports on the progress.
@@ -145,7 +151,10 @@ struct Run {
     lost: OnceLock<Error>,
 }
 
+/// The state of a connection. The alignment keeps the connections of different threads in cache
+/// lines of their own, of which processors fetch pairs.
 #[derive(Default)]
+#[repr(align(128))]
 struct Connection {
     tally: Mutex<Tally>,
     /// Whether a measured call is outstanding.
@@ -161,7 +170,13 @@ impl Connection {
 /// A message of a thread.
 enum Message {
     Connected(obvia::Result<()>),
-    Ended,
+    /// The thread has ended.
+    Ended {
+        /// The connection's position.
+        index: usize,
+        /// Whether it ended by a panic.
+        has_panicked: bool,
+    },
 }
 
 /// Makes the calls of a plan, until it is done, the server no longer answers, or `is_interrupted`
@@ -169,7 +184,8 @@ enum Message {
 ///
 /// # Errors
 ///
-/// If not all connections can be opened before the time limit, or if the system starts no thread.
+/// If not all connections can be opened before the time limit, at least [`PREPARATION_MIN`]; if the
+/// system starts no thread; E_UNEXPECTED if a thread panics.
 pub fn run(
     target: Arc<dyn Target>,
     plan: &Plan,
@@ -188,8 +204,8 @@ pub fn run(
         // The send fails only for a thread that has panicked.
         let _ = begin.send(());
     }
-    let is_cut_short = run.await_end(pace, &messages, is_interrupted, &mut progress);
-    Ok(run.sum(machine, plan, pace, is_cut_short))
+    let was_interrupted = run.await_end(pace, &messages, is_interrupted, &mut progress)?;
+    Ok(run.sum(machine, plan, pace, was_interrupted))
 }
 
 /// Starts a thread for each connection, which begins its calls when the returned sender says so.
@@ -198,8 +214,8 @@ fn start(run: &Arc<Run>, says: &Sender<Message>) -> obvia::Result<Vec<Sender<()>
         let (begin, begins) = mpsc::channel();
         let (run, says) = (Arc::clone(run), says.clone());
         let work = move || {
-            let timeout = run.timeout;
-            dynamic::with_unsent_timeout(timeout, || run.work(index, &says, &begins));
+            let _ended = Ended { says: &says, index };
+            run.work(index, &says, &begins);
         };
         let started = std::thread::Builder::new().name(format!("connection {index}")).spawn(work);
         started.map(|_| begin).map_err(|error| {
@@ -211,26 +227,44 @@ fn start(run: &Arc<Run>, says: &Sender<Message>) -> obvia::Result<Vec<Sender<()>
 }
 
 /// Tells the run that a thread has ended, even if by a panic.
-struct Ended<'a>(&'a Sender<Message>);
+struct Ended<'a> {
+    says: &'a Sender<Message>,
+    index: usize,
+}
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
         // The send fails only if the run no longer waits.
-        let _ = self.0.send(Message::Ended);
+        let _ = self.says.send(Message::Ended { index: self.index, has_panicked: std::thread::panicking() });
     }
 }
 
 impl Run {
-    /// Opens a connection, and makes its calls.
+    /// The time limit of connecting.
+    fn connecting(&self) -> Duration {
+        self.timeout.max(PREPARATION_MIN)
+    }
+
+    /// The time limit of the question whether the server still answers. A pause of the server that
+    /// is longer than the limit of a call is not its end.
+    fn probing(&self) -> Duration {
+        self.timeout.max(PROBE_MIN)
+    }
+
+    /// Opens a connection, and makes its calls when the run begins.
     fn work(&self, index: usize, says: &Sender<Message>, begins: &Receiver<()>) {
-        let _ended = Ended(says);
-        let (mut caller, outcome) = match self.target.connect() {
+        let (mut caller, outcome) = match dynamic::with_unsent_timeout(self.connecting(), || self.target.connect()) {
             Ok(caller) => (Some(caller), Ok(())),
             Err(error) => (None, Err(error)),
         };
         let is_awaited = says.send(Message::Connected(outcome)).is_ok() && begins.recv().is_ok();
-        let (Some(caller), Some(pace), true) = (&mut caller, self.pace.get(), is_awaited) else { return };
-        let own = &self.connections[index];
+        if let (Some(caller), Some(pace), true) = (&mut caller, self.pace.get(), is_awaited) {
+            dynamic::with_unsent_timeout(self.timeout, || self.call(pace, &self.connections[index], &mut **caller));
+        }
+    }
+
+    /// Makes the calls of a connection.
+    fn call(&self, pace: &Pace, own: &Connection, caller: &mut dyn Caller) {
         while let Some(due) = pace.next() {
             own.is_calling.store(due.is_measured, Ordering::Relaxed);
             let outcome = caller.call();
@@ -252,19 +286,19 @@ impl Run {
         if !is_suspect {
             return false;
         }
-        match dynamic::with_unsent_timeout(self.timeout.min(PROBE_MAX), || self.target.probe()) {
-            Ok(()) => false,
-            Err(error) => {
+        match self.target.probe(self.probing()) {
+            Err(error) if !is_answer(&error) => {
                 // The first error counts.
                 let _ = self.lost.set(error);
                 true
             }
+            _ => false,
         }
     }
 
     /// Waits until all connections are open.
     fn await_connections(&self, messages: &Receiver<Message>, is_interrupted: &AtomicBool) -> obvia::Result<()> {
-        let end = Instant::now() + self.timeout + GRACE;
+        let end = Instant::now() + self.connecting() + GRACE;
         let mut opened = 0;
         while opened < self.connections.len() {
             match messages.recv_timeout(LOOK) {
@@ -272,16 +306,15 @@ impl Run {
                     outcome?;
                     opened += 1;
                 }
-                Ok(Message::Ended) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::new(code::E_UNEXPECTED, "a thread ended before its connection was open"));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Message::Ended { index, .. }) => return Err(panicked(index)),
+                // The run has a sender itself, so the channel is never disconnected.
+                Err(_) => {}
             }
             if is_interrupted.load(Ordering::Relaxed) {
                 return Err(Error::new(code::RPC_E_CALL_CANCELED, "interrupted before the first call"));
             }
             if Instant::now() > end {
-                let (all, seconds) = (self.connections.len(), self.timeout.as_secs_f64());
+                let (all, seconds) = (self.connections.len(), self.connecting().as_secs_f64());
                 let text = format!("{opened} of {all} connections were open after {seconds} seconds");
                 return Err(Error::new(code::RPC_E_TIMEOUT, text));
             }
@@ -297,26 +330,28 @@ impl Run {
         messages: &Receiver<Message>,
         is_interrupted: &AtomicBool,
         progress: &mut impl FnMut(Progress),
-    ) -> bool {
+    ) -> obvia::Result<bool> {
         let (mut running, mut report) = (self.connections.len(), Instant::now() + REPORT);
         let mut give_up: Option<Instant> = None;
         let mut was_interrupted = false;
         while running > 0 {
             match messages.recv_timeout(LOOK) {
+                Ok(Message::Ended { index, has_panicked: true }) => {
+                    pace.stop();
+                    return Err(panicked(index));
+                }
                 Ok(_) => running -= 1,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(_) => {}
             }
             let now = Instant::now();
-            if is_interrupted.load(Ordering::Relaxed) && !was_interrupted {
-                was_interrupted = running > 0;
+            if is_interrupted.load(Ordering::Relaxed) && !was_interrupted && running > 0 {
+                was_interrupted = true;
                 pace.stop();
                 give_up = Some(now + GRACE);
             } else if give_up.is_none() && (pace.is_over(now) || self.lost.get().is_some()) {
-                give_up = Some(now + self.timeout + PROBE_MAX + GRACE);
+                give_up = Some(now + self.timeout + self.probing() + GRACE);
             }
             if give_up.is_some_and(|end| now >= end) {
-                pace.stop();
                 break;
             }
             if now >= report {
@@ -324,7 +359,7 @@ impl Run {
                 progress(self.progress(pace, now));
             }
         }
-        was_interrupted
+        Ok(was_interrupted)
     }
 
     fn progress(&self, pace: &Pace, now: Instant) -> Progress {
@@ -357,7 +392,7 @@ impl Run {
         } else {
             Ending::Duration
         };
-        let until = sum.last.unwrap_or(now);
+        let until = pace.ended_at(sum.last).unwrap_or(now);
         Load {
             machine,
             plan: plan.clone(),
@@ -371,6 +406,13 @@ impl Run {
             still_due: pace.due(now).saturating_sub(begun),
         }
     }
+}
+
+/// Returns the error for a thread that has panicked. The panic's own message is on the standard
+/// error.
+fn panicked(index: usize) -> Error {
+    let text = format!("the thread of connection {} ended by a panic, a defect of its caller", index + 1);
+    Error::new(code::E_UNEXPECTED, text)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The times at which calls are due.
 
 use super::Plan;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The time before a call is due at which a thread stops sleeping and yields its processor instead:
@@ -9,9 +10,11 @@ use std::time::{Duration, Instant};
 const YIELDING: Duration = Duration::from_micros(100);
 /// The longest sleep between two looks at whether the run has been stopped.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
-/// The time between the end of connecting and the first call at a rate, in which all threads begin
-/// to wait.
+/// The time between the end of connecting and the first call at a rate, so that all threads are
+/// waiting when the first call is due.
 const LEAD: Duration = Duration::from_millis(10);
+/// The longest measured time, a day.
+const LONGEST: Duration = Duration::from_secs(86_400);
 
 /// The pace of a run, which all connections share.
 pub(super) struct Pace {
@@ -27,7 +30,8 @@ pub(super) struct Pace {
     calls: u64,
     /// The number of the next call: of all calls at a rate, else of the measured ones.
     next: AtomicU64,
-    is_stopped: AtomicBool,
+    /// The time at which the run was ended early.
+    stopped: OnceLock<Instant>,
 }
 
 /// A call whose time has come.
@@ -37,7 +41,7 @@ pub(super) struct Due {
     /// The time at which the connection begins the call.
     pub(super) began: Instant,
     pub(super) is_measured: bool,
-    /// Whether all connections were occupied when the call was due.
+    /// Whether the call was due while all connections were busy.
     pub(super) is_late: bool,
 }
 
@@ -51,27 +55,59 @@ impl Pace {
         Self {
             begin,
             measured_from,
-            end: measured_from + plan.duration,
+            end: measured_from + plan.duration.unwrap_or(LONGEST),
             interval_ns,
             first: interval_ns.map_or(0, |interval| due_before(plan.warmup, interval)),
             calls: plan.calls.unwrap_or(u64::MAX),
             next: AtomicU64::new(0),
-            is_stopped: AtomicBool::new(false),
+            stopped: OnceLock::new(),
         }
     }
 
-    /// Ends the run: no further call begins.
+    /// Ends the run: no further call begins. The first of several times counts.
     pub(super) fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
+        self.stopped.get_or_init(Instant::now);
     }
 
     fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
+        self.stopped.get().is_some()
     }
 
-    /// Whether the time of the run has passed.
+    /// Whether no further call will begin: the time of the run has passed, or all calls have begun.
     pub(super) fn is_over(&self, now: Instant) -> bool {
+        self.has_passed(now) || (self.has_given_all() && now >= self.due_at(self.limit().saturating_sub(1)))
+    }
+
+    fn has_passed(&self, now: Instant) -> bool {
         now >= self.end
+    }
+
+    /// Returns the number of the first call that is beyond the greatest number of measured calls.
+    fn limit(&self) -> u64 {
+        self.first.saturating_add(self.calls)
+    }
+
+    /// Whether the connections have taken all calls. Some may not be due yet.
+    fn has_given_all(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.limit()
+    }
+
+    /// Returns the time when a call is due: the begin of the run without a rate.
+    fn due_at(&self, number: u64) -> Instant {
+        self.begin + self.interval_ns.map_or(Duration::ZERO, |interval| due_after(number, interval))
+    }
+
+    /// Returns the end of the measured time. `last` is the end of the last measured call.
+    ///
+    /// A run at a rate lasts until the call after its last one would be due: otherwise two calls
+    /// at one a second would be a rate of two a second. A closed loop ends with its last call.
+    pub(super) fn ended_at(&self, last: Option<Instant>) -> Option<Instant> {
+        let planned = match self.interval_ns {
+            Some(_) => Some(self.end.min(self.due_at(self.limit()))),
+            None => (!self.has_given_all()).then_some(self.end),
+        };
+        let early = self.stopped.get().copied();
+        [planned, early].into_iter().flatten().min().max(last)
     }
 
     /// Waits for the next call of a connection. `None` at the end of the run.
@@ -80,7 +116,7 @@ impl Pace {
             return None;
         }
         match self.interval_ns {
-            Some(interval) => self.next_at_rate(interval),
+            Some(_) => self.next_at_rate(),
             None => self.next_at_once(),
         }
     }
@@ -89,16 +125,16 @@ impl Pace {
         let now = Instant::now();
         let is_measured = now >= self.measured_from;
         // The shared counter costs a cache line from another processor: only a limit needs it.
-        let is_allowed =
-            !is_measured || self.calls == u64::MAX || self.next.fetch_add(1, Ordering::Relaxed) < self.calls;
-        (is_allowed && !self.is_over(now)).then_some(Due { at: now, began: now, is_measured, is_late: false })
+        let is_allowed = !self.has_passed(now)
+            && (!is_measured || self.calls == u64::MAX || self.next.fetch_add(1, Ordering::Relaxed) < self.calls);
+        is_allowed.then_some(Due { at: now, began: now, is_measured, is_late: false })
     }
 
-    fn next_at_rate(&self, interval_ns: f64) -> Option<Due> {
+    fn next_at_rate(&self) -> Option<Due> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let at = self.begin + Duration::from_nanos((number as f64 * interval_ns) as u64);
+        let at = self.due_at(number);
         let now = Instant::now();
-        if self.is_over(at) || self.is_over(now) || number >= self.first.saturating_add(self.calls) {
+        if self.has_passed(at) || self.has_passed(now) || number >= self.limit() {
             return None;
         }
         let is_late = now > at;
@@ -124,17 +160,32 @@ impl Pace {
         }
     }
 
-    /// Returns the number of measured calls that were due before `now`; 0 without a rate.
+    /// Returns the number of measured calls that were due before `now` and the end of the run; 0
+    /// without a rate.
     pub(super) fn due(&self, now: Instant) -> u64 {
         let Some(interval_ns) = self.interval_ns else { return 0 };
-        let passed = now.min(self.end).saturating_duration_since(self.begin);
+        let until = self.stopped.get().map_or(self.end, |stopped| self.end.min(*stopped)).min(now);
+        let passed = until.saturating_duration_since(self.begin);
         due_before(passed, interval_ns).saturating_sub(self.first).min(self.calls)
     }
 }
 
+/// Returns the time from the first call until this one is due.
+fn due_after(number: u64, interval_ns: f64) -> Duration {
+    Duration::from_nanos((number as f64 * interval_ns) as u64)
+}
+
 /// Returns the number of calls that are due in a time from the first one on, its end excluded.
 fn due_before(time: Duration, interval_ns: f64) -> u64 {
-    (time.as_nanos() as f64 / interval_ns).ceil() as u64
+    let mut number = (time.as_nanos() as f64 / interval_ns) as u64;
+    // The quotient is rounded, and may be one off.
+    while number > 0 && due_after(number - 1, interval_ns) >= time {
+        number -= 1;
+    }
+    while due_after(number, interval_ns) < time {
+        number += 1;
+    }
+    number
 }
 
 #[cfg(test)]
@@ -146,7 +197,7 @@ mod tests {
             connections: 1,
             rate: None,
             warmup: Duration::ZERO,
-            duration: Duration::from_secs(3600),
+            duration: Some(Duration::from_secs(3600)),
             calls: None,
             timeout: Duration::from_secs(1),
         }
@@ -182,7 +233,8 @@ mod tests {
             let pace = Pace::begin(&Plan { rate, calls: Some(3), warmup: Duration::from_millis(1), ..plan() });
             let dues: Vec<Due> = std::iter::from_fn(|| pace.next()).collect();
             assert_eq!(dues.iter().filter(|due| due.is_measured).count(), 3, "{rate:?}");
-            assert!(dues.len() > 3, "{rate:?}");
+            assert_eq!(pace.next.load(Ordering::Relaxed), pace.limit() + 1, "{rate:?}");
+            assert!(pace.is_over(Instant::now()), "{rate:?}: all calls have begun");
         }
     }
 
@@ -195,5 +247,56 @@ mod tests {
             pace.stop();
             assert!(waiting.join().unwrap());
         });
+    }
+
+    #[test]
+    fn all_calls_are_given_before_the_last_is_due() {
+        let pace = Pace::begin(&Plan { rate: Some(0.01), calls: Some(2), ..plan() });
+        assert!(pace.next().is_some());
+        pace.next.store(2, Ordering::Relaxed);
+        assert!(!pace.is_over(pace.begin + Duration::from_secs(99)));
+        assert!(pace.is_over(pace.begin + Duration::from_secs(100)));
+    }
+
+    #[test]
+    fn the_measured_time_of_a_rate_lasts_until_the_next_call_would_be_due() {
+        let (second, begin) = (Duration::from_secs(1), |pace: &Pace| pace.measured_from);
+        let pace = Pace::begin(&Plan { rate: Some(1.0), calls: Some(2), warmup: 3 * second, ..plan() });
+        let measured = |last| pace.ended_at(last).map(|end| end - begin(&pace));
+        assert_eq!(measured(Some(begin(&pace) + second)), Some(2 * second));
+        assert_eq!(measured(Some(begin(&pace) + 5 * second)), Some(5 * second));
+        let timed = Pace::begin(&Plan { rate: Some(1.0), duration: Some(7 * second), ..plan() });
+        assert_eq!(timed.ended_at(None), Some(begin(&timed) + 7 * second));
+    }
+
+    #[test]
+    fn a_closed_loop_ends_with_its_last_call_or_with_its_time() {
+        let pace = Pace::begin(&Plan { calls: Some(1), ..plan() });
+        assert_eq!(pace.ended_at(Some(pace.begin)), Some(pace.end), "no call has begun");
+        assert!(pace.next().is_some());
+        let last = pace.begin + Duration::from_secs(5);
+        assert_eq!(pace.ended_at(Some(last)), Some(last));
+    }
+
+    #[test]
+    fn calls_that_are_due_after_a_stop_are_not_counted() {
+        let pace = Pace::begin(&Plan { rate: Some(1e6), ..plan() });
+        pace.stop();
+        assert_eq!(pace.due(pace.end), 0, "the first call is due later");
+        assert_eq!(pace.ended_at(None), pace.stopped.get().copied());
+    }
+
+    #[test]
+    fn a_call_is_due_before_each_later_time_and_not_before_its_own() {
+        for interval in [1e9 / 3.0, 1e9 / 7e6, 1e2, 1e9] {
+            for number in [0, 1, 7, 1_000, 259_199, 6_999_999, 864_000_000_000] {
+                if number as f64 * interval > 2.0 * LONGEST.as_nanos() as f64 {
+                    continue;
+                }
+                let at = due_after(number, interval);
+                assert_eq!(due_before(at, interval), number, "{interval}");
+                assert_eq!(due_before(at + Duration::from_nanos(1), interval), number + 1, "{interval}");
+            }
+        }
     }
 }

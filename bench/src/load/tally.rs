@@ -5,7 +5,7 @@ use crate::Histogram;
 use obvia::code;
 use std::time::Instant;
 
-/// The greatest number of different errors that are told apart.
+/// The greatest number of errors that are counted separately.
 const KINDS_MAX: usize = 32;
 /// The longest text of an error, in characters: texts come from the server.
 const TEXT_MAX: usize = 200;
@@ -27,7 +27,7 @@ pub(super) struct Tally {
     /// The latencies of the calls that succeeded.
     pub(super) latency: Histogram,
     pub(super) failures: Vec<Failure>,
-    /// The number of calls that were due before a connection was free.
+    /// The number of calls that were due while all connections were busy.
     pub(super) late: u64,
     /// The end of the last measured call.
     pub(super) last: Option<Instant>,
@@ -53,7 +53,7 @@ impl Tally {
     }
 
     fn fail(&mut self, code: i32, message: &str, count: u64) {
-        let short: String = message.chars().take(TEXT_MAX).collect();
+        let short = shortened(message);
         let is_known = |known: &Failure| known.code == code && known.message == short;
         match self.failures.iter().position(is_known) {
             Some(at) => self.failures[at].count = self.failures[at].count.saturating_add(count),
@@ -61,7 +61,7 @@ impl Tally {
             None => {
                 let rest = &mut self.failures[KINDS_MAX - 1];
                 let count = rest.count.saturating_add(count);
-                let message = format!("errors of {KINDS_MAX} and more kinds");
+                let message = format!("other errors (more than {} kinds)", KINDS_MAX - 1);
                 *rest = Failure { code: code::E_FAIL.0, message, count };
             }
         }
@@ -82,8 +82,16 @@ impl Tally {
     }
 }
 
+/// Cuts a text that is too long. A cut text ends with `…`.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(TEXT_MAX) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(TEXT_MAX - 1).chain(['…']).collect(),
+    }
+}
+
 /// Whether an error shows that the server answers.
-fn is_answer(error: &obvia::Error) -> bool {
+pub(super) fn is_answer(error: &obvia::Error) -> bool {
     !is_lost_connection(error) && error.code() != code::RPC_E_TIMEOUT
 }
 
@@ -128,7 +136,11 @@ mod tests {
         assert_eq!(kinds, [("a (E_INVALIDARG)", 4), ("b (E_INVALIDARG)", 2)]);
         (0..1000).for_each(|number| sum.note(&due(at, true), at, &failed(&format!("{number} {}", "x".repeat(9999)))));
         assert_eq!((sum.failures.len(), sum.failed()), (KINDS_MAX, 1006));
-        assert!(sum.failures.iter().all(|failure| failure.message.len() <= TEXT_MAX));
+        assert!(sum.failures.iter().all(|failure| failure.message.chars().count() <= TEXT_MAX));
+        assert_eq!(sum.failures[KINDS_MAX - 1].message, "other errors (more than 31 kinds)");
+        let cut = &sum.failures[2].message;
+        assert!(cut.starts_with("0 xx") && cut.ends_with("x…") && cut.chars().count() == TEXT_MAX, "{cut}");
+        assert_eq!(shortened(&"é".repeat(TEXT_MAX)), "é".repeat(TEXT_MAX), "a text of just this length stays");
     }
 
     #[test]

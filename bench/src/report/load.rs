@@ -77,7 +77,7 @@ fn notes(load: &Load) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(rate) = plan.rate {
         let done = ended(load);
-        notes.push(format!("calls that were due before a connection was free: {late} of {done}, at {rate} a second"));
+        notes.push(format!("{late} of {done} calls were due while all connections were busy (rate: {rate} a second)"));
     }
     if *still_due > 0 {
         // A run that ended early leaves calls undone at any rate.
@@ -92,6 +92,9 @@ fn notes(load: &Load) -> Vec<String> {
     }
     if load.failed() > 0 {
         notes.push(format!("calls that failed, {missing}: {}", load.failed()));
+    }
+    if ended(load) + unanswered == 0 {
+        notes.push("no call was measured; let the run last longer than its warm-up".to_owned());
     }
     if *ended_by == Ending::Interrupt {
         notes.push(format!("the run was interrupted after {:.1} s", load.measured.as_secs_f64()));
@@ -108,7 +111,8 @@ struct Document<'a> {
     connections: u32,
     rate: Option<f64>,
     warmup_s: f64,
-    duration_s: f64,
+    duration_s: Option<f64>,
+    calls_max: Option<u64>,
     timeout_s: f64,
     ended_by: &'static str,
     error: Option<ErrorLine>,
@@ -177,7 +181,8 @@ pub fn load_json(load: &Load, name: &str, method: &str) -> String {
         connections: plan.connections,
         rate: plan.rate,
         warmup_s: plan.warmup.as_secs_f64(),
-        duration_s: plan.duration.as_secs_f64(),
+        duration_s: plan.duration.map(|duration| duration.as_secs_f64()),
+        calls_max: plan.calls,
         timeout_s: plan.timeout.as_secs_f64(),
         ended_by: match load.ended_by {
             Ending::Duration => "duration",
@@ -284,7 +289,7 @@ mod tests {
                 connections: 3,
                 rate,
                 warmup: second,
-                duration: 10 * second,
+                duration: Some(10 * second),
                 calls: None,
                 timeout: 5 * second,
             },
@@ -307,7 +312,7 @@ mod tests {
         assert_eq!(words(lines[2]), "method loop connections calls failed calls/s min p50 p90 p99 p99.9 p99.99 max");
         assert_eq!(words(lines[3]), "ICalc.Add open 3 1000 4 500 1.00 us 500 us 900 us 990 us 999 us 1.00 ms 1.00 ms");
         let notes = [
-            "NOTE: calls that were due before a connection was free: 7 of 1004, at 900 a second\n",
+            "NOTE: 7 of 1004 calls were due while all connections were busy (rate: 900 a second)\n",
             "NOTE: calls still due at the end, which are not in the percentiles: 40\n",
             "NOTE: calls without an answer when the run ended, which are not in the percentiles: 1\n",
             "NOTE: the run was interrupted after 2.0 s\n",
@@ -317,6 +322,9 @@ mod tests {
         let whole = load_table(&Load { ended_by: Ending::Duration, ..load(Some(900.0)) }, "ICalc.Add");
         assert!(whole.contains(": 40; the server, or the number of connections, does not suffice"), "{whole}");
         assert!(!load_table(&load(None), "ICalc.Add").contains("a second"));
+        assert!(!whole.contains("no call was measured"), "{whole}");
+        let short = Load { latency: Histogram::new(), failures: Vec::new(), unanswered: 0, ..load(None) };
+        assert!(load_table(&short, "ICalc.Add").contains("NOTE: no call was measured; "));
     }
 
     #[test]
@@ -332,6 +340,7 @@ mod tests {
             "rate",
             "warmup_s",
             "duration_s",
+            "calls_max",
             "timeout_s",
             "ended_by",
             "error",

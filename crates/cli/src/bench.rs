@@ -32,8 +32,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Measurement {
-    /// Load for a running server: latency of a method under as many calls as it answers, or at a
-    /// rate
+    // The help is that of the arguments, which has a second paragraph.
     #[command(name = "load")]
     Load(Box<load::Arguments>),
     /// Latency of a call: round trips, against raw baselines in the same run

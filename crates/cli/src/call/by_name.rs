@@ -9,7 +9,7 @@ use obvia::automation::{
     Bound, DISPATCH_METHOD, DISPATCH_PROPERTYGET, DISPATCH_PROPERTYPUT, DISPID_PROPERTYPUT, Value as Held, vt,
 };
 use obvia::dynamic::guid;
-use obvia::{IDispatch, Interface, SafeArray, Variant};
+use obvia::{IDispatch, Interface, SafeArray, Variant, code};
 use obvia_idl::typelib::TypeLibrary;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -52,16 +52,28 @@ pub(super) fn object(target: &Target) -> anyhow::Result<Option<IDispatch>> {
 /// fails.
 pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<ExitCode> {
     let target = &arguments.target;
-    match Member::find(target, object)?.and_then(|member| member.call()) {
+    let member = match Member::find(target, object)? {
+        Ok(member) => member,
+        Err(error) => return failed(arguments, &error, not_found(last(target), &error)),
+    };
+    match member.call() {
         Ok(result) => show(arguments, &result),
-        Err(error) if arguments.json => {
-            let code = format!("{:#010x}", error.code().0);
-            let told = json!({ "method": last(target), "hresult": code, "message": error.to_string() });
-            print::document(&json!({ "error": told }))?;
-            Ok(exit::code_for(&error))
+        Err(error) => {
+            let explained = exit::runtime_error(&error, failure(last(target), &error));
+            failed(arguments, &error, explained)
         }
-        Err(error) => Err(exit::runtime_error(&error, failure(last(target), &error))),
     }
+}
+
+/// Reports the failure of a call: as JSON with `--json`, else by the explained error.
+fn failed(arguments: &Arguments, error: &obvia::Error, explained: anyhow::Error) -> anyhow::Result<ExitCode> {
+    if !arguments.json {
+        return Err(explained);
+    }
+    let hresult = format!("{:#010x}", error.code().0);
+    let told = json!({ "method": last(&arguments.target), "hresult": hresult, "message": error.to_string() });
+    print::document(&json!({ "error": told }))?;
+    Ok(exit::code_of(&explained))
 }
 
 /// A member of an object, with the arguments of its call.
@@ -88,8 +100,8 @@ impl Member {
         let (path, last) = target.method.rsplit_once('/').unwrap_or(("", &target.method));
         let mut object = object;
         for step in path.split('/').filter(|step| !step.is_empty()) {
-            let found = ids(&object, library, step, &[])?;
-            let found = found.and_then(|ids| call(&object, &ids, false, &[], &[]));
+            let ids = ids(&object, library, step, &[])?.map_err(|error| not_found(step, &error))?;
+            let found = call(&object, &ids, false, &[], &[]);
             let found = found.map_err(|error| exit::runtime_error(&error, failure(step, &error)))?;
             let found =
                 found.object().ok_or_else(|| anyhow!("{} returned no object for the next call", member(step)))?;
@@ -125,6 +137,12 @@ pub(super) fn last(target: &Target) -> &str {
 /// Returns a member's name without that of its interface.
 fn member(step: &str) -> &str {
     step.rsplit_once('.').map_or(step, |(_, member)| member)
+}
+
+/// Describes the failure to find a member. An unknown name is wrong usage.
+pub(super) fn not_found(step: &str, error: &obvia::Error) -> anyhow::Error {
+    let text = failure(step, error);
+    if error.code() == code::DISP_E_UNKNOWNNAME { exit::usage(text) } else { exit::runtime_error(error, text) }
 }
 
 /// Describes the failure of a member's call.

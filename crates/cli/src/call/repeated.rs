@@ -3,7 +3,6 @@
 use super::by_name::{self, Member};
 use super::{Method, Target, iids, locate, reply};
 use crate::describe::Described;
-use crate::exit;
 use obvia::{Error, IDispatch, code, dynamic};
 use obvia_idl::frames::Flaw;
 use std::sync::Arc;
@@ -33,13 +32,11 @@ impl Repeated {
     pub(crate) fn prepare(target: Target) -> anyhow::Result<Self> {
         if let Some(object) = by_name::object(&target)? {
             let found = Member::find(&target, object)?;
-            let named = |error| exit::runtime_error(&error, by_name::failure(by_name::last(&target), &error));
-            found.map_err(named)?;
+            found.map_err(|error| by_name::not_found(by_name::last(&target), &error))?;
             return Ok(Self::ByName(Arc::new(target)));
         }
         let (described, method, object) = locate(&target)?;
-        // The command prepares one call, so the description is kept until the end of the process,
-        // as the tables of its frames are.
+        // Leaked once for each command: the frames borrow the description until the process ends.
         let described: &'static Described = Box::leak(Box::new(described));
         let method = Method::new(described, method)?;
         let request = method.request(&iids(&target, &method))?;
@@ -97,7 +94,8 @@ pub(crate) enum Connected {
         reply: Vec<u8>,
         /// The last reply that was checked. An equal one needs no check.
         checked: Vec<u8>,
-        /// Whether there is such a reply. A reply with objects is none: they must be released.
+        /// Whether there is such a reply. Replies with objects are never kept here, because their
+        /// objects must be released each time.
         has_checked: bool,
     },
     /// By name.
@@ -120,6 +118,11 @@ impl Connected {
                 }
                 let result = call.object.call_into(method.opnum, &call.request, reply)?;
                 if result.is_err() {
+                    // A server of another make may return objects of a failed method. The HRESULT
+                    // says more than a flaw of such a reply.
+                    if !reply.is_empty() {
+                        let _ = call.check(reply);
+                    }
                     return Err(result.into());
                 }
                 if *has_checked && reply == checked {

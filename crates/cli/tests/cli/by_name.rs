@@ -80,7 +80,8 @@ fn load_is_made_by_name() {
     assert_eq!(server.good(&["Count"]), "returned = 20\n");
     let failed = load(&["Find", "x", "0"]);
     assert_eq!((failed.code, &failed.json()["failures"][0]["count"]), (1, &20.into()), "{failed:?}");
-    assert!(load(&["Nothing"]).bad().contains("the object has no member `Nothing`"), "before the first call");
+    assert!(load(&["Nothing"]).bad_with(2).contains("the object has no member `Nothing`"), "before the first call");
+    assert!(load(&["Nothing/Count"]).bad_with(2).contains("the object has no member `Nothing`"), "on the way");
 }
 
 #[test]
@@ -96,6 +97,8 @@ fn errors_of_calls_by_name_explain_the_cause() {
     assert_eq!(wrong, "obvia: Find failed: the argument for `most` has the invalid value 0 (E_INVALIDARG)\n");
     let failed = server.directory.obvia(&["call", "notes", "Item", "none", "--json"]);
     assert_eq!((failed.code, failed.json()["error"]["hresult"].as_str()), (1, Some("0x80070057")));
+    let unknown = server.directory.obvia(&["call", "notes", "Nothing", "--json"]);
+    assert_eq!((unknown.code, unknown.json()["error"]["hresult"].as_str()), (2, Some("0x80020006")));
     assert!(server.bad(&["Find", "x", "--named", "most"]).contains("write NAME=VALUE"));
     assert!(server.bad(&["Count/Count"]).contains("Count returned no object for the next call"));
 }

@@ -6,6 +6,7 @@ use obvia::code;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use windows_core::implement;
 
@@ -37,7 +38,7 @@ fn a_closed_loop_is_measured_and_written_in_all_forms() {
     assert_eq!(cells[..5], ["ICalc2.Add", "closed", "3", "300", "0"], "{table}");
     let document: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     let wanted = json!({ "name": "calc", "method": "ICalc2.Add", "loop": "closed", "connections": 3, "calls": 300,
-        "failed": 0, "unanswered": 0, "ended_by": "calls", "rate": null, "late": null, "still_due": null,
+        "failed": 0, "unanswered": 0, "ended_by": "calls", "rate": null, "duration_s": null, "calls_max": 300, "late": null, "still_due": null,
         "error": null, "failures": [], "warmup_s": 1.0, "timeout_s": 60.0 });
     for (key, value) in wanted.as_object().unwrap() {
         assert_eq!(&document[key], value, "{key}: {document}");
@@ -65,6 +66,7 @@ fn a_rate_shows_the_waits_that_a_slow_method_causes() {
     assert!(number(&open["latency_ns"]["max"]) > 300e6, "{open}");
     assert!(number(&open["latency_ns"]["p50"]) > number(&closed["latency_ns"]["p50"]), "{open} {closed}");
     assert!(number(&open["late"]) >= 10.0, "{open}");
+    assert!(number(&open["calls_per_s"]) <= 200.0, "{open}");
 }
 
 #[test]
@@ -83,8 +85,8 @@ fn failures_are_counted_by_hresult() {
     assert_eq!((ran.code, &document["calls"], &document["failed"]), (1, &json!(0), &json!(50)), "{ran:?}");
     let failure = json!([{ "hresult": "0x80070057", "message": "E_INVALIDARG", "count": 50 }]);
     assert_eq!((&document["failures"], &document["latency_ns"]), (&failure, &Value::Null), "{document}");
-    let slow = ["bench", "load", "calc", "Wait", "600000", "--warmup", "0", "--timeout", "0.2", "--calls", "2"];
-    let ran = server.obvia(&slow);
+    let slow = ["bench", "load", "calc", "Wait", "600000", "--warmup", "0", "--timeout", "3", "--calls", "2"];
+    let ran = server.obvia(&[&slow[..], &["--connections", "2"]].concat());
     assert!(
         ran.code == 4 && ran.out.contains("FAILED: 2 of 2 calls: ") && ran.out.contains("RPC_E_TIMEOUT"),
         "{ran:?}"
@@ -92,14 +94,41 @@ fn failures_are_counted_by_hresult() {
 }
 
 #[test]
+fn a_short_limit_of_calls_is_not_one_of_the_preparation() {
+    let server = Server::calc();
+    let ran = server.obvia(&["bench", "load", "calc", "Wait", "600000", "--timeout", "0.0001", "--calls", "1"]);
+    // The call fails, after the connection and the description of the interface were there.
+    assert!(ran.out.contains("ICalc2.Wait") && ran.out.contains("FAILED: 1 of 1 calls: "), "{ran:?}");
+    assert_eq!(ran.code, 4, "{ran:?}");
+}
+
+#[test]
+fn files_that_cannot_be_written_are_reported_before_the_run() {
+    let server = Server::calc();
+    let file = |name: &str| server.directory.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(file("old.json"), "old").unwrap();
+    let (old, new, missing) = (file("old.json"), file("new.hgrm"), file("missing/out.svg"));
+    let calls = || number(&server.call(&["Calls", "0", "--json"]).json()["calls"]);
+    let before = calls();
+    let run = ["bench", "load", "calc", "Add", "2", "3", "--calls", "5", "--json", &old, "--histogram", &new];
+    let said = server.obvia(&[&run[..], &["--plot", &missing]].concat()).bad_with(1);
+    assert!(said.contains("missing/out.svg"), "{said}");
+    assert_eq!((std::fs::read_to_string(&old).unwrap().as_str(), Path::new(&new).exists()), ("old", false));
+    assert!(calls() - before <= 1.0, "no call of the run was made");
+    server.obvia(&run).good();
+    assert!(std::fs::read_to_string(&old).unwrap().starts_with('{') && Path::new(&new).exists());
+}
+
+#[test]
 fn wrong_usage_and_missing_servers_are_told_apart() {
     let server = Server::calc();
     let load = |arguments: &[&str]| server.obvia(&[&["bench", "load"], arguments].concat());
-    let wrong: [(&[&str], &str); 7] = [
+    let wrong: [(&[&str], &str); 8] = [
         (&["calc", "Addd", "1", "2"], "ICalc2 has no method `Addd`"),
         (&["calc", "Add", "1"], "takes 2 arguments"),
         (&["calc", "Add", "1", "x"], "argument `b`"),
         (&["calc", "Add", "1", "2", "--rate", "0"], "--rate"),
+        (&["calc", "Add", "1", "2", "--rate", "0.5", "--duration", "1"], "a `--duration` of at least 2"),
         (&["calc", "Add", "1", "2", "--calls", "0"], "--calls"),
         (&["calc", "Add", "1", "2", "--connections", "100000"], "--connections"),
         (&["calc", "Add", "1", "2", "--duration", "-1"], "--duration"),

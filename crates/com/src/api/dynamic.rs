@@ -131,9 +131,9 @@ pub struct Object {
     iid: GUID,
 }
 
-/// Runs `calls` with a limit on the time of each call of this thread that is not sent to the
-/// callees, except within [`crate::with_timeout`]. The limit of that function is sent, which costs
-/// each call a message more.
+/// Runs `calls`, and limits the time of each call of this thread without sending the limit to
+/// callees. Inside [`crate::with_timeout`] it is sent, as that function's limit is; sending costs a
+/// message a call.
 pub fn with_unsent_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     deadline::with(Deadline::Within(timeout), calls)
 }
@@ -261,7 +261,7 @@ impl Object {
     }
 
     /// Opens this thread's connection to the object's process, and waits until the process answers
-    /// on it. A server that is not an obvia process is connected to, and not asked.
+    /// on it. For a server that is not an obvia process, it only opens the connection.
     ///
     /// # Errors
     ///
