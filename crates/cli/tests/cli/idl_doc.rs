@@ -76,7 +76,7 @@ fn a_reference_replaces_only_its_own_files() {
     directory.obvia(&arguments).good();
     std::fs::write(folder.join("mine.txt"), "").unwrap();
     let error = directory.obvia(&arguments).bad_with(2);
-    assert!(error.contains("mine.txt") && error.contains("name a new or an empty folder"), "{error}");
+    assert!(error.contains("mine.txt") && error.contains("name a new or empty folder"), "{error}");
 }
 
 #[test]
