@@ -233,6 +233,7 @@ fn the_time_for_many_interfaces_grows_linearly() {
         }
         let names: Vec<String> = (0..count * 4).map(|at| format!("T{at}")).collect();
         let _ = writeln!(text, "typedef long {};", names.join(", "));
+        let _ = writeln!(text, "const long A = 1;{}\nconst long B = 2;", " /* a */".repeat(count * 10));
         let made = check("x.idl", &text);
         let begin = processor_time();
         let made = pages(&[made]);

@@ -114,19 +114,26 @@ fn of_node(node: Node<'_>) -> String {
 /// in an earlier construct, if they are on its line.
 fn before(node: Node<'_>) -> Vec<&str> {
     let Some(mut token) = node.tokens().find(|token| !is_trivia(*token)) else { return Vec::new() };
-    let (mut trivia, mut is_behind) = (Vec::new(), false);
+    // The tokens before the construct, from the last one on, and whether no construct follows each
+    // on its line.
+    let (mut trivia, mut ends_line, mut is_behind) = (Vec::new(), false, false);
     while let Some(earlier) = token.preceding() {
         if !is_trivia(earlier) {
             is_behind = !matches!(earlier.text(), "{" | "(");
             break;
         }
-        trivia.push(earlier);
+        trivia.push((earlier, ends_line));
+        ends_line = match earlier.kind() {
+            SyntaxKind::Space => ends_line || earlier.text().contains('\n'),
+            SyntaxKind::Comment => ends_line,
+            _ => false,
+        };
         token = earlier;
     }
     let mut before = Vec::new();
-    for token in trivia.into_iter().rev() {
+    for (token, ends_line) in trivia.into_iter().rev() {
         match token.kind() {
-            SyntaxKind::Comment if is_marked(token.text()) || (is_behind && ends_line(token)) => {}
+            SyntaxKind::Comment if is_marked(token.text()) || (is_behind && ends_line) => {}
             SyntaxKind::Comment => before.push(token.text()),
             // An empty line separates a comment from the declaration, a directive does not.
             SyntaxKind::Space if token.text().matches('\n').count() > 1 => before.clear(),

@@ -13,7 +13,7 @@ const MARKER: &str = ".obvia-idl-doc";
 const NEXT: &str = ".obvia-idl-doc.new";
 /// The maximum length of a marker in bytes.
 const LENGTH_MAX: u64 = 64 << 20;
-/// The first line of that file.
+/// The first line of a marker.
 const HEAD: &str = "Made by obvia idl doc, which replaces and removes these files:";
 
 /// An error while a reference is written.
