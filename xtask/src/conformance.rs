@@ -10,6 +10,8 @@ const PROFILE: &str = "conformance";
 const BYTES_THOROUGH: &str = "2000000000";
 /// The connections that the thorough run makes and ends with each provider.
 const CONNECTIONS_THOROUGH: &str = "1000";
+/// The virtual interfaces that share a completion queue in the thorough run.
+const VIS_THOROUGH: &str = "256";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -30,8 +32,9 @@ pub(crate) fn quick() -> Outcome {
 /// Runs the tests that take minutes, and those of many connections.
 pub(crate) fn thorough() -> Outcome {
     full(Some(BYTES_THOROUGH))?;
-    let run = workspace::nextest(PROFILE)?.with(&["--filterset", "test(s45_) | test(LeaksFiles)"]);
-    run.variable("OBVIA_CONFORMANCE_CONNECTIONS", CONNECTIONS_THOROUGH).run()
+    let run = workspace::nextest(PROFILE)?.with(&["--filterset", "test(s45_) | test(LeaksFiles) | test(s48_)"]);
+    let run = run.variable("OBVIA_CONFORMANCE_CONNECTIONS", CONNECTIONS_THOROUGH);
+    run.variable("OBVIA_CONFORMANCE_VIS", VIS_THOROUGH).run()
 }
 
 /// Runs one test after the other, since each reports its throughput.

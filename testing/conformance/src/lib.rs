@@ -21,6 +21,11 @@ use std::time::Duration;
 /// The maximum time of any expected event, in seconds.
 static PATIENCE: AtomicU64 = AtomicU64::new(100);
 
+/// Returns the number in an environment variable, by which a thorough run asks for more.
+fn wanted<N: std::str::FromStr>(variable: &str) -> Option<N> {
+    std::env::var(variable).ok().and_then(|number| number.parse().ok())
+}
+
 /// Returns a deadline for an expected event, which starts with the wait for it.
 pub fn soon() -> Deadline {
     Deadline::after_secs(patience())

@@ -188,7 +188,7 @@ pub struct Case {
 }
 
 /// A quick run tests one of this many combinations of a construct, a place and a way of passing.
-const STEP: usize = 6;
+const STEP: usize = 12;
 
 /// Returns all combinations, or those of a quick run. In a quick run each selected construct is in
 /// places of each kind, and each selected place has several constructs.

@@ -42,15 +42,13 @@ pub(crate) fn prepare() -> Outcome {
 }
 
 /// Runs the tests in random order and in virtual machines with default options, whose compilers
-/// optimize further; attacks such virtual machines; fuzzes the readers; and checks that two builds
-/// of the published artifacts are identical.
+/// optimize further; fuzzes the readers; and checks that two builds of the published artifacts are
+/// identical.
 pub(crate) fn thorough() -> Outcome {
     let home = tools::jdk()?;
     let names = Names::new()?;
     names.see(install(&home)?.argument("-Dsurefire.runOrder=random")).run()?;
     super::web::run(&home, &["-Dsurefire.runOrder=random"])?;
-    let attacks = workspace::nextest("hostile")?.with(&["--filterset", "test(/(^|::)java$/)"]);
-    attacks.variable("OBVIA_JAVA_AS_IS", "1").run()?;
     fuzz_java::main(&[FUZZ_SECONDS.to_owned()])?;
     reproduce_java::main(&[])
 }

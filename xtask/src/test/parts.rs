@@ -259,9 +259,16 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "java",
-        about: "tests, attacks and fuzzes Java as users start it, and compares two builds of the published artifacts",
-        tools: &[Tool::Jdk, Tool::Nextest],
+        about: "tests and fuzzes Java as users start it, and compares two builds of the published artifacts",
+        tools: &[Tool::Jdk],
         run: java::thorough,
+        ..GROUP
+    },
+    Part {
+        name: "hostile",
+        about: "attacks Java as users start it, and servers in C++ with a loop of their own",
+        tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric],
+        run: || workspace::nextest("hostile-thorough")?.variable("OBVIA_JAVA_AS_IS", "1").run(),
         ..GROUP
     },
     Part {

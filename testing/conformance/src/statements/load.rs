@@ -1,7 +1,7 @@
 //! Statements 46 to 50: threads, many VIs and much data.
 
 use crate::ends::{AREA, Pair, Plan, drain, next, pattern, place, settle, until, well};
-use crate::{Run, Side, soon};
+use crate::{Run, Side, soon, wanted};
 use obvia_via::{Deadline, Descriptor, Operation, Queue, State, Vi, Waiting, WorkQueue};
 use std::time::Duration;
 
@@ -97,14 +97,14 @@ pub fn s47_fast_senders_do_not_overrun_slow_receivers(run: &Run) {
 }
 
 /// 48. Many VIs on one completion queue all progress: none is left behind while others are served,
-///     though all of them always have work.
+///     though all of them always have work. `OBVIA_CONFORMANCE_VIS` sets their number.
 pub fn s48_many_vis_are_served_fairly(run: &Run) {
-    const VIS: usize = 256;
     const ROUNDS: usize = 12;
+    let vis = wanted("OBVIA_CONFORMANCE_VIS").unwrap_or(64);
     let plan = Plan { area: 4096, ..Plan::of(run.reliable_levels()[0]) };
     let (asking, listening) = (run.fixture.nic(Side::Client), run.fixture.nic(Side::Server));
-    let mut queue = listening.completion_queue(VIS * 8);
-    let mut pairs: Vec<_> = (0..VIS)
+    let mut queue = listening.completion_queue(vis * 8);
+    let mut pairs: Vec<_> = (0..vis)
         .map(|_| {
             let b = run.end_of(&listening, &plan, None, Some(&queue));
             let mut pair = Pair { a: run.end_of(&asking, &plan, None, None), b };
@@ -120,13 +120,13 @@ pub fn s48_many_vis_are_served_fairly(run: &Run) {
     for pair in &mut pairs {
         (0..2).for_each(|_| pair.a.send(0, 64));
     }
-    let mut counts = vec![0_usize; VIS];
-    // Only fairness is tested here. The speed with two hundred and fifty connections depends on the
+    let mut counts = vec![0_usize; vis];
+    // Only fairness is tested here. The speed with many connections depends on the
     // machine, so the deadline is late.
     let deadline = Deadline::after_secs(400).start();
     let mut total = 0;
     // VIs that the wire holds back by chance must catch up in the end.
-    while total < VIS * ROUNDS || (!run.is_steady && counts.iter().min() < Some(&(ROUNDS / 4))) {
+    while total < vis * ROUNDS || (!run.is_steady && counts.iter().min() < Some(&(ROUNDS / 4))) {
         let entry = match queue.wait(deadline) {
             Ok(entry) if !deadline.is_over() => entry,
             other => panic!("{other:?} after {total}: {counts:?}"),
@@ -154,7 +154,7 @@ pub fn s49_large_volumes_of_data_arrive_unchanged(run: &Run) {
 }
 
 fn wanted_bytes() -> Option<u64> {
-    std::env::var("OBVIA_CONFORMANCE_BYTES").ok().and_then(|bytes| bytes.parse().ok())
+    wanted("OBVIA_CONFORMANCE_BYTES")
 }
 
 /// Returns the number of bytes of statement 49 in full.

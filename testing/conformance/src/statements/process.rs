@@ -2,7 +2,7 @@
 
 use crate::ends::{End, Pair, Plan, next, until, well, within_ms};
 use crate::process::{Other, Task};
-use crate::{Run, Side, soon};
+use crate::{Run, Side, soon, wanted};
 use obvia_via::{Deadline, Descriptor, Ended, Error, State, Status, Waiting};
 use std::time::{Duration, Instant};
 
@@ -150,7 +150,7 @@ impl Holdings {
 
 /// Returns the number of connections that are made and ended.
 fn wanted_cycles() -> usize {
-    std::env::var("OBVIA_CONFORMANCE_CONNECTIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(CYCLES)
+    wanted("OBVIA_CONFORMANCE_CONNECTIONS").unwrap_or(CYCLES)
 }
 
 /// Does the work of the other process of statement 45, which does nothing else.
