@@ -25,12 +25,15 @@ const SPIN_MAX: u32 = 1 << 13;
 const SPIN_TIME: Duration = Duration::from_micros(120);
 /// The number of polls that an adaptive wait always makes: enough for a message that is there.
 const SPIN_MIN: u32 = 1 << 4;
+/// The greatest number of polls of the first wait after one for an idle peer. A server with many
+/// clients that rarely call would otherwise spend most of its time on polls for their next calls.
+const SPIN_AFTER_IDLE: u32 = SPIN_MAX / 8;
 /// The number of sleeps between two long polls that probe whether polling pays again: the number
 /// right after polling last paid, and the maximum.
 const PROBE_INTERVAL: (u32, u32) = (4, 256);
 /// The length of a wait after which the peer counts as idle. Such a wait does not show whether
-/// polling pays when the peer has something to send.
-const IDLE: Duration = Duration::from_millis(1);
+/// polling pays when the peer has several things to send.
+pub(crate) const IDLE: Duration = Duration::from_millis(1);
 
 /// The number of polls before a sleep, learned from earlier waits.
 ///
@@ -93,6 +96,7 @@ impl SpinBudget {
     /// Notes that the thread had to sleep, and for how long.
     pub(crate) fn slept(&mut self, took: Duration) {
         if took >= IDLE {
+            self.polls = self.polls.min(SPIN_AFTER_IDLE);
             return;
         }
         self.polls = (self.polls / 4).max(SPIN_MIN);
@@ -184,12 +188,17 @@ mod tests {
     }
 
     #[test]
-    fn sleeps_of_idle_peers_do_not_change_the_spin_budget() {
+    fn waits_after_idle_ones_poll_briefly_until_polling_pays() {
         let mut budget = adaptive();
         for _ in 0..100 {
             budget.slept(IDLE);
+            assert_eq!(budget.polls(), Some(SPIN_AFTER_IDLE));
         }
+        budget.polling_paid();
         assert_eq!(budget.polls(), Some(SPIN_MAX));
+        long_polls(&mut budget, 500);
+        budget.slept(IDLE);
+        assert_eq!(budget.polls(), Some(SPIN_MIN), "it is not raised");
     }
 
     #[test]
