@@ -16,6 +16,11 @@ use std::path::Path;
 /// The part that runs tests by name.
 const TESTS: &str = "unit";
 
+/// The cargo-nextest expression for the other processes of tests, which wait until the test that
+/// has started them ends them. They are ignored tests, but other ignored tests only take long or
+/// want the machine for themselves, and can be repeated.
+const OTHER_PROCESSES: &str = "test(/(^|::)(serve_[^:]*|role_of_the_other_process|[^:]*_and_wait)$/)";
+
 pub(super) fn run(count: u32, options: &Options) -> Outcome {
     let Some(seed) = options.shuffle else { return Err(Problem::failed("repetitions have a seed")) };
     let is_part = |name: &&String| options.is_thorough || PARTS.iter().any(|part| part.name == **name);
@@ -65,12 +70,12 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     )))
 }
 
-/// Returns the cargo-nextest expression for tests whose names contain one of these. A name with a
-/// parenthesis is an expression itself.
+/// Returns the cargo-nextest expression for tests whose names contain one of these, without those
+/// of [`OTHER_PROCESSES`]. A name with a parenthesis is an expression itself.
 fn filter(names: &[&String]) -> Option<String> {
     let expression = |name: &&String| if name.contains('(') { format!("({name})") } else { format!("test({name})") };
     let all: Vec<_> = names.iter().map(expression).collect();
-    (!all.is_empty()).then(|| all.join(" | "))
+    (!all.is_empty()).then(|| format!("({}) - {OTHER_PROCESSES}", all.join(" | ")))
 }
 
 /// Returns the failed tests of a part from cargo-nextest's report, or the part itself if there is
@@ -104,10 +109,12 @@ mod tests {
     use super::{failures, filter};
 
     #[test]
-    fn tests_are_chosen_by_names_and_expressions() {
+    fn tests_are_chosen_by_names_and_expressions_without_their_other_processes() {
         let names = ["a_test".to_owned(), "binary(kill) & test(=b)".to_owned()];
         let names: Vec<_> = names.iter().collect();
-        assert_eq!(filter(&names).as_deref(), Some("test(a_test) | (binary(kill) & test(=b))"));
+        let chosen = filter(&names).unwrap();
+        let others = chosen.strip_prefix("(test(a_test) | (binary(kill) & test(=b))) - test(/");
+        assert!(others.is_some_and(|others| others.contains("serve_") && others.ends_with("$/)")), "{chosen}");
         assert_eq!(filter(&[]), None);
     }
 
