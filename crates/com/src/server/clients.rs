@@ -26,7 +26,8 @@
 //! is gone. A broken network does not prove that a client is gone. The references and states of a
 //! client that was lost through the network, and the references of a lost process of this host, are
 //! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). Those of a process of this host
-//! are dropped earlier if it ends.
+//! are dropped earlier if it ends. References that a client passes on to a lost one are those of an
+//! expected process, which the lost client gets when it is admitted again.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -240,7 +241,8 @@ impl Clients {
     /// As [`Self::expect`], at a place that a peer has named. `None` if too many processes are
     /// expected.
     pub(crate) fn expect_named(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
-        self.register().expect_named(oxid, place)
+        let mut register = self.register();
+        register.expect_named(oxid, place).map(|number| register.expect_again(number))
     }
 
     /// Runs `count`, which counts references that a client passes on to the process with this OXID
@@ -262,7 +264,9 @@ impl Clients {
         let text = "too many references wait for receivers that have not connected";
         let number = register.expect_named(oxid, place).ok_or_else(|| Error::new(code::E_OUTOFMEMORY, text))?;
         let outcome = count(number, register.known.get(&number).is_some_and(|known| known.admitted > 0));
-        if register.expected.len() > expected && outcome.is_err() {
+        if outcome.is_ok() {
+            register.expect_again(number);
+        } else if register.expected.len() > expected {
             register.remove(number);
         }
         outcome

@@ -104,6 +104,9 @@ pub(super) struct Expected {
     pub(super) place: Place,
     /// The time at which the process was last given references.
     pub(super) used: Instant,
+    /// The client at that place which was lost when its process was passed the references. No other
+    /// client gets them before it ends.
+    lost: Option<ClientNumber>,
 }
 
 /// The state of a lost client.
@@ -276,25 +279,28 @@ impl Register {
     }
 
     /// Returns the number of the client at a place that a peer has named, or of the process that is
-    /// expected there from now on. `None` if too many are expected. The patience with a lost client
-    /// is not renewed; otherwise a peer could keep the client's references for ever.
+    /// expected there from now on. `None` if too many are expected. The process of a lost client is
+    /// expected as well, so that the references have a time of their own: a peer cannot keep the
+    /// client's references for ever.
     pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let found = self.at(oxid, place);
-        let lost = found.and_then(|number| self.known.get_mut(&number)).filter(|known| known.lost.is_some());
-        if let Some(lost) = lost {
-            lost.given = Some(Instant::now());
-            return found;
-        }
+        let lost = found.filter(|number| self.is_lost(*number));
+        let of_lost = || self.expected_of(oxid).find(|(_, expected)| expected.lost == lost).map(|(number, _)| number);
+        let found = if lost.is_some() { of_lost() } else { found };
         let is_full = self.expected.len() >= EXPECTED_MAX || self.expected_of(oxid).count() >= SAME_OXID_MAX;
-        if found.is_none() && is_full { None } else { Some(self.expect(oxid, place, found)) }
+        found.or_else(|| (!is_full).then(|| self.expect_at(oxid, place, lost)))
     }
 
-    /// As [`Self::expect_named`], for the place to which a link of this process leads.
+    /// As [`Self::expect_named`], for the place to which a link of this process leads. Notes that
+    /// the process is given references.
     pub(super) fn expect_behind(&mut self, oxid: u64, place: &Place) -> ClientNumber {
-        self.expect(oxid, place, self.behind(oxid, place))
+        match self.behind(oxid, place) {
+            Some(number) => self.expect_again(number),
+            None => self.expect_at(oxid, place, None),
+        }
     }
 
-    /// Notes that the client or the expected process with this number is given references again.
+    /// Notes that the client or the expected process with this number is given references.
     pub(super) fn expect_again(&mut self, number: ClientNumber) -> ClientNumber {
         let now = Instant::now();
         if let Some(expected) = self.expected.get_mut(&number) {
@@ -312,12 +318,9 @@ impl Register {
         number
     }
 
-    fn expect(&mut self, oxid: u64, place: &Place, found: Option<ClientNumber>) -> ClientNumber {
-        if let Some(number) = found {
-            return self.expect_again(number);
-        }
+    fn expect_at(&mut self, oxid: u64, place: &Place, lost: Option<ClientNumber>) -> ClientNumber {
         let number = self.next_number(oxid);
-        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now() });
+        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now(), lost });
         number
     }
 
@@ -345,20 +348,26 @@ impl Register {
         }
     }
 
-    /// Returns the processes that are expected at the source of a connection.
+    /// Returns the processes that are expected at the source of a connection, and those that are
+    /// expected as the connection's client.
     fn meant(
         &self,
         oxid: u64,
-        origin: &Origin,
-        local: Option<&str>,
+        client: Option<ClientNumber>,
+        arrival: &Arrival<'_>,
     ) -> impl Iterator<Item = (ClientNumber, &Expected)> {
-        self.expected_of(oxid).filter(move |(_, expected)| expected.place.admits(origin, local))
+        let (origin, local) = (Origin::of(arrival.peer), arrival.local);
+        let is_meant = move |expected: &Expected| {
+            let is_of_lost = expected.lost.is_some_and(|lost| self.is_lost(lost));
+            client.is_some() && expected.lost == client || !is_of_lost && expected.place.admits(&origin, local)
+        };
+        self.expected_of(oxid).filter(move |(_, expected)| is_meant(expected))
     }
 
     /// Adds a client.
     fn add(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let (first, sources) = (Source::of(arrival), SourceGroup::of(arrival.peer));
-        if self.meant(oxid, &first.origin, arrival.local).next().is_none() && self.is_full(oxid, &sources) {
+        if self.meant(oxid, None, arrival).next().is_none() && self.is_full(oxid, &sources) {
             return Err(Full);
         }
         let number = self.next_number(oxid);
@@ -380,7 +389,6 @@ impl Register {
         arrival: &Arrival<'_>,
         merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
     ) {
-        let origin = Origin::of(arrival.peer);
         let Some(known) = self.known.get_mut(&number) else { return };
         known.group = arrival.group.cloned();
         let is_first = known.admitted == 0;
@@ -390,7 +398,7 @@ impl Register {
             self.lost.remove(&(since, number));
         }
         self.changes += u64::from(has_moved || is_first);
-        let meant = self.meant(oxid, &origin, arrival.local).map(|(other, expected)| (other, expected.used));
+        let meant = self.meant(oxid, Some(number), arrival).map(|(other, expected)| (other, expected.used));
         for (other, used) in meant.collect::<Vec<_>>() {
             if merge(other, number) {
                 self.remove(other);

@@ -618,6 +618,31 @@ fn a_process_that_is_expected_at_several_places_gets_all_references() {
 }
 
 #[test]
+fn references_that_are_passed_to_a_lost_client_wait_for_it() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let (far, other) = (host("far"), host("other"));
+    let number = enter(&clients, 1, &far);
+    assert_eq!(enter_as(&clients, 1, &other, number), number);
+    let lose = || {
+        let connections = clients.register().known[&number].count;
+        (0..connections).for_each(|_| assert_eq!(leave(&clients, number, End::Lost(begun), 1), []));
+        let passed = clients.pass_on(1, &place(&other), |to, is_connected| Ok((to, is_connected))).unwrap();
+        assert!(clients.is_lost(number) && passed.0 != number && !passed.1);
+        passed.0
+    };
+    let passed = lose();
+    // Not even a client at that place gets them.
+    let stranger = enter(&clients, 1, &other);
+    assert_ne!(stranger, number);
+    assert_eq!(leave(&clients, stranger, End::InOrder, 0), [stranger]);
+    assert_eq!(enter_expected(&clients, 1, &far, &[passed]), number);
+    // The references outlive the lost client, and are those of any client at the place then.
+    let passed = lose();
+    assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
+    enter_expected(&clients, 1, &other, &[passed]);
+}
+
+#[test]
 fn references_of_expected_processes_are_kept_while_a_client_may_be_the_process() {
     let clients = Clients::default();
     let number = expect(&clients, 1, &place(&host("far")));

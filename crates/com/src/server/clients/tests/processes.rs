@@ -92,8 +92,10 @@ fn a_living_process_that_was_not_given_references_lately_is_gone() {
     assert_eq!(leave(&clients, number, End::InOrder, 5), [number]);
     let number = enter(&clients, 1, &peer);
     give(&clients, 1, &peer);
+    let failed: crate::types::error::Result<()> = Err(code::RPC_E_DISCONNECTED.into());
     let given = Instant::now().checked_sub(PATIENCE);
     clients.register().known.get_mut(&number).unwrap().given = given;
+    assert!(clients.pass_on(1, &place(&peer), |_, _| failed).is_err());
     assert_eq!(leave(&clients, number, End::InOrder, 5), [number]);
     // A process that has given all of them back keeps nothing.
     let (number, gone) = give_and_leave(&clients, 1, &peer, 0);
@@ -160,13 +162,16 @@ fn further_references_renew_the_patience_with_a_lost_process() {
     assert!(clients.due(PATIENCE).unwrap() >= again + PATIENCE);
     assert_eq!((give_up(&clients, first), clients.has(number)), (vec![], true));
     let due = clients.due(PATIENCE).unwrap();
-    // Any peer can pass references to the process, which must not keep it for ever.
-    let passed = clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap();
-    assert_eq!((passed, clients.expect_named(1, &place(&peer))), ((number, false), Some(number)));
+    // Any peer can pass references to the process, which must not keep the others for ever.
+    let pass_on = || clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap();
+    let (passed, is_connected) = pass_on();
+    assert!(passed != number && !is_connected);
+    assert_eq!((pass_on(), clients.expect_named(1, &place(&peer))), ((passed, false), Some(passed)));
     assert_eq!(clients.due(PATIENCE), Some(due));
     assert_eq!((give_up(&clients, due), clients.due(PATIENCE)), (vec![number], None));
-    let number = enter(&clients, 1, &peer);
-    assert_eq!(clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap(), (number, true));
+    let number = enter_expected(&clients, 1, &peer, &[passed]);
+    assert_eq!(pass_on(), (number, true));
+    assert_eq!((leave(&clients, number, End::InOrder, 5), clients.is_lost(number)), (vec![], true));
 }
 
 #[test]
