@@ -318,9 +318,9 @@ impl Clients {
         patience: Duration,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        let mut holders = holders.iter().copied();
-        let next = |register: &Register| holders.find(|number| !register.keeps(*number, now, patience));
-        self.register().give_up_each(next, end_client)
+        let mut register = self.register();
+        let expired = holders.iter().copied().filter(|number| !register.keeps(*number, now, patience)).collect();
+        register.give_up_each(expired, end_client)
     }
 
     /// Removes the expected processes that were last given references `patience` ago or earlier,
@@ -418,9 +418,8 @@ impl Clients {
         known.lost = Some(lost);
         register.changes += 1;
         register.lost.insert((since, number));
-        gone.extend(
-            register.give_up_each(|register| register.surplus(&kept), |number| end_client(number, Ending::All)),
-        );
+        let surplus = register.surplus(kept);
+        gone.extend(register.give_up_each(surplus, |number| end_client(number, Ending::All)));
         gone
     }
 
@@ -446,7 +445,10 @@ impl Clients {
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
         let mut register = self.register();
-        let mut over = register.over(now, patience).into_iter();
-        register.give_up_each(|register| over.next().or_else(|| register.surplus(&kept)), end_client)
+        let over = register.over(now, patience);
+        let mut gone = register.give_up_each(over, &end_client);
+        let surplus = register.surplus(kept);
+        gone.extend(register.give_up_each(surplus, end_client));
+        gone
     }
 }

@@ -3,7 +3,7 @@
 use super::{Arrival, GroupClient};
 use crate::orpc::ClientNumber;
 use crate::protocol::place::{Fit, Origin, Place, SourceGroup};
-use crate::types::processes::{has_ended, watch_living};
+use crate::types::processes::{have_ended, watch_living};
 use obvia_rpc::co::Group;
 use obvia_rpc::security::Principal;
 use obvia_rpc::vi_call::TargetId;
@@ -409,19 +409,17 @@ impl Register {
         }
     }
 
-    /// Gives up the clients and the expected processes that `next` returns, one after the other.
-    /// Returns the results of `end_client` for each.
+    /// Gives up clients and expected processes. Returns the results of `end_client` for each.
     pub(super) fn give_up_each<R>(
         &mut self,
-        mut next: impl FnMut(&Self) -> Option<ClientNumber>,
+        numbers: Vec<ClientNumber>,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        let give_up_next = || {
-            let number = next(self)?;
+        let give_up = |number| {
             self.give_up(number);
-            Some(end_client(number))
+            end_client(number)
         };
-        std::iter::from_fn(give_up_next).collect()
+        numbers.into_iter().map(give_up).collect()
     }
 
     /// Ends the state of a client or an expected process. Connections that are not admitted keep
@@ -466,13 +464,13 @@ impl Register {
     /// Returns the lost clients that end now: those whose patience is over, and those whose process
     /// has ended.
     pub(super) fn over(&self, now: Instant, patience: Duration) -> Vec<ClientNumber> {
-        let has_process_ended = |number: ClientNumber| {
-            let lost = self.known.get(&number).and_then(|known| known.lost.as_ref());
-            lost.and_then(|lost| lost.process.as_ref()).is_some_and(has_ended)
-        };
-        let lost = self.lost.iter().copied();
-        let over = lost.filter(|(since, number)| *since + patience <= now || has_process_ended(*number));
-        over.map(|(_, number)| number).collect()
+        let process_of = |number| self.known.get(&number)?.lost.as_ref()?.process.as_ref();
+        let watched = self.lost.iter().filter_map(|(_, number)| Some((*number, process_of(*number)?)));
+        let (numbers, processes): (Vec<_>, Vec<_>) = watched.unzip();
+        let ended = numbers.into_iter().zip(have_ended(&processes));
+        let ended: HashSet<_> = ended.filter_map(|(number, has_ended)| has_ended.then_some(number)).collect();
+        let is_over = |(since, number): &&(Instant, ClientNumber)| *since + patience <= now || ended.contains(number);
+        self.lost.iter().filter(is_over).map(|(_, number)| *number).collect()
     }
 
     /// Whether a lost client ends with a process.
@@ -481,22 +479,23 @@ impl Register {
         lost.any(|lost| lost.process.is_some())
     }
 
-    /// Returns the lost client to remove, if there are too many, or if too many references and
-    /// states are kept for them: `kept` returns the number for each client. If a group of sources
-    /// exceeds its limit, this is the client of the group whose patience ends first. Otherwise, if
-    /// the limits of all lost clients are exceeded, it is the client whose patience ends first.
-    pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Option<ClientNumber> {
-        let (mut of_groups, mut total) = (HashMap::<&SourceGroup, (ClientNumber, usize, usize)>::new(), 0_usize);
-        for (_, number) in &self.lost {
-            let (Some(known), kept) = (self.known.get(number), kept(*number)) else { continue };
-            let (_, count, sum) = of_groups.entry(known.source_group()).or_insert((*number, 0, 0));
-            *count += 1;
-            *sum = sum.saturating_add(kept);
-            total = total.saturating_add(kept);
-        }
-        let is_over = |(_, count, sum): &&(_, usize, usize)| *count > LOST_BY_GROUP_MAX || *sum > KEPT_BY_GROUP_MAX;
-        let first_of_group = of_groups.values().find(is_over).map(|(first, ..)| *first);
-        let first = || self.lost.first().map(|(_, number)| *number);
-        first_of_group.or_else(|| first().filter(|_| self.lost.len() > LOST_MAX || total > KEPT_MAX))
+    /// Returns the lost clients to remove, because their group of sources or all together exceed
+    /// the limits: those whose patience ends first. `kept` returns the number of references and
+    /// states of each client.
+    pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Vec<ClientNumber> {
+        let (mut of_groups, mut all) = (HashMap::<_, (usize, usize)>::new(), (0, 0));
+        let exceeds = |sum: &mut (usize, usize), kept, (count_max, kept_max)| {
+            *sum = (sum.0 + 1, sum.1.saturating_add(kept));
+            sum.0 > count_max || sum.1 > kept_max
+        };
+        // The surplus of a group does not count for the limits of all.
+        let is_surplus = |number: &ClientNumber| {
+            let (group, kept) = (self.known.get(number).map(Known::source_group), kept(*number));
+            exceeds(of_groups.entry(group).or_default(), kept, (LOST_BY_GROUP_MAX, KEPT_BY_GROUP_MAX))
+                || exceeds(&mut all, kept, (LOST_MAX, KEPT_MAX))
+        };
+        let mut surplus: Vec<_> = self.lost.iter().rev().map(|(_, number)| *number).filter(is_surplus).collect();
+        surplus.reverse();
+        surplus
     }
 }
