@@ -9,14 +9,14 @@ use obvia_rpc::security::Principal;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The greatest number of clients with one OXID for each user of this host; also the greatest
-/// number of other hosts from which one OXID is claimed. A client that is expected at its place
-/// enters in any case.
+/// number of other hosts from which one OXID is claimed. Each process that is expected at the place
+/// of a client makes room for one more.
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
@@ -62,7 +62,7 @@ pub(super) struct Known {
     /// The source of the first connection.
     first: Source,
     /// The other sources of connections that have proved the client's mark, the newest last.
-    further: Vec<Source>,
+    further: VecDeque<Source>,
     sources: SourceGroup,
     /// The principal that has proved to own the process, if any.
     pub(super) owner: Option<Arc<Principal>>,
@@ -182,9 +182,9 @@ impl Known {
             return has_moved;
         }
         if self.further.len() >= FURTHER_MAX {
-            self.further.remove(0);
+            self.further.pop_front();
         }
-        self.further.push(new);
+        self.further.push_back(new);
         true
     }
 
@@ -324,16 +324,17 @@ impl Register {
         number
     }
 
-    /// Whether no further client of a group may claim an OXID.
-    fn is_full(&self, oxid: u64, sources: &SourceGroup) -> bool {
+    /// Whether no further client of a group may claim an OXID, where `expected` processes are
+    /// expected at the client's source.
+    fn is_full(&self, oxid: u64, sources: &SourceGroup, expected: usize) -> bool {
         let is_user = |sources: &SourceGroup| matches!(sources, SourceGroup::User(_));
         let beside = self.of(oxid).filter(|(_, known)| known.sources == *sources).count();
         if is_user(sources) || beside > 0 {
-            return beside >= if is_user(sources) { SAME_OXID_MAX } else { SAME_HOST_MAX };
+            return beside >= expected + if is_user(sources) { SAME_OXID_MAX } else { SAME_HOST_MAX };
         }
         let hosts: HashSet<_> =
             self.of(oxid).map(|(_, known)| &known.sources).filter(|sources| !is_user(sources)).collect();
-        hosts.len() >= SAME_OXID_MAX
+        hosts.len() >= expected + SAME_OXID_MAX
     }
 
     /// Returns the number of the client of a connection: the client of which the connection has
@@ -367,7 +368,7 @@ impl Register {
     /// Adds a client.
     fn add(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let (first, sources) = (Source::of(arrival), SourceGroup::of(arrival.peer));
-        if self.meant(oxid, None, arrival).next().is_none() && self.is_full(oxid, &sources) {
+        if self.is_full(oxid, &sources, self.meant(oxid, None, arrival).count()) {
             return Err(Full);
         }
         let number = self.next_number(oxid);
@@ -415,11 +416,7 @@ impl Register {
         numbers: Vec<ClientNumber>,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        let give_up = |number| {
-            self.give_up(number);
-            end_client(number)
-        };
-        numbers.into_iter().map(give_up).collect()
+        numbers.into_iter().inspect(|number| self.give_up(*number)).map(end_client).collect()
     }
 
     /// Ends the state of a client or an expected process. Connections that are not admitted keep

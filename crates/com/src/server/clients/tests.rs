@@ -462,6 +462,9 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     // A process that is expected at its place is not kept out either.
     expect(&clients, 1, &place(&host("far")));
     assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
+    // Where any process of this host may be the expected one, there is room for one more only.
+    expect(&clients, 1, &Place::read(&[]).unwrap());
+    assert_eq!([max + 1, max + 2].map(|serial| enter(&of_user(0, serial))), [Ok(()), refused]);
 }
 
 fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {
