@@ -231,18 +231,18 @@ impl Clients {
     pub(crate) fn expect(&self, oxid: u64, found: &FoundClient, place: impl FnOnce() -> Place) -> ClientNumber {
         let mut register = self.register();
         let number = match found.get(register.changes) {
-            Some(number) => register.expect_again(number),
+            Some(number) => register.note_given_here(number),
             None => register.expect_behind(oxid, &place()),
         };
         found.set(register.changes, number);
         number
     }
 
-    /// As [`Self::expect`], at a place that a peer has named. `None` if too many processes are
-    /// expected.
+    /// As [`Self::expect`], at a place that a peer has named. For a lost client, this is the
+    /// process that is expected in its place. `None` if too many processes are expected.
     pub(crate) fn expect_named(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let mut register = self.register();
-        register.expect_named(oxid, place).map(|number| register.expect_again(number))
+        register.expect_named(oxid, place).map(|number| register.note_given(number))
     }
 
     /// Runs `count`, which counts references that a client passes on to the process with this OXID
@@ -265,7 +265,7 @@ impl Clients {
         let number = register.expect_named(oxid, place).ok_or_else(|| Error::new(code::E_OUTOFMEMORY, text))?;
         let outcome = count(number, register.known.get(&number).is_some_and(|known| known.admitted > 0));
         if outcome.is_ok() {
-            register.expect_again(number);
+            register.note_given(number);
         } else if register.expected.len() > expected {
             register.remove(number);
         }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The greatest number of clients with one OXID for each user of this host; also the greatest
-/// number of other hosts from which one OXID is claimed. Each process that is expected at the place
-/// of a client makes room for one more.
+/// number of other hosts from which one OXID is claimed. A client beyond the limit enters only if
+/// a process is expected at its place: always if this process itself has given that one references.
+/// Each process that only peers have named raises the limit by one.
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
@@ -104,8 +105,11 @@ pub(super) struct Expected {
     pub(super) place: Place,
     /// The time at which the process was last given references.
     pub(super) used: Instant,
-    /// The client at that place which was lost when its process was passed the references. No other
-    /// client gets them before it ends.
+    /// Whether only peers have given the process references. If so, the process raises the limits
+    /// of clients by one; otherwise they do not hold for it.
+    is_named: bool,
+    /// The lost client for which the references wait, if any. Until that client ends, no other
+    /// client gets the references.
     lost: Option<ClientNumber>,
 }
 
@@ -291,17 +295,23 @@ impl Register {
         found.or_else(|| (!is_full).then(|| self.expect_at(oxid, place, lost)))
     }
 
-    /// As [`Self::expect_named`], for the place to which a link of this process leads. Notes that
-    /// the process is given references.
+    /// Returns the number of the client behind a link, also of a lost one, or of the process that
+    /// is expected there from now on, and notes that it is given references.
     pub(super) fn expect_behind(&mut self, oxid: u64, place: &Place) -> ClientNumber {
-        match self.behind(oxid, place) {
-            Some(number) => self.expect_again(number),
-            None => self.expect_at(oxid, place, None),
+        let number = self.behind(oxid, place).unwrap_or_else(|| self.expect_at(oxid, place, None));
+        self.note_given_here(number)
+    }
+
+    /// As [`Self::note_given`], for references that this process itself gives.
+    pub(super) fn note_given_here(&mut self, number: ClientNumber) -> ClientNumber {
+        if let Some(expected) = self.expected.get_mut(&number) {
+            expected.is_named = false;
         }
+        self.note_given(number)
     }
 
     /// Notes that the client or the expected process with this number is given references.
-    pub(super) fn expect_again(&mut self, number: ClientNumber) -> ClientNumber {
+    pub(super) fn note_given(&mut self, number: ClientNumber) -> ClientNumber {
         let now = Instant::now();
         if let Some(expected) = self.expected.get_mut(&number) {
             expected.used = now;
@@ -320,12 +330,13 @@ impl Register {
 
     fn expect_at(&mut self, oxid: u64, place: &Place, lost: Option<ClientNumber>) -> ClientNumber {
         let number = self.next_number(oxid);
-        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now(), lost });
+        let (place, used) = (place.clone(), Instant::now());
+        self.expected.insert(number, Expected { oxid, place, used, is_named: true, lost });
         number
     }
 
-    /// Whether no further client of a group may claim an OXID, where `expected` processes are
-    /// expected at the client's source.
+    /// Whether no further client of a group may claim an OXID. `expected` is the number of
+    /// processes that peers have named at the client's source; each raises the limit by one.
     fn is_full(&self, oxid: u64, sources: &SourceGroup, expected: usize) -> bool {
         let is_user = |sources: &SourceGroup| matches!(sources, SourceGroup::User(_));
         let beside = self.of(oxid).filter(|(_, known)| known.sources == *sources).count();
@@ -368,7 +379,8 @@ impl Register {
     /// Adds a client.
     fn add(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let (first, sources) = (Source::of(arrival), SourceGroup::of(arrival.peer));
-        if self.is_full(oxid, &sources, self.meant(oxid, None, arrival).count()) {
+        let is_limited = self.meant(oxid, None, arrival).all(|(_, expected)| expected.is_named);
+        if is_limited && self.is_full(oxid, &sources, self.meant(oxid, None, arrival).count()) {
             return Err(Full);
         }
         let number = self.next_number(oxid);

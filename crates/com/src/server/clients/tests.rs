@@ -459,12 +459,35 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     assert_eq!((enter(&of_user(0, max)), enter(&host("far"))), (refused, refused));
     // Known clients connect again, and the processes of another user are not kept out.
     assert_eq!([of_user(0, 0), host("0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
-    // A process that is expected at its place is not kept out either.
-    expect(&clients, 1, &place(&host("far")));
+    // A process that a peer has named at its place is not kept out either.
+    clients.expect_named(1, &place(&host("far"))).unwrap();
     assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
-    // Where any process of this host may be the expected one, there is room for one more only.
-    expect(&clients, 1, &Place::read(&[]).unwrap());
-    assert_eq!([max + 1, max + 2].map(|serial| enter(&of_user(0, serial))), [Ok(()), refused]);
+    // Where any process of this host may be the named one, there is room for one more only.
+    let named = clients.expect_named(1, &Place::read(&[]).unwrap()).unwrap();
+    assert_eq!([max + 1, max + 2, max + 3].map(|serial| enter(&of_user(0, serial))), [Ok(()), refused, refused]);
+    // The room of named processes is used up, and that of a process of this process's links is not.
+    enter_expected(&clients, 1, &of_user(0, 0), &[named]);
+    clients.expect_named(1, &place(&host("named"))).unwrap();
+    clients.expect_named(1, &place(&of_user(0, max + 2))).unwrap();
+    assert_eq!([host("named"), of_user(0, max + 2)].map(|peer| enter(&peer)), [refused; 2]);
+    for peer in [host("named"), of_user(0, max + 2)] {
+        expect(&clients, 1, &place(&peer));
+        assert_eq!((enter(&peer), enter(&host("farther")), enter(&of_user(0, max + 3))), (Ok(()), refused, refused));
+    }
+}
+
+#[test]
+fn a_stranger_at_one_address_of_a_process_does_not_keep_it_out_at_another_one() {
+    let clients = Clients::default();
+    for number in 0..SAME_OXID_MAX {
+        assert_eq!(try_to_enter(&clients, &host(&format!("{number}"))), Ok(()));
+    }
+    let expected = expect(&clients, 1, &reached_by(place(&host("first")), &["second"]));
+    assert_eq!(
+        ["first", "second", "third"].map(|name| try_to_enter(&clients, &host(name)).is_ok()),
+        [true, true, false]
+    );
+    enter_expected(&clients, 1, &host("second"), &[expected]);
 }
 
 fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {
