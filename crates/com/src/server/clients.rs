@@ -26,8 +26,8 @@
 //! is gone. A broken network does not prove that a client is gone. The references and states of a
 //! client that was lost through the network, and the references of a lost process of this host, are
 //! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). Those of a process of this host
-//! are dropped earlier if it ends. References that a client passes on to a lost one are those of an
-//! expected process, which the lost client gets when it is admitted again.
+//! are dropped earlier if it ends. References that another client passes to a lost one are kept
+//! apart, under an expected process. The lost client gets them when it is admitted again.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -435,8 +435,9 @@ impl Clients {
     }
 
     /// Removes the clients that were lost `patience` ago or earlier, the lost clients whose process
-    /// has ended, and those over the limits: a lost client may have been given references
-    /// meanwhile. `kept` is that of [`Self::leave`]. Returns the results of `end_client` for each.
+    /// has ended, with the references that other clients have passed to them, and those over the
+    /// limits: a lost client may have been given references meanwhile. `kept` is that of
+    /// [`Self::leave`]. Returns the results of `end_client` for each.
     pub(crate) fn give_up<R>(
         &self,
         now: Instant,

@@ -283,15 +283,19 @@ impl Register {
     }
 
     /// Returns the number of the client at a place that a peer has named, or of the process that is
-    /// expected there from now on. `None` if too many are expected. The process of a lost client is
-    /// expected as well, so that the references have a time of their own: a peer cannot keep the
-    /// client's references for ever.
+    /// expected there from now on. `None` if too many are expected. For a lost client, returns the
+    /// number of an expected process instead, whose references have a time of their own: otherwise
+    /// a peer could keep the client's references for ever by passing more.
     pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let found = self.at(oxid, place);
         let lost = found.filter(|number| self.is_lost(*number));
-        let of_lost = || self.expected_of(oxid).find(|(_, expected)| expected.lost == lost).map(|(number, _)| number);
-        let found = if lost.is_some() { of_lost() } else { found };
-        let is_full = self.expected.len() >= EXPECTED_MAX || self.expected_of(oxid).count() >= SAME_OXID_MAX;
+        let of_lost = || self.expected_of(oxid).filter(|(_, expected)| lost.is_some() && expected.lost == lost);
+        let waiting = of_lost().find(|(_, expected)| expected.place == *place).map(|(number, _)| number);
+        let found = if lost.is_some() { waiting } else { found };
+        // The first expected process of a lost client needs no room among those of the OXID.
+        let is_first = lost.is_some() && of_lost().next().is_none();
+        let is_one_too_many = !is_first && self.expected_of(oxid).count() >= SAME_OXID_MAX;
+        let is_full = is_one_too_many || self.expected.len() >= EXPECTED_MAX;
         found.or_else(|| (!is_full).then(|| self.expect_at(oxid, place, lost)))
     }
 
@@ -360,8 +364,8 @@ impl Register {
         }
     }
 
-    /// Returns the processes that are expected at the source of a connection, and those that are
-    /// expected as the connection's client.
+    /// Returns the processes that are expected at the source of a connection, and those whose
+    /// references wait for `client`, the client of the connection; `None` for a new one.
     fn meant(
         &self,
         oxid: u64,
@@ -369,11 +373,10 @@ impl Register {
         arrival: &Arrival<'_>,
     ) -> impl Iterator<Item = (ClientNumber, &Expected)> {
         let (origin, local) = (Origin::of(arrival.peer), arrival.local);
-        let is_meant = move |expected: &Expected| {
-            let is_of_lost = expected.lost.is_some_and(|lost| self.is_lost(lost));
-            client.is_some() && expected.lost == client || !is_of_lost && expected.place.admits(&origin, local)
-        };
-        self.expected_of(oxid).filter(move |(_, expected)| is_meant(expected))
+        self.expected_of(oxid).filter(move |(_, expected)| match expected.lost {
+            Some(lost) => client == Some(lost),
+            None => expected.place.admits(&origin, local),
+        })
     }
 
     /// Adds a client.
@@ -428,12 +431,17 @@ impl Register {
         numbers: Vec<ClientNumber>,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        numbers.into_iter().inspect(|number| self.give_up(*number)).map(end_client).collect()
+        let give_up = |number| {
+            self.give_up(number);
+            end_client(number)
+        };
+        numbers.into_iter().map(give_up).collect()
     }
 
     /// Ends the state of a client or an expected process. Connections that are not admitted keep
     /// the number, and get another mark.
     pub(super) fn give_up(&mut self, number: ClientNumber) {
+        self.free_waiting(number);
         let Some(known) = self.known.get_mut(&number).filter(|known| known.count > 0) else {
             return self.remove(number);
         };
@@ -447,6 +455,16 @@ impl Register {
             self.lost.remove(&(since, number));
         }
         self.changes += 1;
+    }
+
+    /// Lets any client at their places have the references that wait for a lost client.
+    fn free_waiting(&mut self, lost: ClientNumber) {
+        let Some(known) = self.known.get(&lost) else { return };
+        for number in self.numbers.get(&known.oxid).into_iter().flatten() {
+            if let Some(expected) = self.expected.get_mut(number).filter(|expected| expected.lost == Some(lost)) {
+                expected.lost = None;
+            }
+        }
     }
 
     /// Removes a client or an expected process.
@@ -471,7 +489,7 @@ impl Register {
     }
 
     /// Returns the lost clients that end now: those whose patience is over, and those whose process
-    /// has ended.
+    /// has ended. The expected processes whose references wait for one of the latter end with it.
     pub(super) fn over(&self, now: Instant, patience: Duration) -> Vec<ClientNumber> {
         let process_of = |number| self.known.get(&number)?.lost.as_ref()?.process.as_ref();
         let watched = self.lost.iter().filter_map(|(_, number)| Some((*number, process_of(*number)?)));
@@ -479,7 +497,10 @@ impl Register {
         let ended = numbers.into_iter().zip(have_ended(&processes));
         let ended: HashSet<_> = ended.filter_map(|(number, has_ended)| has_ended.then_some(number)).collect();
         let is_over = |(since, number): &&(Instant, ClientNumber)| *since + patience <= now || ended.contains(number);
-        self.lost.iter().filter(is_over).map(|(_, number)| *number).collect()
+        let over = self.lost.iter().filter(is_over).map(|(_, number)| *number);
+        let is_ended = |expected: &Expected| expected.lost.is_some_and(|lost| ended.contains(&lost));
+        let waiting = self.expected.iter().filter(|(_, expected)| is_ended(expected)).map(|(number, _)| *number);
+        over.chain(waiting).collect()
     }
 
     /// Whether a lost client ends with a process.
@@ -488,20 +509,20 @@ impl Register {
         lost.any(|lost| lost.process.is_some())
     }
 
-    /// Returns the lost clients to remove, because their group of sources or all together exceed
-    /// the limits: those whose patience ends first. `kept` returns the number of references and
-    /// states of each client.
+    /// Returns the lost clients over the limits of a group of sources, and then of all. The clients
+    /// whose patience ends last stay. `kept` returns the number of references and states of each
+    /// client.
     pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Vec<ClientNumber> {
         let (mut of_groups, mut all) = (HashMap::<_, (usize, usize)>::new(), (0, 0));
-        let exceeds = |sum: &mut (usize, usize), kept, (count_max, kept_max)| {
+        let add_exceeds = |sum: &mut (usize, usize), kept, (count_max, kept_max)| {
             *sum = (sum.0 + 1, sum.1.saturating_add(kept));
             sum.0 > count_max || sum.1 > kept_max
         };
         // The surplus of a group does not count for the limits of all.
         let is_surplus = |number: &ClientNumber| {
             let (group, kept) = (self.known.get(number).map(Known::source_group), kept(*number));
-            exceeds(of_groups.entry(group).or_default(), kept, (LOST_BY_GROUP_MAX, KEPT_BY_GROUP_MAX))
-                || exceeds(&mut all, kept, (LOST_MAX, KEPT_MAX))
+            add_exceeds(of_groups.entry(group).or_default(), kept, (LOST_BY_GROUP_MAX, KEPT_BY_GROUP_MAX))
+                || add_exceeds(&mut all, kept, (LOST_MAX, KEPT_MAX))
         };
         let mut surplus: Vec<_> = self.lost.iter().rev().map(|(_, number)| *number).filter(is_surplus).collect();
         surplus.reverse();

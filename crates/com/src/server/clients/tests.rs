@@ -662,10 +662,35 @@ fn references_that_are_passed_to_a_lost_client_wait_for_it() {
     assert_ne!(stranger, number);
     assert_eq!(leave(&clients, stranger, End::InOrder, 0), [stranger]);
     assert_eq!(enter_expected(&clients, 1, &far, &[passed]), number);
-    // The references outlive the lost client, and are those of any client at the place then.
+    // The references outlive the lost client, and are those of any client at the place then, even
+    // though the client's number lives on with a connection that may be another principal's.
+    let passed = lose();
+    assert_eq!(enter_silently(&clients, 1, &far, None), number);
+    assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
+    let arrival = Arrival { peer: &far, local: None, group: None, proved: None };
+    assert!(clients.has(number) && clients.prove(number, None, &arrival, &AtomicBool::new(false), &unmerged));
+    assert_eq!((leave(&clients, number, End::Lost(begun), 1), clients.is_lost(number)), (vec![], true));
+    enter_expected(&clients, 1, &other, &[passed]);
+}
+
+#[test]
+fn references_that_are_passed_to_places_of_a_lost_client_wait_there_after_its_end() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let places = [host("first"), host("second")];
+    let [first, second] = &places;
+    let number = enter(&clients, 1, first);
+    let lose = || {
+        enter_as(&clients, 1, second, number);
+        (0..2).for_each(|_| assert_eq!(leave(&clients, number, End::Lost(begun), 1), []));
+        [first, second, first].map(|peer| clients.expect_named(1, &place(peer)).unwrap())
+    };
+    let passed = lose();
+    assert!(passed[0] != passed[1] && passed[0] == passed[2] && !passed.contains(&number));
+    assert_eq!(enter_expected(&clients, 1, first, &passed[..2]), number);
     let passed = lose();
     assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
-    enter_expected(&clients, 1, &other, &[passed]);
+    enter_expected(&clients, 1, second, &passed[1..2]);
+    enter_expected(&clients, 1, first, &passed[..1]);
 }
 
 #[test]
@@ -730,4 +755,11 @@ fn the_places_of_a_receiver_are_limited() {
     // The links of this process have no such limit.
     let far = expect(&clients, 1, &place(&host("far")));
     assert_eq!(pass_on("far", Ok(())).unwrap(), far);
+    // Peers that name many places leave one to each lost client.
+    let number = enter(&clients, 1, &host("lost"));
+    assert_eq!(enter_as(&clients, 1, &host("further"), number), number);
+    (0..2).for_each(|_| assert_eq!(leave(&clients, number, End::Lost(Instant::now()), 1), []));
+    let passed = pass_on("lost", Ok(())).unwrap();
+    assert_eq!(pass_on("lost", Ok(())).unwrap(), passed);
+    assert_eq!(pass_on("further", Ok(())).unwrap_err().code(), code::E_OUTOFMEMORY);
 }

@@ -129,9 +129,13 @@ fn a_process_that_has_ended_loses_its_references() {
     let (clients, mut running) = (Clients::default(), Running::start());
     let peer = peer_of(running.0.id(), 0);
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
+    // Also those that other processes have passed to it meanwhile.
+    let passed = clients.expect_named(1, &place(&peer)).unwrap();
+    let other = clients.expect_named(1, &place(&process(7))).unwrap();
     assert_eq!((gone, give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![], vec![], true));
     running.end();
-    assert_eq!((give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![number], false));
+    assert_eq!((give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![number, passed], false));
+    assert_eq!([passed, other].map(|expected| clients.oxid_of(expected)), [None, Some(1)]);
     // The end of the process comes before that of its connection.
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
     assert_eq!(gone, [number]);
