@@ -162,7 +162,7 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         let object = self.object.take();
-        SERVED.end(&object.as_ref().map_or(0, |object| object.as_ptr() as usize));
+        SERVED.forget(&object.as_ref().map_or(0, |object| object.as_ptr() as usize));
         release(object);
     }
 }

@@ -105,7 +105,7 @@ impl Performer for Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        HELD.end(&self.id);
+        HELD.forget(&self.id);
         if let Ok(callbacks) = callbacks() {
             // SAFETY: a function of Java.
             unsafe { (callbacks.released)(self.id) };

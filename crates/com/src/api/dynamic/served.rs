@@ -78,8 +78,8 @@ impl WeakObject {
     }
 }
 
-/// The objects of a program's performers by keys of the program. Each key has one object at a time,
-/// until the last reference to the object is released.
+/// Objects that are called by frames, each by a key that the binding chooses. A key has at most one
+/// live object.
 pub struct ObjectTable<K>(Mutex<HashMap<K, WeakObject>>);
 
 impl<K> Default for ObjectTable<K> {
@@ -109,9 +109,9 @@ impl<K: Eq + Hash> ObjectTable<K> {
         self.objects().contains_key(key)
     }
 
-    /// Removes the object with a key, whose performer calls this when it is dropped. Another object
-    /// that has taken the place of this one stays.
-    pub fn end(&self, key: &K) {
+    /// Forgets a key's object. The object's performer calls this while it is dropped. If the key
+    /// has a new object already, that one stays.
+    pub fn forget(&self, key: &K) {
         let mut objects = self.objects();
         if objects.get(key).is_some_and(|known| !known.is_alive()) {
             objects.remove(key);
@@ -325,15 +325,15 @@ mod tests {
         let made = || unsafe { object(Echo(Arc::default())) };
         let first = objects.get(7, made);
         assert_eq!(objects.get(7, || panic!("there is one")).as_raw(), first.as_raw());
-        objects.end(&7);
+        objects.forget(&7);
         assert!(objects.has(&7) && !objects.has(&8));
         drop(first);
         // The next object takes the place of one that is being dropped.
         let second = objects.get(7, made);
-        objects.end(&7);
+        objects.forget(&7);
         assert!(objects.has(&7));
         drop(second);
-        objects.end(&7);
+        objects.forget(&7);
         assert!(!objects.has(&7));
     }
 
