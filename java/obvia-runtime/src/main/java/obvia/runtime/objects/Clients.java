@@ -128,7 +128,7 @@ final class Clients {
      * Whether a client's process lives. A client whose process ID is not known counts as living
      * while there is a link to it.
      *
-     * @param looked the results for processes that were looked at before
+     * @param looked whether processes live, as far as known; results are added
      */
     private boolean isAlive(long client, Client known, Map<ProcessHandle, Boolean> looked) {
         return known.pid > 0 ? looked.computeIfAbsent(known.process, ProcessState::isAlive) : isReached.test(client);
@@ -140,8 +140,8 @@ final class Clients {
     }
 
     /**
-     * Runs {@code count}, which counts references that a process is given in a call, and returns its
-     * result.
+     * Runs {@code count}, which counts references that a call of this process gives to another one,
+     * and notes the time. Returns the result of {@code count}.
      */
     <R> R give(long to, Supplier<R> count) {
         AtomicReference<R> counted = new AtomicReference<>();
@@ -150,9 +150,8 @@ final class Clients {
             counted.set(count.get());
             long now = System.nanoTime();
             given.put(to, now);
-            if (known != null && known.isLost()) {
-                receivers.renew(to, now);
-            }
+            // A connected process has no time to renew.
+            receivers.renew(to, now);
             return known;
         });
         return counted.get();

@@ -206,6 +206,18 @@ class ClientsTest {
     }
 
     @Test
+    void aCallThatGivesReferencesRenewsTheTimeOfAProcessThatHasNotConnected() {
+        Object passed = new Peer.Subject();
+        clients.passOn(exports.add(passed, TEST, 9, 1, false).target(), 7, OXID, 5);
+        long between = System.nanoTime();
+        Object given = give(OXID);
+        clients.dropUnclaimed(between + Receivers.LIMIT - 1);
+        assertTrue(exports.has(given));
+        clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
+        assertFalse(exports.has(given));
+    }
+
+    @Test
     void theEndOfTheLinkToALivingProcessDropsNothing() throws Exception {
         Process process = start("cat");
         try {
