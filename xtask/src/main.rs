@@ -42,6 +42,13 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
+impl Command {
+    /// Returns the command line without `cargo xtask`.
+    fn call(&self) -> String {
+        format!("{} {}", self.name, self.usage)
+    }
+}
+
 const COMMANDS: &[Command] = &[
     Command {
         name: "bench-cpp",
@@ -161,6 +168,10 @@ fn main() -> ExitCode {
         eprint!("xtask: there is no command {name:?}\n\n{}", help());
         return ExitCode::from(2);
     };
+    if rest.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
+        println!("usage: cargo xtask {}\n\n{}", command.call(), command.about);
+        return ExitCode::SUCCESS;
+    }
     match (command.run)(rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
@@ -171,9 +182,6 @@ fn main() -> ExitCode {
 }
 
 fn help() -> String {
-    let lines = COMMANDS.iter().map(|command| {
-        let call = format!("{} {}", command.name, command.usage);
-        format!("  {call:<33} {}\n", command.about)
-    });
+    let lines = COMMANDS.iter().map(|command| format!("  {:<33} {}\n", command.call(), command.about));
     format!("usage: cargo xtask COMMAND\n\n{}", lines.collect::<String>())
 }

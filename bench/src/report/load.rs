@@ -2,7 +2,7 @@
 
 use super::chart::{Chart, Line, Mark, draw};
 use super::plot::decade_name;
-use super::table::time;
+use super::table::{aligned, time};
 use crate::load::{Ending, Failure, Load};
 use crate::{Histogram, Machine};
 use serde::Serialize;
@@ -28,17 +28,10 @@ pub fn load_table(load: &Load, method: &str) -> String {
     ];
     columns.extend(PERCENTILES.map(|(name, share)| (name, load.latency.quantile(share).map_or_else(none, time))));
     columns.push(("max", load.latency.quantile(1.0).map_or_else(none, time)));
-    let widths: Vec<usize> = columns.iter().map(|(heading, cell)| heading.len().max(cell.chars().count())).collect();
-    let line = |cells: Vec<&str>| {
-        let cells = cells.iter().zip(&widths).enumerate();
-        // The first two columns are words, and the others numbers.
-        let padded =
-            cells.map(|(at, (cell, &width))| if at < 2 { format!("{cell:width$}") } else { format!("{cell:>width$}") });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let headings = line(columns.iter().map(|(heading, _)| *heading).collect());
-    let cells = line(columns.iter().map(|(_, cell)| cell.as_str()).collect());
-    let mut text = format!("{}\n\n{headings}\n{cells}\n\n", load.machine);
+    let (headings, cells) = columns.into_iter().map(|(heading, cell)| (heading.to_owned(), cell)).unzip();
+    // The first two columns are words, and the others numbers.
+    let table = aligned(&[headings, cells], |column| column < 2);
+    let mut text = format!("{}\n\n{table}\n", load.machine);
     text.push_str(match plan.rate {
         Some(_) => "Latencies count from the time when a call was due, also if it had to wait for a connection.\n",
         None => "Each connection made its next call when the last was answered, so a slow server got fewer calls.\n",

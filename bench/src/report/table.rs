@@ -86,21 +86,11 @@ fn legend(measurement: Measurement) -> &'static str {
 /// Returns the report as lines of text, the machine first.
 pub fn table(report: &Report) -> String {
     let columns = columns(report.measurement);
-    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|(heading, ..)| (*heading).to_owned()).collect()];
+    let mut lines = vec![columns.iter().map(|(heading, ..)| (*heading).to_owned()).collect::<Vec<_>>()];
     lines
         .extend(report.rows.iter().map(|row| columns.iter().map(|(.., cell)| cell(report.measurement, row)).collect()));
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-    let mut text = format!("{}\n\n", report.machine);
-    for line in &lines {
-        let mut row = String::new();
-        for (((_, is_words, _), cell), width) in columns.iter().zip(line).zip(&widths) {
-            // Writing to a string cannot fail, here and below.
-            let _ = if *is_words { write!(row, "{cell:<width$}  ") } else { write!(row, "{cell:>width$}  ") };
-        }
-        text.push_str(row.trim_end());
-        text.push('\n');
-    }
+    let mut text = format!("{}\n\n{}", report.machine, aligned(&lines, |column| columns[column].1));
+    // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "\n{}", legend(report.measurement));
     for warning in &report.warnings {
         let _ = writeln!(text, "NOTE: {warning}");
@@ -114,6 +104,26 @@ pub fn table(report: &Report) -> String {
             label.path.name(),
             label.wait.name()
         );
+    }
+    text
+}
+
+/// Returns lines with as many cells each as text with aligned columns. `is_words` returns whether a
+/// column's cells are words, which are aligned left, unlike numbers.
+pub(super) fn aligned(lines: &[Vec<String>], is_words: impl Fn(usize) -> bool) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells = line.iter().zip(&widths).enumerate();
+        let padded = cells.map(
+            |(column, (cell, &width))| {
+                if is_words(column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            },
+        );
+        text.push_str(padded.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
     }
     text
 }

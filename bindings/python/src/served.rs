@@ -7,7 +7,7 @@ use crate::outcome::{caught, detached, error_of, exception};
 use crate::reference::Object;
 use crate::result::Results;
 use crate::unchecked;
-use obvia::abi::{self, Export, Performer, WeakObject, with_performer};
+use obvia::abi::{self, Export, ObjectTable, Performer, with_performer};
 use obvia::dynamic::pointer;
 use obvia::rt::Status;
 use obvia::{Error, GUID, HRESULT, IUnknown, code};
@@ -17,31 +17,23 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-/// An object of Python that other processes call, with the interfaces under which it was given.
+/// An object of Python that other processes call.
 struct Served {
     /// `None` while the value is dropped.
     object: Option<Py<PyAny>>,
-    interfaces: Interfaces,
+    /// The interfaces of the object, to which `obvia.serve` may add.
+    interfaces: Mutex<Vec<&'static Interface>>,
 }
 
-/// The interfaces of a served object. `obvia.serve` may add one.
-type Interfaces = Arc<Mutex<Vec<&'static Interface>>>;
-
-/// The interface pointers of served objects, by the address of the object of Python, which the
-/// pointer keeps alive.
-static SERVED: Mutex<Option<HashMap<usize, Known>>> = Mutex::new(None);
-
-/// A served object.
-struct Known {
-    pointer: WeakObject,
-    interfaces: Interfaces,
-}
+/// The served objects, by the address of the object of Python, which the interface pointer keeps
+/// alive.
+static SERVED: LazyLock<ObjectTable<usize>> = LazyLock::new(ObjectTable::default);
 
 /// An interface whose methods the objects of a class have.
 #[pyclass(frozen, module = "obvia")]
@@ -102,23 +94,9 @@ fn declared(object: &Bound<'_, PyAny>) -> PyResult<Vec<&'static Interface>> {
 
 /// Returns the interface pointer of an object of Python, which gets these interfaces.
 fn pointer_of(object: &Bound<'_, PyAny>, added: &[&'static Interface]) -> IUnknown {
-    let mut served = SERVED.lock().unwrap_or_else(PoisonError::into_inner);
-    let served = served.get_or_insert_default();
-    let address = object.as_ptr() as usize;
-    let known = served.get(&address).and_then(|known| Some((known.pointer.upgrade()?, Arc::clone(&known.interfaces))));
-    let (found, interfaces) = known.unwrap_or_else(|| {
-        let interfaces = Interfaces::default();
-        let made = Served { object: Some(object.clone().unbind()), interfaces: Arc::clone(&interfaces) };
-        let (pointer, weak) = unchecked::object(made);
-        served.insert(address, Known { pointer: weak, interfaces: Arc::clone(&interfaces) });
-        (pointer, interfaces)
-    });
-    let mut interfaces = interfaces.lock().unwrap_or_else(PoisonError::into_inner);
-    for interface in added {
-        if !interfaces.iter().any(|known| known.is_same(interface)) {
-            interfaces.push(interface);
-        }
-    }
+    let make = || unchecked::object(Served { object: Some(object.clone().unbind()), interfaces: Mutex::default() });
+    let found = SERVED.get(object.as_ptr() as usize, make);
+    with_performer(&found, |served: &Served| served.add(added));
     found
 }
 
@@ -163,23 +141,29 @@ impl Performer for Served {
 }
 
 impl Served {
+    fn interfaces(&self) -> MutexGuard<'_, Vec<&'static Interface>> {
+        self.interfaces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn interface(&self, iid: &GUID) -> Option<&'static Interface> {
-        let interfaces = self.interfaces.lock().unwrap_or_else(PoisonError::into_inner);
-        interfaces.iter().find_map(|interface| interface.with_iid(iid))
+        self.interfaces().iter().find_map(|interface| interface.with_iid(iid))
+    }
+
+    fn add(&self, added: &[&'static Interface]) {
+        let mut interfaces = self.interfaces();
+        for interface in added {
+            if !interfaces.iter().any(|known| known.is_same(interface)) {
+                interfaces.push(interface);
+            }
+        }
     }
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let mut served = SERVED.lock().unwrap_or_else(PoisonError::into_inner);
-        let address = self.object.as_ref().map_or(0, |object| object.as_ptr() as usize);
-        if let Some(served) = served.as_mut()
-            && served.get(&address).is_some_and(|known| Arc::ptr_eq(&known.interfaces, &self.interfaces))
-        {
-            served.remove(&address);
-        }
-        drop(served);
-        release(self.object.take());
+        let object = self.object.take();
+        SERVED.forget(&object.as_ref().map_or(0, |object| object.as_ptr() as usize));
+        release(object);
     }
 }
 

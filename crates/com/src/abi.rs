@@ -1,7 +1,7 @@
 //! The runtime by raw pointers, for bindings of other languages. Not for programs.
 
 pub use crate::api::dynamic::pointer::connect;
-pub use crate::api::dynamic::served::{Performer, WeakObject, object, with_performer};
+pub use crate::api::dynamic::served::{ObjectTable, Performer, WeakObject, object, with_performer};
 pub use crate::api::events::connection::advise_by;
 pub use crate::api::events::objects::{enumerate_points, find_point};
 pub use crate::api::events::sinks::{Event, Point, Posted};

@@ -5,12 +5,11 @@ use crate::cancelling::Said;
 use crate::halves::Halves;
 use crate::handles::{self, Handle};
 use crate::outcome::{bytes, give, guarded, guarded_or};
-use com::abi::{self, Performer, WeakObject, with_performer};
+use com::abi::{self, ObjectTable, Performer, with_performer};
 use com::rt::Status;
 use com::{Error, GUID, HRESULT, IUnknown, Result, code};
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{LazyLock, OnceLock};
 
 /// The results of a method, in memory of Java.
 #[derive(Debug)]
@@ -52,11 +51,7 @@ struct Object {
 }
 
 /// The referenced objects, by Java's number.
-static HELD: Mutex<Option<HashMap<u64, WeakObject>>> = Mutex::new(None);
-
-fn held() -> MutexGuard<'static, Option<HashMap<u64, WeakObject>>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static HELD: LazyLock<ObjectTable<u64>> = LazyLock::new(ObjectTable::default);
 
 /// Sets the functions of Java: once, before any other call.
 ///
@@ -110,14 +105,7 @@ impl Performer for Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        let mut held = held();
-        // Another object may have taken the place of this one, which has no reference any more.
-        if let Some(held) = held.as_mut()
-            && held.get(&self.id).is_some_and(|known| !known.is_alive())
-        {
-            held.remove(&self.id);
-        }
-        drop(held);
+        HELD.forget(&self.id);
         if let Ok(callbacks) = callbacks() {
             // SAFETY: a function of Java.
             unsafe { (callbacks.released)(self.id) };
@@ -133,15 +121,8 @@ impl Drop for Object {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_wrap(id: u64, handle: *mut Handle) -> HRESULT {
     guarded(|| {
-        let mut held = held();
-        let known = held.get_or_insert_default();
-        let identity = known.get(&id).and_then(WeakObject::upgrade).unwrap_or_else(|| {
-            // SAFETY: this library calls interfaces by their frames only.
-            let (made, weak) = unsafe { abi::object(Object { id }) };
-            known.insert(id, weak);
-            made
-        });
-        drop(held);
+        // SAFETY: this library calls interfaces by their frames only.
+        let identity = HELD.get(id, || unsafe { abi::object(Object { id }) });
         // SAFETY: the caller's promise.
         unsafe { give(handle, handles::keep(&identity)?) }
     })
@@ -150,7 +131,7 @@ pub unsafe extern "C" fn obvia_java_wrap(id: u64, handle: *mut Handle) -> HRESUL
 /// Whether an object of Java is referenced: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_is_held(id: u64) -> u32 {
-    guarded_or(1, || held().as_ref().is_some_and(|held| held.contains_key(&id)).into())
+    guarded_or(1, || HELD.has(&id).into())
 }
 
 /// Returns an object of a class that Java creates.

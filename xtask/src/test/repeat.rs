@@ -16,6 +16,21 @@ use std::path::Path;
 /// The part that runs tests by name.
 const TESTS: &str = "unit";
 
+/// The other processes of tests, which wait until the test that has started them ends them. They
+/// are ignored tests, but other ignored tests only take long or want the machine for themselves,
+/// and can be repeated.
+const OTHER_PROCESSES: &[&str] = &[
+    "lay_a_cable_and_wait",
+    "open_an_xdp_socket_and_wait",
+    "role_of_the_other_process",
+    "serve_a_guarded_printer",
+    "serve_a_printer",
+    "serve_a_printer_over_networks",
+    "serve_a_tape_over_networks",
+    "serve_lies",
+    "serve_nonsense",
+];
+
 pub(super) fn run(count: u32, options: &Options) -> Outcome {
     let Some(seed) = options.shuffle else { return Err(Problem::failed("repetitions have a seed")) };
     let is_part = |name: &&String| options.is_thorough || PARTS.iter().any(|part| part.name == **name);
@@ -65,12 +80,12 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     )))
 }
 
-/// Returns the cargo-nextest expression for tests whose names contain one of these. A name with a
-/// parenthesis is an expression itself.
+/// Returns the cargo-nextest expression for tests whose names contain one of these, without those
+/// of [`OTHER_PROCESSES`]. A name with a parenthesis is an expression itself.
 fn filter(names: &[&String]) -> Option<String> {
     let expression = |name: &&String| if name.contains('(') { format!("({name})") } else { format!("test({name})") };
     let all: Vec<_> = names.iter().map(expression).collect();
-    (!all.is_empty()).then(|| all.join(" | "))
+    (!all.is_empty()).then(|| format!("({}) - test(/(^|::)({})$/)", all.join(" | "), OTHER_PROCESSES.join("|")))
 }
 
 /// Returns the failed tests of a part from cargo-nextest's report, or the part itself if there is
@@ -101,14 +116,32 @@ fn failures(report: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{failures, filter};
+    use super::{OTHER_PROCESSES, failures, filter};
+    use crate::repo::Repo;
 
     #[test]
-    fn tests_are_chosen_by_names_and_expressions() {
+    fn tests_are_chosen_by_names_and_expressions_without_their_other_processes() {
         let names = ["a_test".to_owned(), "binary(kill) & test(=b)".to_owned()];
         let names: Vec<_> = names.iter().collect();
-        assert_eq!(filter(&names).as_deref(), Some("test(a_test) | (binary(kill) & test(=b))"));
+        let chosen = filter(&names).unwrap();
+        let others = chosen.strip_prefix("(test(a_test) | (binary(kill) & test(=b))) - test(/(^|::)(");
+        assert!(others.is_some_and(|others| others.contains("|serve_lies|") && others.ends_with(")$/)")), "{chosen}");
         assert_eq!(filter(&[]), None);
+    }
+
+    #[test]
+    fn the_other_processes_of_tests_are_ignored_tests_of_the_sources() {
+        let repo = Repo::load().unwrap();
+        for name in OTHER_PROCESSES {
+            let function = format!("fn {name}()");
+            let files = repo.rust().flat_map(|file| {
+                let lines: Vec<_> = file.text.lines().map(str::trim).collect();
+                let at = (0..lines.len()).filter(|at| lines[*at].starts_with(&function));
+                at.map(|at| at > 0 && lines[at - 1].starts_with("#[ignore")).collect::<Vec<_>>()
+            });
+            let are_ignored: Vec<_> = files.collect();
+            assert!(!are_ignored.is_empty() && are_ignored.iter().all(|is| *is), "{name}");
+        }
     }
 
     #[test]

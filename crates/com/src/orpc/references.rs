@@ -177,20 +177,15 @@ impl References {
         refs: Refs,
         now: Instant,
     ) -> Option<Result<(), Status>> {
-        // No giver is charged for a client that is new or was connected.
-        let has_giver = |share: &Share| share.giver.is_some();
-        let is_uncharged = !self.shares.get(&client).is_some_and(has_giver);
+        let is_new = !self.shares.contains_key(&client);
         let of_giver = self.given.get(&giver).copied().unwrap_or_default();
         let is_full =
             of_giver >= self.limits.receivers_per_client || self.given.values().sum::<usize>() >= self.limits.receivers;
-        if is_uncharged && is_full {
+        if is_new && is_full {
             return Some(Err(OUT_OF_RESOURCES));
         }
         let added = self.add(ipid, client, refs, now);
-        if is_uncharged
-            && added == Some(Ok(()))
-            && let Some(share) = self.shares.get_mut(&client)
-        {
+        if let Some(share) = self.shares.get_mut(&client).filter(|_| is_new) {
             share.giver = Some(giver);
             *self.given.entry(giver).or_default() += 1;
         }

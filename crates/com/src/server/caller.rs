@@ -144,8 +144,9 @@ impl Caller {
 
     /// Returns the client for which the references in the running method's response are counted. If
     /// the SCM forwarded the call, this is the client at the place from which the SCM was called,
-    /// or the process that is expected there from now on. If too many processes are expected, the
-    /// client is a peer that must ping.
+    /// or the process that is expected there from now on. For a lost client, this is the process
+    /// that is expected in its place. If too many processes are expected, the client is a peer that
+    /// must ping.
     pub(crate) fn holder(&self) -> Client {
         let by_forwarding = || {
             let place = Place::of([(&Origin::of(&self.peer), Some(self.forwarding()?.heard.address.as_str()))]);

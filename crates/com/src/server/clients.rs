@@ -26,7 +26,8 @@
 //! is gone. A broken network does not prove that a client is gone. The references and states of a
 //! client that was lost through the network, and the references of a lost process of this host, are
 //! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). Those of a process of this host
-//! are dropped earlier if it ends.
+//! are dropped earlier if it ends. References that another client passes to a lost one are kept
+//! apart, under an expected process. The lost client gets them when it is admitted again.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -230,17 +231,18 @@ impl Clients {
     pub(crate) fn expect(&self, oxid: u64, found: &FoundClient, place: impl FnOnce() -> Place) -> ClientNumber {
         let mut register = self.register();
         let number = match found.get(register.changes) {
-            Some(number) => register.expect_again(number),
+            Some(number) => register.note_given_here(number),
             None => register.expect_behind(oxid, &place()),
         };
         found.set(register.changes, number);
         number
     }
 
-    /// As [`Self::expect`], at a place that a peer has named. `None` if too many processes are
-    /// expected.
+    /// As [`Self::expect`], at a place that a peer has named. For a lost client, this is the
+    /// process that is expected in its place. `None` if too many processes are expected.
     pub(crate) fn expect_named(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
-        self.register().expect_named(oxid, place)
+        let mut register = self.register();
+        register.expect_named(oxid, place).map(|number| register.note_given(number))
     }
 
     /// Runs `count`, which counts references that a client passes on to the process with this OXID
@@ -262,7 +264,9 @@ impl Clients {
         let text = "too many references wait for receivers that have not connected";
         let number = register.expect_named(oxid, place).ok_or_else(|| Error::new(code::E_OUTOFMEMORY, text))?;
         let outcome = count(number, register.known.get(&number).is_some_and(|known| known.admitted > 0));
-        if register.expected.len() > expected && outcome.is_err() {
+        if outcome.is_ok() {
+            register.note_given(number);
+        } else if register.expected.len() > expected {
             register.remove(number);
         }
         outcome
@@ -314,9 +318,9 @@ impl Clients {
         patience: Duration,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        let mut holders = holders.iter().copied();
-        let next = |register: &Register| holders.find(|number| !register.keeps(*number, now, patience));
-        self.register().give_up_each(next, end_client)
+        let mut register = self.register();
+        let expired = holders.iter().copied().filter(|number| !register.keeps(*number, now, patience)).collect();
+        register.give_up_each(expired, end_client)
     }
 
     /// Removes the expected processes that were last given references `patience` ago or earlier,
@@ -414,9 +418,8 @@ impl Clients {
         known.lost = Some(lost);
         register.changes += 1;
         register.lost.insert((since, number));
-        gone.extend(
-            register.give_up_each(|register| register.surplus(&kept), |number| end_client(number, Ending::All)),
-        );
+        let surplus = register.surplus(kept);
+        gone.extend(register.give_up_each(surplus, |number| end_client(number, Ending::All)));
         gone
     }
 
@@ -432,8 +435,9 @@ impl Clients {
     }
 
     /// Removes the clients that were lost `patience` ago or earlier, the lost clients whose process
-    /// has ended, and those over the limits: a lost client may have been given references
-    /// meanwhile. `kept` is that of [`Self::leave`]. Returns the results of `end_client` for each.
+    /// has ended, with the references that other clients have passed to them, and those over the
+    /// limits: a lost client may have been given references meanwhile. `kept` is that of
+    /// [`Self::leave`]. Returns the results of `end_client` for each.
     pub(crate) fn give_up<R>(
         &self,
         now: Instant,
@@ -442,7 +446,10 @@ impl Clients {
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
         let mut register = self.register();
-        let mut over = register.over(now, patience).into_iter();
-        register.give_up_each(|register| over.next().or_else(|| register.surplus(&kept)), end_client)
+        let over = register.over(now, patience);
+        let mut gone = register.give_up_each(over, &end_client);
+        let surplus = register.surplus(kept);
+        gone.extend(register.give_up_each(surplus, end_client));
+        gone
     }
 }

@@ -36,7 +36,15 @@ pub(crate) fn watch_living(pid: u32, serial: u64) -> Result<Option<OwnedFd>> {
 
 /// Whether a process has ended. Its descriptor is readable then, also before its parent has waited.
 pub(crate) fn has_ended(process: &OwnedFd) -> bool {
-    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    have_ended(&[process])[0]
+}
+
+/// Returns for each process whether it has ended, with one system call. If the call fails, all
+/// count as living.
+pub(crate) fn have_ended(processes: &[&OwnedFd]) -> Vec<bool> {
+    let mut polled: Vec<_> = processes.iter().map(|process| PollFd::new(process, PollFlags::IN)).collect();
+    let has_answer = poll(&mut polled, Some(&Timespec::default())).is_ok();
+    polled.iter().map(|process| has_answer && !process.revents().is_empty()).collect()
 }
 
 #[cfg(test)]

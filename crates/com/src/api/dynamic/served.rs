@@ -13,10 +13,12 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::any::Any;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::c_void;
+use std::hash::Hash;
 use std::mem::ManuallyDrop;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
 /// The methods of an object that is called by frames. It is dropped with the last reference to the
@@ -66,14 +68,54 @@ unsafe impl Sync for Object {}
 pub struct WeakObject(Weak<Object>);
 
 impl WeakObject {
-    /// Returns the object's interface pointer for IUnknown, while there is a reference to it.
-    pub fn upgrade(&self) -> Option<IUnknown> {
+    fn upgrade(&self) -> Option<IUnknown> {
         self.0.upgrade().map(identity)
     }
 
     /// Whether there is a reference to the object.
-    pub fn is_alive(&self) -> bool {
+    fn is_alive(&self) -> bool {
         self.0.strong_count() > 0
+    }
+}
+
+/// Objects that are called by frames, each by a key that the binding chooses. A key has at most one
+/// live object.
+pub struct ObjectTable<K>(Mutex<HashMap<K, WeakObject>>);
+
+impl<K> Default for ObjectTable<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash> ObjectTable<K> {
+    fn objects(&self) -> MutexGuard<'_, HashMap<K, WeakObject>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the interface pointer for IUnknown of the object with a key. `make` makes the object
+    /// by [`object`] if there is none.
+    pub fn get(&self, key: K, make: impl FnOnce() -> (IUnknown, WeakObject)) -> IUnknown {
+        let mut objects = self.objects();
+        objects.get(&key).and_then(WeakObject::upgrade).unwrap_or_else(|| {
+            let (made, weak) = make();
+            objects.insert(key, weak);
+            made
+        })
+    }
+
+    /// Whether there is an object with a key.
+    pub fn has(&self, key: &K) -> bool {
+        self.objects().contains_key(key)
+    }
+
+    /// Forgets a key's object. The object's performer calls this while it is dropped. If the key
+    /// has a new object already, that one stays.
+    pub fn forget(&self, key: &K) {
+        let mut objects = self.objects();
+        if objects.get(key).is_some_and(|known| !known.is_alive()) {
+            objects.remove(key);
+        }
     }
 }
 
@@ -274,6 +316,25 @@ mod tests {
         drop(facet);
         assert!(ended.load(Ordering::SeqCst));
         assert!(weak.upgrade().is_none());
+    }
+
+    #[test]
+    fn a_key_has_one_object_until_its_last_reference_is_released() {
+        let objects = ObjectTable::default();
+        // SAFETY: the test calls methods of IUnknown only.
+        let made = || unsafe { object(Echo(Arc::default())) };
+        let first = objects.get(7, made);
+        assert_eq!(objects.get(7, || panic!("there is one")).as_raw(), first.as_raw());
+        objects.forget(&7);
+        assert!(objects.has(&7) && !objects.has(&8));
+        drop(first);
+        // The next object takes the place of one that is being dropped.
+        let second = objects.get(7, made);
+        objects.forget(&7);
+        assert!(objects.has(&7));
+        drop(second);
+        objects.forget(&7);
+        assert!(!objects.has(&7));
     }
 
     #[test]

@@ -3,20 +3,21 @@
 use super::{Arrival, GroupClient};
 use crate::orpc::ClientNumber;
 use crate::protocol::place::{Fit, Origin, Place, SourceGroup};
-use crate::types::processes::{has_ended, watch_living};
+use crate::types::processes::{have_ended, watch_living};
 use obvia_rpc::co::Group;
 use obvia_rpc::security::Principal;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The greatest number of clients with one OXID for each user of this host; also the greatest
-/// number of other hosts from which one OXID is claimed. A client that is expected at its place
-/// enters in any case.
+/// number of other hosts from which one OXID is claimed. A client beyond the limit enters only if
+/// a process is expected at its place: always if this process itself has given that one references.
+/// Each process that only peers have named raises the limit by one.
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
@@ -62,7 +63,7 @@ pub(super) struct Known {
     /// The source of the first connection.
     first: Source,
     /// The other sources of connections that have proved the client's mark, the newest last.
-    further: Vec<Source>,
+    further: VecDeque<Source>,
     sources: SourceGroup,
     /// The principal that has proved to own the process, if any.
     pub(super) owner: Option<Arc<Principal>>,
@@ -104,6 +105,12 @@ pub(super) struct Expected {
     pub(super) place: Place,
     /// The time at which the process was last given references.
     pub(super) used: Instant,
+    /// Whether only peers have given the process references. If so, the process raises the limits
+    /// of clients by one; otherwise they do not hold for it.
+    is_named: bool,
+    /// The lost client for which the references wait, if any. Until that client ends, no other
+    /// client gets the references.
+    lost: Option<ClientNumber>,
 }
 
 /// The state of a lost client.
@@ -179,9 +186,9 @@ impl Known {
             return has_moved;
         }
         if self.further.len() >= FURTHER_MAX {
-            self.further.remove(0);
+            self.further.pop_front();
         }
-        self.further.push(new);
+        self.further.push_back(new);
         true
     }
 
@@ -276,26 +283,39 @@ impl Register {
     }
 
     /// Returns the number of the client at a place that a peer has named, or of the process that is
-    /// expected there from now on. `None` if too many are expected. The patience with a lost client
-    /// is not renewed; otherwise a peer could keep the client's references for ever.
+    /// expected there from now on. `None` if too many are expected. For a lost client, returns the
+    /// number of an expected process instead, whose references have a time of their own: otherwise
+    /// a peer could keep the client's references for ever by passing more.
     pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let found = self.at(oxid, place);
-        let lost = found.and_then(|number| self.known.get_mut(&number)).filter(|known| known.lost.is_some());
-        if let Some(lost) = lost {
-            lost.given = Some(Instant::now());
-            return found;
-        }
-        let is_full = self.expected.len() >= EXPECTED_MAX || self.expected_of(oxid).count() >= SAME_OXID_MAX;
-        if found.is_none() && is_full { None } else { Some(self.expect(oxid, place, found)) }
+        let lost = found.filter(|number| self.is_lost(*number));
+        let of_lost = || self.expected_of(oxid).filter(|(_, expected)| lost.is_some() && expected.lost == lost);
+        let waiting = of_lost().find(|(_, expected)| expected.place == *place).map(|(number, _)| number);
+        let found = if lost.is_some() { waiting } else { found };
+        // The first expected process of a lost client needs no room among those of the OXID.
+        let is_first = lost.is_some() && of_lost().next().is_none();
+        let is_one_too_many = !is_first && self.expected_of(oxid).count() >= SAME_OXID_MAX;
+        let is_full = is_one_too_many || self.expected.len() >= EXPECTED_MAX;
+        found.or_else(|| (!is_full).then(|| self.expect_at(oxid, place, lost)))
     }
 
-    /// As [`Self::expect_named`], for the place to which a link of this process leads.
+    /// Returns the number of the client behind a link, also of a lost one, or of the process that
+    /// is expected there from now on, and notes that it is given references.
     pub(super) fn expect_behind(&mut self, oxid: u64, place: &Place) -> ClientNumber {
-        self.expect(oxid, place, self.behind(oxid, place))
+        let number = self.behind(oxid, place).unwrap_or_else(|| self.expect_at(oxid, place, None));
+        self.note_given_here(number)
     }
 
-    /// Notes that the client or the expected process with this number is given references again.
-    pub(super) fn expect_again(&mut self, number: ClientNumber) -> ClientNumber {
+    /// As [`Self::note_given`], for references that this process itself gives.
+    pub(super) fn note_given_here(&mut self, number: ClientNumber) -> ClientNumber {
+        if let Some(expected) = self.expected.get_mut(&number) {
+            expected.is_named = false;
+        }
+        self.note_given(number)
+    }
+
+    /// Notes that the client or the expected process with this number is given references.
+    pub(super) fn note_given(&mut self, number: ClientNumber) -> ClientNumber {
         let now = Instant::now();
         if let Some(expected) = self.expected.get_mut(&number) {
             expected.used = now;
@@ -312,25 +332,24 @@ impl Register {
         number
     }
 
-    fn expect(&mut self, oxid: u64, place: &Place, found: Option<ClientNumber>) -> ClientNumber {
-        if let Some(number) = found {
-            return self.expect_again(number);
-        }
+    fn expect_at(&mut self, oxid: u64, place: &Place, lost: Option<ClientNumber>) -> ClientNumber {
         let number = self.next_number(oxid);
-        self.expected.insert(number, Expected { oxid, place: place.clone(), used: Instant::now() });
+        let (place, used) = (place.clone(), Instant::now());
+        self.expected.insert(number, Expected { oxid, place, used, is_named: true, lost });
         number
     }
 
-    /// Whether no further client of a group may claim an OXID.
-    fn is_full(&self, oxid: u64, sources: &SourceGroup) -> bool {
+    /// Whether no further client of a group may claim an OXID. `expected` is the number of
+    /// processes that peers have named at the client's source; each raises the limit by one.
+    fn is_full(&self, oxid: u64, sources: &SourceGroup, expected: usize) -> bool {
         let is_user = |sources: &SourceGroup| matches!(sources, SourceGroup::User(_));
         let beside = self.of(oxid).filter(|(_, known)| known.sources == *sources).count();
         if is_user(sources) || beside > 0 {
-            return beside >= if is_user(sources) { SAME_OXID_MAX } else { SAME_HOST_MAX };
+            return beside >= expected + if is_user(sources) { SAME_OXID_MAX } else { SAME_HOST_MAX };
         }
         let hosts: HashSet<_> =
             self.of(oxid).map(|(_, known)| &known.sources).filter(|sources| !is_user(sources)).collect();
-        hosts.len() >= SAME_OXID_MAX
+        hosts.len() >= expected + SAME_OXID_MAX
     }
 
     /// Returns the number of the client of a connection: the client of which the connection has
@@ -345,20 +364,26 @@ impl Register {
         }
     }
 
-    /// Returns the processes that are expected at the source of a connection.
+    /// Returns the processes that are expected at the source of a connection, and those whose
+    /// references wait for `client`, the client of the connection; `None` for a new one.
     fn meant(
         &self,
         oxid: u64,
-        origin: &Origin,
-        local: Option<&str>,
+        client: Option<ClientNumber>,
+        arrival: &Arrival<'_>,
     ) -> impl Iterator<Item = (ClientNumber, &Expected)> {
-        self.expected_of(oxid).filter(move |(_, expected)| expected.place.admits(origin, local))
+        let (origin, local) = (Origin::of(arrival.peer), arrival.local);
+        self.expected_of(oxid).filter(move |(_, expected)| match expected.lost {
+            Some(lost) => client == Some(lost),
+            None => expected.place.admits(&origin, local),
+        })
     }
 
     /// Adds a client.
     fn add(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let (first, sources) = (Source::of(arrival), SourceGroup::of(arrival.peer));
-        if self.meant(oxid, &first.origin, arrival.local).next().is_none() && self.is_full(oxid, &sources) {
+        let is_limited = self.meant(oxid, None, arrival).all(|(_, expected)| expected.is_named);
+        if is_limited && self.is_full(oxid, &sources, self.meant(oxid, None, arrival).count()) {
             return Err(Full);
         }
         let number = self.next_number(oxid);
@@ -380,7 +405,6 @@ impl Register {
         arrival: &Arrival<'_>,
         merge: &dyn Fn(ClientNumber, ClientNumber) -> bool,
     ) {
-        let origin = Origin::of(arrival.peer);
         let Some(known) = self.known.get_mut(&number) else { return };
         known.group = arrival.group.cloned();
         let is_first = known.admitted == 0;
@@ -390,7 +414,7 @@ impl Register {
             self.lost.remove(&(since, number));
         }
         self.changes += u64::from(has_moved || is_first);
-        let meant = self.meant(oxid, &origin, arrival.local).map(|(other, expected)| (other, expected.used));
+        let meant = self.meant(oxid, Some(number), arrival).map(|(other, expected)| (other, expected.used));
         for (other, used) in meant.collect::<Vec<_>>() {
             if merge(other, number) {
                 self.remove(other);
@@ -401,24 +425,23 @@ impl Register {
         }
     }
 
-    /// Gives up the clients and the expected processes that `next` returns, one after the other.
-    /// Returns the results of `end_client` for each.
+    /// Gives up clients and expected processes. Returns the results of `end_client` for each.
     pub(super) fn give_up_each<R>(
         &mut self,
-        mut next: impl FnMut(&Self) -> Option<ClientNumber>,
+        numbers: Vec<ClientNumber>,
         end_client: impl Fn(ClientNumber) -> R,
     ) -> Vec<R> {
-        let give_up_next = || {
-            let number = next(self)?;
+        let give_up = |number| {
             self.give_up(number);
-            Some(end_client(number))
+            end_client(number)
         };
-        std::iter::from_fn(give_up_next).collect()
+        numbers.into_iter().map(give_up).collect()
     }
 
     /// Ends the state of a client or an expected process. Connections that are not admitted keep
     /// the number, and get another mark.
     pub(super) fn give_up(&mut self, number: ClientNumber) {
+        self.free_waiting(number);
         let Some(known) = self.known.get_mut(&number).filter(|known| known.count > 0) else {
             return self.remove(number);
         };
@@ -432,6 +455,16 @@ impl Register {
             self.lost.remove(&(since, number));
         }
         self.changes += 1;
+    }
+
+    /// Lets any client at their places have the references that wait for a lost client.
+    fn free_waiting(&mut self, lost: ClientNumber) {
+        let Some(known) = self.known.get(&lost) else { return };
+        for number in self.numbers.get(&known.oxid).into_iter().flatten() {
+            if let Some(expected) = self.expected.get_mut(number).filter(|expected| expected.lost == Some(lost)) {
+                expected.lost = None;
+            }
+        }
     }
 
     /// Removes a client or an expected process.
@@ -456,15 +489,18 @@ impl Register {
     }
 
     /// Returns the lost clients that end now: those whose patience is over, and those whose process
-    /// has ended.
+    /// has ended. The expected processes whose references wait for one of the latter end with it.
     pub(super) fn over(&self, now: Instant, patience: Duration) -> Vec<ClientNumber> {
-        let has_process_ended = |number: ClientNumber| {
-            let lost = self.known.get(&number).and_then(|known| known.lost.as_ref());
-            lost.and_then(|lost| lost.process.as_ref()).is_some_and(has_ended)
-        };
-        let lost = self.lost.iter().copied();
-        let over = lost.filter(|(since, number)| *since + patience <= now || has_process_ended(*number));
-        over.map(|(_, number)| number).collect()
+        let process_of = |number| self.known.get(&number)?.lost.as_ref()?.process.as_ref();
+        let watched = self.lost.iter().filter_map(|(_, number)| Some((*number, process_of(*number)?)));
+        let (numbers, processes): (Vec<_>, Vec<_>) = watched.unzip();
+        let ended = numbers.into_iter().zip(have_ended(&processes));
+        let ended: HashSet<_> = ended.filter_map(|(number, has_ended)| has_ended.then_some(number)).collect();
+        let is_over = |(since, number): &&(Instant, ClientNumber)| *since + patience <= now || ended.contains(number);
+        let over = self.lost.iter().filter(is_over).map(|(_, number)| *number);
+        let is_ended = |expected: &Expected| expected.lost.is_some_and(|lost| ended.contains(&lost));
+        let waiting = self.expected.iter().filter(|(_, expected)| is_ended(expected)).map(|(number, _)| *number);
+        over.chain(waiting).collect()
     }
 
     /// Whether a lost client ends with a process.
@@ -473,22 +509,23 @@ impl Register {
         lost.any(|lost| lost.process.is_some())
     }
 
-    /// Returns the lost client to remove, if there are too many, or if too many references and
-    /// states are kept for them: `kept` returns the number for each client. If a group of sources
-    /// exceeds its limit, this is the client of the group whose patience ends first. Otherwise, if
-    /// the limits of all lost clients are exceeded, it is the client whose patience ends first.
-    pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Option<ClientNumber> {
-        let (mut of_groups, mut total) = (HashMap::<&SourceGroup, (ClientNumber, usize, usize)>::new(), 0_usize);
-        for (_, number) in &self.lost {
-            let (Some(known), kept) = (self.known.get(number), kept(*number)) else { continue };
-            let (_, count, sum) = of_groups.entry(known.source_group()).or_insert((*number, 0, 0));
-            *count += 1;
-            *sum = sum.saturating_add(kept);
-            total = total.saturating_add(kept);
-        }
-        let is_over = |(_, count, sum): &&(_, usize, usize)| *count > LOST_BY_GROUP_MAX || *sum > KEPT_BY_GROUP_MAX;
-        let first_of_group = of_groups.values().find(is_over).map(|(first, ..)| *first);
-        let first = || self.lost.first().map(|(_, number)| *number);
-        first_of_group.or_else(|| first().filter(|_| self.lost.len() > LOST_MAX || total > KEPT_MAX))
+    /// Returns the lost clients over the limits of a group of sources, and then of all. The clients
+    /// whose patience ends last stay. `kept` returns the number of references and states of each
+    /// client.
+    pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Vec<ClientNumber> {
+        let (mut of_groups, mut all) = (HashMap::<_, (usize, usize)>::new(), (0, 0));
+        let add_exceeds = |sum: &mut (usize, usize), kept, (count_max, kept_max)| {
+            *sum = (sum.0 + 1, sum.1.saturating_add(kept));
+            sum.0 > count_max || sum.1 > kept_max
+        };
+        // The surplus of a group does not count for the limits of all.
+        let is_surplus = |number: &ClientNumber| {
+            let (group, kept) = (self.known.get(number).map(Known::source_group), kept(*number));
+            add_exceeds(of_groups.entry(group).or_default(), kept, (LOST_BY_GROUP_MAX, KEPT_BY_GROUP_MAX))
+                || add_exceeds(&mut all, kept, (LOST_MAX, KEPT_MAX))
+        };
+        let mut surplus: Vec<_> = self.lost.iter().rev().map(|(_, number)| *number).filter(is_surplus).collect();
+        surplus.reverse();
+        surplus
     }
 }

@@ -459,9 +459,35 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     assert_eq!((enter(&of_user(0, max)), enter(&host("far"))), (refused, refused));
     // Known clients connect again, and the processes of another user are not kept out.
     assert_eq!([of_user(0, 0), host("0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
-    // A process that is expected at its place is not kept out either.
-    expect(&clients, 1, &place(&host("far")));
+    // A process that a peer has named at its place is not kept out either.
+    clients.expect_named(1, &place(&host("far"))).unwrap();
     assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
+    // Where any process of this host may be the named one, there is room for one more only.
+    let named = clients.expect_named(1, &Place::read(&[]).unwrap()).unwrap();
+    assert_eq!([max + 1, max + 2, max + 3].map(|serial| enter(&of_user(0, serial))), [Ok(()), refused, refused]);
+    // The room of named processes is used up, and that of a process of this process's links is not.
+    enter_expected(&clients, 1, &of_user(0, 0), &[named]);
+    clients.expect_named(1, &place(&host("named"))).unwrap();
+    clients.expect_named(1, &place(&of_user(0, max + 2))).unwrap();
+    assert_eq!([host("named"), of_user(0, max + 2)].map(|peer| enter(&peer)), [refused; 2]);
+    for peer in [host("named"), of_user(0, max + 2)] {
+        expect(&clients, 1, &place(&peer));
+        assert_eq!((enter(&peer), enter(&host("farther")), enter(&of_user(0, max + 3))), (Ok(()), refused, refused));
+    }
+}
+
+#[test]
+fn a_stranger_at_one_address_of_a_process_does_not_keep_it_out_at_another_one() {
+    let clients = Clients::default();
+    for number in 0..SAME_OXID_MAX {
+        assert_eq!(try_to_enter(&clients, &host(&format!("{number}"))), Ok(()));
+    }
+    let expected = expect(&clients, 1, &reached_by(place(&host("first")), &["second"]));
+    assert_eq!(
+        ["first", "second", "third"].map(|name| try_to_enter(&clients, &host(name)).is_ok()),
+        [true, true, false]
+    );
+    enter_expected(&clients, 1, &host("second"), &[expected]);
 }
 
 fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {
@@ -618,6 +644,56 @@ fn a_process_that_is_expected_at_several_places_gets_all_references() {
 }
 
 #[test]
+fn references_that_are_passed_to_a_lost_client_wait_for_it() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let (far, other) = (host("far"), host("other"));
+    let number = enter(&clients, 1, &far);
+    assert_eq!(enter_as(&clients, 1, &other, number), number);
+    let lose = || {
+        let connections = clients.register().known[&number].count;
+        (0..connections).for_each(|_| assert_eq!(leave(&clients, number, End::Lost(begun), 1), []));
+        let passed = clients.pass_on(1, &place(&other), |to, is_connected| Ok((to, is_connected))).unwrap();
+        assert!(clients.is_lost(number) && passed.0 != number && !passed.1);
+        passed.0
+    };
+    let passed = lose();
+    // Not even a client at that place gets them.
+    let stranger = enter(&clients, 1, &other);
+    assert_ne!(stranger, number);
+    assert_eq!(leave(&clients, stranger, End::InOrder, 0), [stranger]);
+    assert_eq!(enter_expected(&clients, 1, &far, &[passed]), number);
+    // The references outlive the lost client, and are those of any client at the place then, even
+    // though the client's number lives on with a connection that may be another principal's.
+    let passed = lose();
+    assert_eq!(enter_silently(&clients, 1, &far, None), number);
+    assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
+    let arrival = Arrival { peer: &far, local: None, group: None, proved: None };
+    assert!(clients.has(number) && clients.prove(number, None, &arrival, &AtomicBool::new(false), &unmerged));
+    assert_eq!((leave(&clients, number, End::Lost(begun), 1), clients.is_lost(number)), (vec![], true));
+    enter_expected(&clients, 1, &other, &[passed]);
+}
+
+#[test]
+fn references_that_are_passed_to_places_of_a_lost_client_wait_there_after_its_end() {
+    let (clients, begun) = (Clients::default(), Instant::now());
+    let places = [host("first"), host("second")];
+    let [first, second] = &places;
+    let number = enter(&clients, 1, first);
+    let lose = || {
+        enter_as(&clients, 1, second, number);
+        (0..2).for_each(|_| assert_eq!(leave(&clients, number, End::Lost(begun), 1), []));
+        [first, second, first].map(|peer| clients.expect_named(1, &place(peer)).unwrap())
+    };
+    let passed = lose();
+    assert!(passed[0] != passed[1] && passed[0] == passed[2] && !passed.contains(&number));
+    assert_eq!(enter_expected(&clients, 1, first, &passed[..2]), number);
+    let passed = lose();
+    assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
+    enter_expected(&clients, 1, second, &passed[1..2]);
+    enter_expected(&clients, 1, first, &passed[..1]);
+}
+
+#[test]
 fn references_of_expected_processes_are_kept_while_a_client_may_be_the_process() {
     let clients = Clients::default();
     let number = expect(&clients, 1, &place(&host("far")));
@@ -679,4 +755,11 @@ fn the_places_of_a_receiver_are_limited() {
     // The links of this process have no such limit.
     let far = expect(&clients, 1, &place(&host("far")));
     assert_eq!(pass_on("far", Ok(())).unwrap(), far);
+    // Peers that name many places leave one to each lost client.
+    let number = enter(&clients, 1, &host("lost"));
+    assert_eq!(enter_as(&clients, 1, &host("further"), number), number);
+    (0..2).for_each(|_| assert_eq!(leave(&clients, number, End::Lost(Instant::now()), 1), []));
+    let passed = pass_on("lost", Ok(())).unwrap();
+    assert_eq!(pass_on("lost", Ok(())).unwrap(), passed);
+    assert_eq!(pass_on("further", Ok(())).unwrap_err().code(), code::E_OUTOFMEMORY);
 }

@@ -92,8 +92,10 @@ fn a_living_process_that_was_not_given_references_lately_is_gone() {
     assert_eq!(leave(&clients, number, End::InOrder, 5), [number]);
     let number = enter(&clients, 1, &peer);
     give(&clients, 1, &peer);
+    let failed: crate::types::error::Result<()> = Err(code::RPC_E_DISCONNECTED.into());
     let given = Instant::now().checked_sub(PATIENCE);
     clients.register().known.get_mut(&number).unwrap().given = given;
+    assert!(clients.pass_on(1, &place(&peer), |_, _| failed).is_err());
     assert_eq!(leave(&clients, number, End::InOrder, 5), [number]);
     // A process that has given all of them back keeps nothing.
     let (number, gone) = give_and_leave(&clients, 1, &peer, 0);
@@ -127,9 +129,13 @@ fn a_process_that_has_ended_loses_its_references() {
     let (clients, mut running) = (Clients::default(), Running::start());
     let peer = peer_of(running.0.id(), 0);
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
+    // Also those that other processes have passed to it meanwhile.
+    let passed = clients.expect_named(1, &place(&peer)).unwrap();
+    let other = clients.expect_named(1, &place(&process(7))).unwrap();
     assert_eq!((gone, give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![], vec![], true));
     running.end();
-    assert_eq!((give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![number], false));
+    assert_eq!((give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![number, passed], false));
+    assert_eq!([passed, other].map(|expected| clients.oxid_of(expected)), [None, Some(1)]);
     // The end of the process comes before that of its connection.
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
     assert_eq!(gone, [number]);
@@ -160,13 +166,16 @@ fn further_references_renew_the_patience_with_a_lost_process() {
     assert!(clients.due(PATIENCE).unwrap() >= again + PATIENCE);
     assert_eq!((give_up(&clients, first), clients.has(number)), (vec![], true));
     let due = clients.due(PATIENCE).unwrap();
-    // Any peer can pass references to the process, which must not keep it for ever.
-    let passed = clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap();
-    assert_eq!((passed, clients.expect_named(1, &place(&peer))), ((number, false), Some(number)));
+    // Any peer can pass references to the process, which must not keep the others for ever.
+    let pass_on = || clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap();
+    let (passed, is_connected) = pass_on();
+    assert!(passed != number && !is_connected);
+    assert_eq!((pass_on(), clients.expect_named(1, &place(&peer))), ((passed, false), Some(passed)));
     assert_eq!(clients.due(PATIENCE), Some(due));
     assert_eq!((give_up(&clients, due), clients.due(PATIENCE)), (vec![number], None));
-    let number = enter(&clients, 1, &peer);
-    assert_eq!(clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap(), (number, true));
+    let number = enter_expected(&clients, 1, &peer, &[passed]);
+    assert_eq!(pass_on(), (number, true));
+    assert_eq!((leave(&clients, number, End::InOrder, 5), clients.is_lost(number)), (vec![], true));
 }
 
 #[test]

@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongPredicate;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import obvia.Hresult;
 import obvia.RpcException;
 
@@ -103,7 +105,7 @@ final class Clients {
             }
             Long since = given.get(client);
             boolean isGivenLately = since != null && now - since < Receivers.LIMIT;
-            boolean isLost = isGivenLately && exports.isHolder(client) && isAlive(client, known) && receivers.add(client, known.pid, since);
+            boolean isLost = isGivenLately && exports.isHolder(client) && isAlive(client, known, new HashMap<>()) && receivers.add(client, known.pid, since);
             if (!isLost) {
                 // The references are dropped before the client can connect again.
                 return dropped(client);
@@ -125,12 +127,9 @@ final class Clients {
     /**
      * Whether a client's process lives. A client whose process ID is not known counts as living
      * while there is a link to it.
+     *
+     * @param looked whether processes live, as far as known; results are added
      */
-    private boolean isAlive(long client, Client known) {
-        return known.pid > 0 ? !hasEnded(known) : isReached.test(client);
-    }
-
-    /** As {@link #isAlive(long, Client)}, with the results for processes that were looked at before. */
     private boolean isAlive(long client, Client known, Map<ProcessHandle, Boolean> looked) {
         return known.pid > 0 ? looked.computeIfAbsent(known.process, ProcessState::isAlive) : isReached.test(client);
     }
@@ -140,16 +139,22 @@ final class Clients {
         return known.pid > 0 && !ProcessState.isAlive(known.process);
     }
 
-    /** Notes that a process is given references in a call, before they are counted for it. */
-    void give(long to) {
-        long now = System.nanoTime();
+    /**
+     * Runs {@code count}, which counts references that a call of this process gives to another one,
+     * and notes the time. Returns the result of {@code count}.
+     */
+    <R> R give(long to, Supplier<R> count) {
+        AtomicReference<R> counted = new AtomicReference<>();
+        // The process neither connects nor leaves meanwhile.
         clients.compute(to, (c, known) -> {
+            counted.set(count.get());
+            long now = System.nanoTime();
             given.put(to, now);
-            if (known != null && known.isLost()) {
-                receivers.renew(to, now);
-            }
+            // A connected process has no time to renew.
+            receivers.renew(to, now);
             return known;
         });
+        return counted.get();
     }
 
     /**

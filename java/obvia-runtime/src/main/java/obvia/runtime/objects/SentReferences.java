@@ -2,6 +2,7 @@ package obvia.runtime.objects;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Proxy;
 
@@ -67,15 +68,9 @@ final class SentReferences {
     byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, boolean isVirtual) {
         // Calls of objects that are reached over a network go through this process.
         if (!(object instanceof Proxy proxy) || !(Link.of(proxy) instanceof Link home)) {
-            if (link != null) {
-                runtime.clients().give(to);
-            }
-            ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
+            Supplier<ObjRef> count = () -> runtime.marshalOwn(object, info, to, isVirtual);
+            ObjRef reference = link == null ? count.get() : runtime.clients().give(to, count);
             addOwn(runtime.exports(), to, reference);
-            if (link != null) {
-                // The process may have left before the reference was counted.
-                runtime.clients().give(to);
-            }
             return reference.toBytes();
         }
         int refs = RuntimeCalls.REFS_PER_QUERY;

@@ -30,8 +30,7 @@ class ClientsTest {
     /** Counts references for a process, as a call of this process does. */
     private Object give(long to) {
         Object object = new Peer.Subject();
-        clients.give(to);
-        exports.add(object, TEST, to, 5, false);
+        clients.give(to, () -> exports.add(object, TEST, to, 5, false));
         return object;
     }
 
@@ -81,6 +80,11 @@ class ClientsTest {
         exports.add(queried, TEST, OXID, 5, false);
         clients.leave(OXID);
         assertFalse(exports.has(queried), "it was in a response");
+        assertTrue(clients.enter(OXID, OWN));
+        exports.add(queried, TEST, OXID, 5, false);
+        assertThrows(RpcException.class, () -> clients.give(OXID, () -> exports.get(0)));
+        clients.leave(OXID);
+        assertFalse(exports.has(queried), "nothing was counted in the call");
         assertTrue(clients.enter(OXID, OWN));
         Object given = give(OXID);
         clients.leave(OXID, System.nanoTime() + Receivers.LIMIT);
@@ -199,6 +203,18 @@ class ClientsTest {
         assertTrue(exports.has(passed));
         clients.dropUnclaimed(afterwards + Receivers.LIMIT);
         assertFalse(exports.has(passed));
+    }
+
+    @Test
+    void aCallThatGivesReferencesRenewsTheTimeOfAProcessThatHasNotConnected() {
+        Object passed = new Peer.Subject();
+        clients.passOn(exports.add(passed, TEST, 9, 1, false).target(), 7, OXID, 5);
+        long between = System.nanoTime();
+        Object given = give(OXID);
+        clients.dropUnclaimed(between + Receivers.LIMIT - 1);
+        assertTrue(exports.has(given));
+        clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
+        assertFalse(exports.has(given));
     }
 
     @Test
