@@ -7,6 +7,7 @@ mod automation;
 mod bit_fields;
 mod codes;
 mod dispinterface;
+mod foreign_types;
 mod interface;
 mod library;
 mod limits;
@@ -325,12 +326,10 @@ impl<'a> Resolver<'a> {
         if let Some(file) = self.file_of(name) {
             return self.report(error.help(format!("write `import \"{file}\";` at the beginning of the file")));
         }
-        self.report(match like {
-            Some(like) => error.label("not declared before this line").help(format!("did you mean `{like}`?")),
-            None => error
-                .label("not declared before this line")
-                .help("declare it above, or import the file that declares it"),
-        });
+        let help = like.map(|like| format!("did you mean `{like}`?"));
+        let help = foreign_types::instead_of(name).or(help);
+        let help = help.unwrap_or_else(|| "declare it above, or import the file that declares it".to_owned());
+        self.report(error.label("not declared before this line").help(help));
     }
 
     /// Reports unknown attributes instead of dropping them silently.

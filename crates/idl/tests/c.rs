@@ -304,6 +304,19 @@ fn headers_of_imports_that_c_does_not_support_are_not_needed_for_pointers() {
 }
 
 #[test]
+fn interfaces_that_extend_idispatch_are_refused_in_c_also_if_they_are_local() {
+    let folder = ground::Folder::new("idl-dispatch");
+    for attributes in ["object, dual", "object, local, dual", "object, local", "object"] {
+        let text = format!(
+            "import \"oaidl.idl\";\n[{attributes}, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3f4)]\n\
+             interface IScript : IDispatch {{ [id(1)] HRESULT Run(); }}\n"
+        );
+        let failure = generated(&folder, &[("script.idl", &text)]).expect_err(attributes).to_string();
+        assert!(failure.contains("script.idl:3:") && failure.contains("which the C back end does not"), "{failure}");
+    }
+}
+
+#[test]
 fn imported_interfaces_may_pass_objects_of_the_built_in_ones_that_they_extend() {
     let folder = ground::Folder::new("idl-imported-bases");
     let uuid = |attribute: &str, digit: u8| {

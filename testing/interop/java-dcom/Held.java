@@ -16,6 +16,15 @@ final class Held {
      */
     private static final long LONG_SECONDS = 8 * 60;
 
+    /**
+     * The time after the last call at which the default period still holds an object: the object is
+     * gone after three periods (MS-DCOM 3.1.2.2).
+     */
+    private static final long STILL_SECONDS = 5 * 60;
+
+    /** The time after that in which the object must be gone. */
+    private static final long GONE_SECONDS = 4 * 60;
+
     private final Client client;
     private final Server server;
 
@@ -57,6 +66,15 @@ final class Held {
             var object = made(client.session());
             during(LONG_SECONDS, () -> Suite.same(1, server.live()));
             object.get("Title");
+        });
+    }
+
+    void runLongCalled() {
+        Suite.check("held for eight minutes by calls alone, gone after six minutes without", () -> {
+            var object = made(client.session());
+            during(LONG_SECONDS, () -> object.get("Title"));
+            during(STILL_SECONDS, () -> Suite.same(1, server.live()));
+            server.becomes(0, GONE_SECONDS);
         });
     }
 

@@ -31,7 +31,12 @@ final class Server implements AutoCloseable {
 
     /** Waits for a number of objects. */
     void becomes(int expected) throws IOException, InterruptedException {
-        var end = System.nanoTime() + LATEST_SECONDS * 1_000_000_000;
+        becomes(expected, LATEST_SECONDS);
+    }
+
+    /** Waits for a number of objects, at most this number of seconds. */
+    void becomes(int expected, long seconds) throws IOException, InterruptedException {
+        var end = System.nanoTime() + seconds * 1_000_000_000;
         while (live() != expected) {
             if (System.nanoTime() > end) {
                 throw new AssertionError("expected " + expected + " objects, not " + live());

@@ -35,6 +35,7 @@ public final class Suite {
                 case "held" -> new Held(client, server).run();
                 case "called" -> new Held(client, server).runCalled();
                 case "long" -> new Held(client, server).runLong();
+                case "long-called" -> new Held(client, server).runLongCalled();
                 default -> throw new IllegalArgumentException(arguments[4]);
             }
         } catch (Exception error) {

@@ -287,7 +287,7 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "dcom",
-        about: "has a foreign DCOM client hold an object for eight minutes by its pings alone",
+        about: "has a foreign DCOM client hold objects for eight minutes, by its pings alone and by its calls alone",
         needs_network: true,
         tools: &[Tool::JInterop, Tool::Jdk, Tool::Ip],
         run: interop::run_long,

@@ -17,11 +17,8 @@ use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
 use obvia_via::window::{Peer, Window};
 use obvia_via::{Deadline, Error as ViError};
 
-/// The time that a client may take for its authentication.
+/// The time that a client may take to introduce itself, and for its authentication.
 const PATIENCE: Deadline = Deadline::after_secs(10);
-/// The time of one wait for the first message of a client that need not authenticate. The wait is
-/// repeated.
-const IDLE: Deadline = Deadline::after_secs(60);
 
 /// A connection that has not passed its gate.
 struct Gate<'a> {
@@ -29,8 +26,10 @@ struct Gate<'a> {
     connection: &'a mut Connection,
     least: Level,
     stage: Stage,
-    /// The deadline of the authentication, and the connection's count among the waiting ones.
-    proof: Option<(Deadline, Counted)>,
+    /// The end of the client's time.
+    until: Deadline,
+    /// The connection's count among those that must still authenticate.
+    counted: Option<Counted>,
 }
 
 /// The messages that a client may send before its gate.
@@ -54,25 +53,26 @@ pub(super) type RequiredProof = (Level, Counted);
 ///
 /// # Errors
 ///
-/// The reason why the connection must be ended: the deadline of the authentication passed, or the
-/// connection failed.
+/// The reason why the connection must be ended: the client's time passed, or the connection failed.
 pub(super) fn pass(
     exporter: &'static Exporter,
     window: &mut Window,
     connection: &mut Connection,
     required: Option<RequiredProof>,
 ) -> std::result::Result<(), ViError> {
-    let (stage, least, proof) = match required {
-        Some((least, counted)) => (Stage::Closed, least, Some((PATIENCE.start(), counted))),
+    let (stage, least, counted) = match required {
+        Some((least, counted)) => (Stage::Closed, least, Some(counted)),
         None => (Stage::Open, Level::Connect, None),
     };
-    let mut gate = Gate { exporter, connection, least, stage, proof };
+    let mut gate = Gate { exporter, connection, least, stage, until: PATIENCE.start(), counted };
     while !gate.connection.is_let_in() {
-        let until = gate.proof.as_ref().map_or(IDLE, |(until, _)| *until);
-        if until.is_over() {
-            gate.deny(Denial::Proof);
+        if gate.until.is_over() {
+            if gate.counted.is_some() {
+                gate.deny(Denial::Proof);
+            }
             return Err(ViError::TimedOut);
         }
+        let until = gate.until;
         serve_next(window, &mut gate, until).map_err(|why| *why)?;
     }
     Ok(())
@@ -83,11 +83,11 @@ impl Gate<'_> {
     /// waiting already.
     fn begin(&mut self) -> bool {
         let Peer::Host(host) = self.connection.peer() else { return false };
-        if self.proof.is_none() {
-            let counted = Counted::new(&self.exporter.clients().waiting, host).ok();
-            self.proof = counted.map(|counted| (PATIENCE.start(), counted));
+        if self.counted.is_none() {
+            self.counted = Counted::new(&self.exporter.clients().waiting, host).ok();
+            self.until = PATIENCE.start();
         }
-        self.proof.is_some()
+        self.counted.is_some()
     }
 
     fn deny(&self, denial: Denial<'_>) {

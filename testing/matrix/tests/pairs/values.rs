@@ -7,6 +7,7 @@ use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
 use obvia::{GUID, HRESULT, Interface, U16CString, code, u16cstr};
+use windows_core::IInspectable;
 
 /// A check with an object, and whether the object is in another process.
 type OfValues = fn(&IValues, bool);
@@ -19,6 +20,7 @@ const CHECKS: &[Check<OfValues>] = checks![
     passed_strings_end_with_a_zero,
     ranges_are_checked_for_arguments_and_results,
     objects_have_the_interface_named_by_their_iid,
+    proxies_have_no_interface_without_a_description,
     failures_carry_their_hresult,
 ];
 
@@ -125,6 +127,13 @@ fn objects_have_the_interface_named_by_their_iid(values: &IValues, _: bool) {
     let back = values.Same(&IPeer::IID, Some(&unknown)).unwrap();
     assert_eq!(back.cast::<IPeer>().unwrap(), peer, "a reference that comes home is the object itself");
     assert_eq!(values.Same(&IPeer::IID, None).unwrap_err().code(), code::E_POINTER);
+}
+
+fn proxies_have_no_interface_without_a_description(values: &IValues, is_remote: bool) {
+    if is_remote {
+        let error = values.cast::<IInspectable>().unwrap_err();
+        assert_eq!(error.code(), code::E_NOINTERFACE, "{error}");
+    }
 }
 
 fn failures_carry_their_hresult(values: &IValues, _: bool) {

@@ -202,6 +202,23 @@ fn clients_that_do_not_authenticate_in_time_are_disconnected() {
 
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn clients_that_do_not_introduce_themselves_in_time_are_disconnected() {
+    let binding = crate::listen("ncacn_vi_udp:127.0.0.1").unwrap();
+    let port = binding.split(['[', ']']).nth(1).unwrap();
+    let address = format!("127.0.0.1:{port}");
+    let [silent, mut busy] = [(); 2].map(|()| connect_to(&address).unwrap());
+    let end = Instant::now() + 3 * PATIENCE.remaining();
+    // Refused calls do not extend the client's time.
+    while !(silent.is_ended() && busy.is_ended()) {
+        assert!(Instant::now() < end, "connections without an introduction stay");
+        let has_room = busy.request(0, 0, LIMIT).is_ok();
+        assert!(!has_room || busy.call(own_calls::TARGET, 7, 0, LIMIT).is_err());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn unauthenticated_connections_beyond_the_limit_are_refused_with_the_reason() {
     let _accounts = &*AT;
     // Other tests connect from 127.0.0.1, which is another host.
