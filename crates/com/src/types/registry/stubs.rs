@@ -41,7 +41,8 @@ impl Stubs {
     }
 }
 
-/// Makes a table of `N` stubs: those of the methods from opnum 3 on, and refusing ones.
+/// Makes a table of `N` stubs: the stubs of the methods from opnum 3 on, and at every other opnum a
+/// stub that refuses the call.
 ///
 /// # Panics
 ///
