@@ -33,7 +33,7 @@ struct Known {
     interfaces: HashMap<TargetId, Called>,
 }
 
-/// The description of a target.
+/// The description of a target for calls.
 struct Called {
     object: Option<Uuid>,
     syntax: SyntaxId,

@@ -58,11 +58,11 @@ pub struct Param {
     pub is_result: bool,
     /// The value of an omitted argument.
     pub absent: Absent,
-    /// The interface that an object must have.
+    /// The interface that an object as argument must have, if any.
     pub iid: Option<GUID>,
     /// The permitted range of a number.
     pub range: Option<(i64, i64)>,
-    /// The permitted numbers, where only some are; otherwise empty.
+    /// The permitted numbers; empty if every number is permitted.
     pub values: &'static [i32],
 }
 
@@ -81,7 +81,7 @@ pub enum Absent {
     Text(&'static str),
 }
 
-/// An invalid call by name, with the number of the offending argument.
+/// The error of a call by name, with the number of the offending argument, if it is known.
 struct Wrong {
     error: Error,
     argument: Option<usize>,
@@ -156,7 +156,7 @@ impl Param {
         Err(Error::new(code::E_INVALIDARG, format!("the argument for `{}` has the invalid value {number}", self.name)))
     }
 
-    /// Queries an object for the parameter's interface.
+    /// Queries an object for the parameter's interface. Returns any other value unchanged.
     fn object(&self, value: Variant) -> Result<Variant> {
         let (Some(iid), Some(object)) = (self.iid, value.object()) else { return Ok(value) };
         let mut found = std::ptr::null_mut();
@@ -441,7 +441,7 @@ impl IDispatch_Vtbl {
 ///
 /// # Safety
 ///
-/// There must be a value at `at`, and its owner must keep it meanwhile.
+/// There must be a value at `at`, and its owner must keep the value while the result is used.
 pub unsafe fn look<T>(at: *const c_void) -> ManuallyDrop<T> {
     // SAFETY: the caller's promise; never dropped.
     ManuallyDrop::new(unsafe { at.cast::<T>().read() })

@@ -1,4 +1,4 @@
-//! The values of VARIANT and SAFEARRAY in memory. Either may own the other.
+//! The values of VARIANT and SAFEARRAY in memory. A value of each type may own values of the other.
 
 use super::bstr::Bstr;
 use super::vt;
@@ -62,7 +62,8 @@ impl Variant {
         Self::of_pointer(vt | vt::BYREF, to)
     }
 
-    /// Returns the type: one of [`vt`], with [`vt::ARRAY`] and [`vt::BYREF`].
+    /// Returns the type: a constant of [`vt`], to which [`vt::ARRAY`] and [`vt::BYREF`] may be
+    /// added.
     pub const fn vt(&self) -> u16 {
         self.vt
     }
@@ -92,7 +93,7 @@ impl Variant {
         (self.vt & vt::BYREF != 0).then_some((self.vt & !vt::BYREF, self.data[0].cast()))
     }
 
-    /// Returns a copy; of the target where the variant is by reference.
+    /// Returns a copy of the value, or of the target if the variant is by reference.
     ///
     /// # Errors
     ///
@@ -280,7 +281,7 @@ impl SafeArray {
         self.0.is_null()
     }
 
-    /// Returns the type of the elements.
+    /// Returns the type of the elements; [`vt::EMPTY`] for a null array.
     pub fn vt(&self) -> u16 {
         if self.is_null() {
             return vt::EMPTY;
@@ -289,8 +290,8 @@ impl SafeArray {
         unsafe { self.0.cast::<u32>().wrapping_sub(1).read() as u16 }
     }
 
-    /// Returns the dimensions in the order of the indices. The elements of the first one are
-    /// adjacent in memory.
+    /// Returns the dimensions in the order of the indices. Elements that differ by 1 in the first
+    /// index are adjacent in memory.
     pub fn bounds(&self) -> Vec<Bound> {
         self.stored().iter().rev().copied().collect()
     }
@@ -439,7 +440,7 @@ pub(crate) unsafe fn read(vt: u16, from: *const u8) -> Result<Variant> {
 ///
 /// # Errors
 ///
-/// DISP_E_TYPEMISMATCH when the value has another type.
+/// DISP_E_TYPEMISMATCH when the value has another type; DISP_E_BADVARTYPE for an invalid type.
 pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
     if vt == VARIANT {
         // SAFETY: the caller's promise.
@@ -485,7 +486,8 @@ pub(crate) unsafe fn clear(vt: u16, at: *mut u8) {
     unsafe { at.write_bytes(0, size(vt).unwrap_or(0)) };
 }
 
-/// Returns the memory form of an object: its address, with a reference of its own.
+/// Returns the address of an object, and transfers its reference to the holder of the address. The
+/// address is null without an object.
 pub(crate) fn into_raw(object: Option<IUnknown>) -> *mut c_void {
     object.map_or(std::ptr::null_mut(), Interface::into_raw)
 }

@@ -1,9 +1,10 @@
 //! Methods that tables describe completely, for languages whose proxies and stubs only call this
 //! module.
 //!
-//! A proxy passes the addresses of its arguments in the order of the source. A stub passes a
-//! function that calls the method with such addresses. For a pointer that is never null, the
-//! address is the pointer itself; for every other parameter it is the address of the parameter.
+//! A proxy passes the addresses of its arguments in the order of the parameters in the source. A
+//! stub passes a function that calls the method with such addresses. For a pointer that is never
+//! null, the address is the pointer itself; for every other parameter it is the address of the
+//! parameter.
 
 use super::Layout;
 use super::image::Image;
@@ -76,7 +77,8 @@ impl Method {
         Layout { block, types: self.types }
     }
 
-    /// Returns the number and type of the elements of the array behind a slot of the reply's block.
+    /// Returns the expression for the number, and the type, of the elements of the array behind a
+    /// slot of the reply's block. `None` if no counted array belongs to the slot.
     fn array(&self, at: u32) -> Option<(Expr, Element)> {
         let part = self.words.reply.shape.parts.iter().find(|part| part.at == at)?;
         match part.what {
@@ -135,7 +137,7 @@ impl Method {
 
 /// An array that the caller has allocated for results.
 struct Room {
-    /// The offset of its slot in the reply.
+    /// The offset of the array's slot in the reply.
     at: u32,
     /// The address and the size in bytes of the caller's array.
     to: *mut u8,

@@ -1,6 +1,7 @@
 //! Structures that end in an open array: members, followed by elements in the same allocation.
 //!
-//! A reference to such a structure refers to its members, and the elements are reached from there.
+//! A Rust reference to such a structure covers only the members. [`elements_after`] returns the
+//! elements behind them.
 
 use super::memory::Allocations;
 use super::owned::{Graph, Owned};

@@ -9,8 +9,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use windows_core::{GUID, HRESULT, Interface};
 
-/// A type that can be owned with everything that it reaches; generated for structures with
-/// pointers.
+/// A type whose values can be owned with everything that they reach. The compiler implements the
+/// trait for structures with pointers.
 ///
 /// # Safety
 ///
@@ -18,7 +18,7 @@ use windows_core::{GUID, HRESULT, Interface};
 pub unsafe trait Graph {
     /// The structure while it is borrowed.
     type Item<'a>;
-    /// The element types that contain this one.
+    /// The table of element types in which this type stands.
     const TYPES: &'static [ElementType];
     /// The index of the type in `TYPES`.
     const ELEMENT: Element;
