@@ -87,8 +87,8 @@ impl Guesses {
         self.0.retain(|_, count| now.saturating_duration_since(count.last) < KEPT);
         let key = self.key(source, user);
         if self.0.len() >= COUNTS_MAX && !self.0.contains_key(&key) {
-            // The oldest count is removed. A count whose pause goes on is only removed if all
-            // pauses go on.
+            // The oldest count without a pause is removed, or the oldest of all if all have a
+            // pause.
             let order = |count: &Count| (count.until() > now, count.last);
             let least = self.0.iter().min_by_key(|(_, count)| order(count)).map(|(key, _)| key.clone());
             least.map(|key| self.0.remove(&key));

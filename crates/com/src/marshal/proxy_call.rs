@@ -40,8 +40,8 @@ impl PlainCall {
         Calls::with(|calls| calls.has(link).then(|| Self { calls: NonNull::from(calls), target }))
     }
 
-    /// Makes the call. `work` marshals, sends and unmarshals, and runs no foreign code meanwhile.
-    /// If `work` fails, the result is the HRESULT of the error, whose text the wrapper recalls.
+    /// Makes the call. `work` marshals, sends and unmarshals, and runs no foreign code. If `work`
+    /// fails, the result is the HRESULT of the error, whose text the wrapper recalls.
     #[inline(always)]
     pub fn make(mut self, work: impl FnOnce(&mut Self) -> std::result::Result<HRESULT, Failed>) -> HRESULT {
         work(&mut self).unwrap_or_else(Failed::code)

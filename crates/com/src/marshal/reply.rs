@@ -232,7 +232,8 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     if frame.as_ptr() == RawReply::NO_FRAME {
         recall(result).into()
     } else if result.0 < 0 && frame.is_empty() {
-        // The method left no error text. The text of an earlier call must not be taken for one.
+        // The method left no error text. The text of an earlier call must not be taken for the text
+        // of this call.
         forget();
         result.into()
     } else {

@@ -239,7 +239,8 @@ fn server_in(answer: SyntaxId) -> Result<u64> {
     process_of(answer).ok_or_else(unknown)
 }
 
-/// Returns the "transfer syntax" for a challenge; 0 for the request of one.
+/// Returns the "transfer syntax" for a challenge. The challenge 0 stands for the request of a
+/// challenge.
 const fn challenge_syntax(challenge: u128) -> SyntaxId {
     SyntaxId { uuid: Uuid(challenge), version: CHALLENGE_VERSION }
 }
@@ -256,7 +257,7 @@ pub(crate) struct Introduction {
     pub(crate) oxid: u64,
     /// Whether the client asks for a challenge, and introduces itself only afterwards.
     pub(crate) asks: bool,
-    /// The code of its [`MarkProof`], if any.
+    /// The code of the client's [`MarkProof`], if any.
     pub(crate) proof: Option<u128>,
 }
 

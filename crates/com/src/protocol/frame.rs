@@ -18,8 +18,8 @@ mod sealed {
 /// A number: every bit pattern is a value, and there is no padding.
 pub trait Scalar: sealed::Sealed + Value {}
 
-/// A value without pointers. Its form in a frame may differ from that in memory in the padding
-/// only.
+/// A value without pointers. Its form in a frame and its form in memory differ at most in the
+/// padding.
 ///
 /// # Safety
 ///

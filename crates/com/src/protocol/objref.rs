@@ -37,7 +37,8 @@ pub(crate) struct ObjRef {
     pub(crate) securities: Vec<SecurityBinding>,
 }
 
-/// Returns an IPID: index, generation and OXID, so that it is unique across processes.
+/// Returns an IPID that is unique across processes: the index and generation of the target, and the
+/// OXID.
 pub(crate) fn ipid(target: TargetId, oxid: u64) -> GUID {
     let mut bytes = [0; 16];
     bytes[0..8].copy_from_slice(&target.word().to_le_bytes());
@@ -71,8 +72,8 @@ impl ObjRef {
         self.to_wire_with(0, None)
     }
 
-    /// Encodes the reference with flags (MS-DCOM 2.2.18.2), and with the handler class for clients
-    /// that have it.
+    /// Encodes the reference with flags (MS-DCOM 2.2.18.2), and with the handler class, if any, for
+    /// clients that have that class.
     pub(crate) fn to_wire_with(&self, flags: u32, handler: Option<GUID>) -> Result<Vec<u8>> {
         let (iid, std) = (self.iid, StdObjRef { flags, ..self.std() });
         let resolver = DualStringArray { securities: self.securities.clone(), ..DualStringArray::new(&self.bindings) };

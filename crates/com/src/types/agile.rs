@@ -34,7 +34,7 @@ pub trait Shareable: sealed::Sealed {}
 impl<T: sealed::Sealed> Shareable for T {}
 
 /// An interface pointer that any thread may use, or a value whose objects any thread may use. An
-/// object can keep it, and another thread can receive it.
+/// object can keep an `Agile` in a field, and a program can move an `Agile` to another thread.
 ///
 /// Several threads call objects at once, so the fields of an object must be `Send` and `Sync`.
 /// Interface pointers are not, since some objects belong to the thread that made them.

@@ -1,5 +1,5 @@
-//! IDispatch of objects whose interface the compiler has described. The table of the interface
-//! resolves names and converts arguments, and the interface's own methods are called.
+//! IDispatch of objects whose interface the compiler has described. The functions here resolve
+//! names and convert arguments by the table of the interface, and call the interface's own methods.
 
 use super::dispatch::{DispParams, ExcepInfo, IDispatch_Vtbl};
 use super::value::{self, Variant};
@@ -39,8 +39,8 @@ pub struct Member {
     pub restricted: bool,
     /// The parameters.
     pub params: &'static [Param],
-    /// The function that calls the method with the addresses of its arguments, or with the pointers
-    /// themselves for parameters that are pointers.
+    /// The function that calls the method with the addresses of its arguments. For a parameter that
+    /// is a pointer, the address is the pointer itself.
     pub invoke: Invoke,
 }
 
@@ -259,7 +259,7 @@ unsafe fn call(
     let outcome = unsafe { (member.invoke)(object, addresses.as_mut_ptr()) };
     if outcome.0 < 0 {
         let failed = recall(outcome);
-        // The results of a failed method are not read, since it has none.
+        // A failed method has no results to read.
         let words = failed.detail().map_or_else(|| failed.to_string(), str::to_owned);
         return Err(Wrong { error: Error::new(outcome, words), argument: None });
     }

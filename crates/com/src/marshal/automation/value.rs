@@ -14,14 +14,14 @@ use windows_core::{IUnknown, Interface};
 /// A value of one of Automation's types, in C's layout.
 ///
 /// [`Self::value`] reads the value, [`Self::change_type`] converts it. A variant by reference leads
-/// to a value that it does not own; a copy of it is a copy of that value.
+/// to a value that it does not own; a copy of such a variant is a copy of the value.
 ///
 /// A VARIANT stays on its thread, since an object in it may belong to the thread.
-/// [`Agile`](crate::Agile) makes one available to all threads.
+/// [`Agile`](crate::Agile) makes a VARIANT available to all threads.
 #[repr(C, align(8))]
 pub struct Variant {
-    // Invariant: `data` holds or refers to a value of this type, which is owned unless the variant
-    // is by reference.
+    // Invariant: `data` holds a value of this type that the variant owns, or, if the variant is by
+    // reference, the address of a value.
     pub(super) vt: u16,
     pub(super) reserved: [u16; 3],
     /// The value, or its address. The field consists of pointers, so that addresses keep their
@@ -56,8 +56,8 @@ impl Variant {
     ///
     /// # Safety
     ///
-    /// While the reference lives, there must be a value of type `vt` at `to`, which may be
-    /// [`vt::VARIANT`], and no other code may use it.
+    /// While the reference lives, there must be a value of type `vt` at `to`, and no other code may
+    /// use that value. `vt` may be [`vt::VARIANT`].
     pub unsafe fn by_reference(vt: u16, to: *mut c_void) -> Self {
         Self::of_pointer(vt | vt::BYREF, to)
     }
@@ -178,8 +178,8 @@ pub struct Bound {
     pub lower: i32,
 }
 
-/// The descriptor of an array, in C's layout. The bounds follow it, those of the last dimension
-/// first.
+/// The descriptor of an array, in C's layout. The bounds of the dimensions follow the descriptor,
+/// the last dimension first.
 #[repr(C)]
 pub(super) struct Descriptor {
     dimensions: u16,
@@ -193,7 +193,7 @@ pub(super) struct Descriptor {
 /// An array of Automation, or null.
 ///
 /// An array stays on its thread, since objects in it may belong to the thread.
-/// [`Agile`](crate::Agile) makes one available to all threads.
+/// [`Agile`](crate::Agile) makes an array available to all threads.
 #[repr(transparent)]
 pub struct SafeArray(
     // Invariant: null, or from `with_bounds` and owned; the elements are values of the array's

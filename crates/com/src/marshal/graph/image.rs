@@ -103,7 +103,7 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// The caller must own all of it, and must not use it again.
+    /// The caller must own everything that the parameters reach, and must not use it again.
     pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };

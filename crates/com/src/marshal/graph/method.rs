@@ -93,8 +93,8 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG where the number is invalid; E_OUTOFMEMORY where it exceeds the size of a
-    /// frame.
+    /// E_INVALIDARG where the number is invalid; E_OUTOFMEMORY where the array exceeds the size of
+    /// a frame.
     fn room(&self, at: u32, outer: &[i64]) -> Result<usize> {
         let none = || Error::new(code::E_INVALIDARG, "an array's size is invalid");
         let (size, element) = self.array(at).ok_or_else(none)?;
@@ -149,8 +149,9 @@ impl Method {
     ///
     /// # Safety
     ///
-    /// `proxy` must be an interface pointer to a proxy. There must be one address for each
-    /// parameter of the method, of an argument as the tables describe it.
+    /// `proxy` must be an interface pointer to a proxy. `arguments` must have one address for each
+    /// parameter of the method. At each address there must be an argument as the tables describe
+    /// it.
     pub unsafe fn call(&'static self, proxy: *mut c_void, arguments: *const *mut c_void) -> HRESULT {
         // SAFETY: the caller's promise.
         let arguments = unsafe { std::slice::from_raw_parts(arguments, self.words.params.len()) };
@@ -209,7 +210,8 @@ impl Method {
         // SAFETY: the caller's promise.
         let answer = unsafe { call.send_graph(self.words.opnum, &image, request) }?;
         if answer.failed() {
-            // The method left no error text. The text of an earlier call must not be taken for one.
+            // The method left no error text. The text of an earlier call must not be taken for the
+            // text of this call.
             forget();
             return Ok(answer.result());
         }
@@ -272,7 +274,7 @@ impl Method {
     ///
     /// # Safety
     ///
-    /// The caller must own all of it, and must not use it again.
+    /// The caller must own everything that is freed, and must not use it again.
     unsafe fn free_given(&'static self, image: &Image) {
         if !self.changes {
             return;

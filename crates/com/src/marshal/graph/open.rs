@@ -46,8 +46,8 @@ pub unsafe fn elements_after<T, E>(members: &T, at: usize, count: usize) -> &[E]
     unsafe { std::slice::from_raw_parts(first, count) }
 }
 
-/// An argument that a caller lent to a method, which may replace it. The drop stores the final
-/// pointer in the caller's place, even after a panic.
+/// An argument that a caller lent to a method. The method may replace the argument. The drop stores
+/// the final pointer in the caller's place, even after a panic.
 pub struct Held<T: Graph> {
     // Invariant: writable by the promise to `new`.
     place: *mut *mut u8,

@@ -79,8 +79,9 @@ impl<T: Graph> Owned<T> {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant, or an array has an
-    /// invalid size.
+    /// E_OUTOFMEMORY; E_POINTER for a null pointer where null is not allowed; E_INVALIDARG when a
+    /// union has no arm for its discriminant, an array has an invalid size, or pointers that must
+    /// not share objects form a ring.
     pub fn new(item: &T::Item<'_>) -> Result<Self> {
         let from = std::ptr::from_ref(item).cast();
         // SAFETY: the implementer of `Graph` promises that the type describes an item.
@@ -230,8 +231,9 @@ unsafe fn free<T: Graph>(first: *mut u8, count: usize) {
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant, or an array has an
-/// invalid size.
+/// E_OUTOFMEMORY; E_POINTER for a null pointer where null is not allowed; E_INVALIDARG when a union
+/// has no arm for its discriminant, an array has an invalid size, or pointers that must not share
+/// objects form a ring.
 pub unsafe fn copy_elements(
     from: *const u8,
     element: Element,

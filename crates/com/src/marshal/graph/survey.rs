@@ -85,7 +85,7 @@ pub(crate) fn own(element: Element, types: &'static [ElementType]) -> Option<&'s
     }
 }
 
-/// Returns the size of an object with `count` elements; `None` where it exceeds a frame.
+/// Returns the size of an object with `count` elements; `None` where the object exceeds a frame.
 pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType]) -> Option<usize> {
     match element {
         Element::Char => Some(count),
@@ -212,7 +212,7 @@ impl Survey {
         types: &'static [ElementType],
     ) -> Self {
         let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
-        // An array that exceeds a frame cannot have come from one, so an error is ignored.
+        // An array that exceeds a frame cannot have come from a frame, so an error is ignored.
         // SAFETY: the caller's promise.
         let _ = unsafe { survey.begin(first, element, count) };
         survey

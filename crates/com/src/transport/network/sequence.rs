@@ -81,7 +81,7 @@ impl Sequence {
         self.shared.contains(&(option.as_str(), value.as_str()))
     }
 
-    /// Returns the default of an option; empty for none.
+    /// Returns the default of an option. Empty if the option has none.
     fn idle(&self, option: &str) -> &str {
         self.shared.iter().find(|(known, _)| *known == option).map_or("", |(_, value)| value)
     }
@@ -126,7 +126,7 @@ impl Wanted {
         &self.shared
     }
 
-    /// Returns the value of an option, or its default; empty for none.
+    /// Returns the value of an option, or its default. Empty if the option has neither.
     pub(crate) fn value(&self, option: &str) -> &str {
         let said = self.shared.iter().chain(&self.own).find(|(known, _)| known == option);
         said.map_or_else(|| self.sequence.idle(option), |(_, value)| value)

@@ -7,8 +7,8 @@ use std::ffi::c_void;
 /// The stub of one method: unmarshals the arguments, calls the method of `object`, and returns the
 /// answer for the caller.
 ///
-/// Stubs have C's calling convention and may be in any language. A panic of a Rust stub unwinds to
-/// the connection's thread and ends it.
+/// Stubs have C's calling convention and may be in any language. A panic of a Rust stub unwinds
+/// through the connection's thread and ends that thread.
 ///
 /// # Safety
 ///
