@@ -120,7 +120,7 @@ impl Access for Callers {
 /// The access rules of this process.
 #[derive(Default)]
 pub(crate) struct Rules {
-    /// Whether a rule was ever set. Before that no call is checked.
+    /// Whether a rule was ever set. Without a rule no call is checked.
     is_used: AtomicBool,
     table: Mutex<Table>,
 }

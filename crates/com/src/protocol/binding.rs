@@ -280,8 +280,9 @@ impl Introduction {
 /// The answer of a server to an introduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Greeting {
-    /// The server's own process.
+    /// The acceptance, which names the server's own process.
     Process,
+    /// The challenge for which the client makes its proof.
     Challenge(u128),
     /// The confirmation of the client's proof.
     Confirmed(u128),

@@ -135,7 +135,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Begins with a frame that has a block only.
+    /// Makes the measure of a frame that has a block only.
     #[inline(always)]
     pub const fn block(length: usize) -> Self {
         Self { length: aligned(length), bulk: aligned(length) + OBJECT_HEADER }

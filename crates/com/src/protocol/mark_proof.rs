@@ -50,8 +50,8 @@ pub(crate) fn place_of(server: u64, binding: Option<&StringBinding>, peer: &Peer
     }
 }
 
-/// Returns the places of this server for a client that has reached it at the host `local`, or from
-/// the same host.
+/// Returns the places of this server for a client that has reached the server at the host `local`,
+/// or from the same host. Empty for a client on a network if `local` is not known.
 pub(crate) fn places_of(server: u64, listening: &[StringBinding], local: Option<&str>, peer: &Peer) -> Vec<String> {
     match (peer, local) {
         (Peer::Host(_), None) => Vec::new(),

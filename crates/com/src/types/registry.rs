@@ -34,7 +34,7 @@ pub struct Description {
     /// Whether the interface has functions without objects, for [`crate::serve_interface`] and
     /// [`crate::bind`].
     pub plain: bool,
-    /// The default endpoints of its servers: string bindings without hosts.
+    /// The default endpoints of servers of the interface: string bindings without hosts.
     pub endpoints: &'static [&'static str],
     /// The base interface; `None` for IUnknown itself.
     pub base: Option<&'static InterfaceInfo>,
@@ -42,7 +42,7 @@ pub struct Description {
     pub proxy: VtablePointer,
     /// The stubs, including those of inherited methods.
     pub stubs: Stubs,
-    /// The IDL text, with the types that it uses.
+    /// The IDL text of the interface and of the types that it uses.
     pub idl: &'static str,
     /// The messages in NDR, as words that `obvia_ndr::ndr::Plan` reads.
     pub ndr: &'static [i64],

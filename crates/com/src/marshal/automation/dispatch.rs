@@ -125,7 +125,7 @@ impl IDispatch {
 
     /// Calls a member as a method, or reads or sets it as a property: `flags` has `DISPATCH_METHOD`
     /// or another flag. `arguments` are in the order of the parameters. `named` has further
-    /// arguments with the DISPIDs of their parameters.
+    /// arguments, each with the DISPID of its parameter.
     ///
     /// # Errors
     ///
@@ -200,8 +200,8 @@ impl IDispatch {
 }
 
 impl ExcepInfo {
-    /// Returns the error that the structure describes by a text or by a failed HRESULT. Without
-    /// both, returns the outcome of the call.
+    /// Returns the error that the structure describes by a text or by a failed HRESULT. If the
+    /// structure has neither, returns the outcome of the call.
     fn error(&self, outcome: Error) -> Error {
         let is_told = outcome.code() == code::DISP_E_EXCEPTION && self.scode.0 < 0;
         let failure = if is_told { self.scode } else { outcome.code() };

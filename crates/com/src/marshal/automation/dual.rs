@@ -58,7 +58,8 @@ pub struct Param {
     pub is_result: bool,
     /// The value of an omitted argument.
     pub absent: Absent,
-    /// The interface that an object as argument must have, if any.
+    /// The interface that an object must have as the argument. `None` if the parameter accepts
+    /// every object, or no objects.
     pub iid: Option<GUID>,
     /// The permitted range of a number.
     pub range: Option<(i64, i64)>,

@@ -220,7 +220,8 @@ impl Method {
         if rooms.iter().any(|room| room.bytes > 0 && room.to.is_null() && results.has(room.at as usize)) {
             return Err(invalid_reply());
         }
-        // SAFETY: by COM's rules the method may free its [in, out] arguments.
+        // SAFETY: by COM's rules the caller gives up its [in, out] arguments, which the results
+        // replace.
         unsafe { self.free_given(&image) };
         for (param, to) in self.words.params.iter().zip(arguments).filter(|(param, _)| param.is_place) {
             if let Some(at) = param.reply {
