@@ -1,5 +1,5 @@
-//! Values of one process, which know no peer: errors, memory of callers, interface pointers and
-//! descriptions, identities, deadlines and threads.
+//! The types that need no connection: errors, memory of callers, interface pointers and
+//! descriptions, identities, files, deadlines and threads.
 
 pub(crate) mod agile;
 pub(crate) mod deadline;

@@ -1,5 +1,5 @@
-//! The audit log of refused callers: one line each, with a limit per caller of a few lines a
-//! second.
+//! The audit log of refused requests, one line for each. The number of lines that one caller can
+//! cause is limited.
 
 use super::Caller;
 use crate::types::registry;
@@ -16,8 +16,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use windows_core::GUID;
 
-/// A refused request. Its [`Display`](fmt::Display) form is one line for a log, without control
-/// characters even where the caller sent some.
+/// The report of a refused request. Its [`Display`](fmt::Display) form is one line for a log,
+/// without control characters even if the caller sent some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
@@ -47,7 +47,7 @@ pub enum Refused {
     Entry,
     /// A connection beyond a limit.
     Connection,
-    /// A proof of identity for this user, of whom too many proofs were wrong.
+    /// A proof of identity for this user, after too many wrong proofs.
     Guess(String),
     /// Access to an object exported by a name, or to an interface of functions.
     Name(String),
@@ -109,9 +109,9 @@ type Audit = dyn Fn(&Refusal) + Send + Sync;
 
 static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
 
-/// Sets the function that receives refused requests. The thread that would have performed the call,
-/// or accepted the connection, runs it. If one caller is refused again and again, not every refusal
-/// is reported; [`Refusal::untold`] counts the others.
+/// Sets the function that receives refused requests. The function runs on the thread that would
+/// have performed the call or accepted the connection. If one caller is refused again and again,
+/// not every refusal is reported; [`Refusal::untold`] counts the others.
 ///
 /// By default a line is written to the standard error.
 pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {
@@ -131,7 +131,7 @@ pub(super) fn log(caller: Caller, refused: Refused) {
     }
 }
 
-/// Logs a client that its association or gate has refused.
+/// Logs the denial of a call or of an authentication.
 pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
     let caller = |maker: Option<&Authenticated>| Caller { peer: peer.clone(), authenticated: maker.cloned() };
     match denial {
@@ -143,12 +143,12 @@ pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
     }
 }
 
-/// Logs a connection of this peer that was refused because there are too many.
+/// Logs a connection of this peer that was refused because there are too many connections.
 pub(crate) fn log_refused_connection(peer: Peer) {
     log(Caller { peer, authenticated: None }, Refused::Connection);
 }
 
-/// Logs a refused connection of a host, as [`log_refused_connection`].
+/// Logs a refused connection of a host, as [`log_refused_connection`] does.
 pub(crate) fn log_refused_host(host: IpAddr) {
     log_refused_connection(Peer::Host(host.to_canonical().to_string()));
 }
@@ -172,11 +172,11 @@ struct Limits {
     buckets: Mutex<[Bucket; CALLERS]>,
 }
 
-/// The lines that the callers of a bucket may still cause.
+/// The lines that the callers of a bucket have caused.
 #[derive(Clone, Copy, Default)]
 struct Bucket {
     used: u32,
-    /// The time of the last addition to the bucket.
+    /// The time at which lines were last permitted again.
     filled: Option<Instant>,
     untold: u64,
 }
@@ -188,8 +188,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Whether a line about this caller may be written; `Some` has the number of lines that were
-    /// suppressed since the last one.
+    /// Counts a line about this caller. Returns the number of lines that were suppressed since the
+    /// last written one; `None` if this line is suppressed, too.
     fn tell(&self, Caller { peer, authenticated }: &Caller, now: Instant) -> Option<u64> {
         let principal = authenticated.as_ref().map(|known| &known.principal);
         // A user can start any number of processes, so all processes of a user share a bucket.

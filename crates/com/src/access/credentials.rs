@@ -16,8 +16,9 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-/// The environment variable with the file of accounts for a process that [sets](set_accounts) none.
-/// The file has lines `USER = HASH`, in the format of [`AccountTable`].
+/// The environment variable with the path of the file of accounts, for a process that
+/// [sets](set_accounts) no accounts. The file has lines `USER = HASH`, in the format of
+/// [`AccountTable`].
 pub const ACCOUNTS_VARIABLE: &str = "OBVIA_ACCOUNTS";
 
 static CREDENTIALS: RwLock<Option<CredentialsByAddress>> = RwLock::new(None);
@@ -29,13 +30,13 @@ thread_local! {
 
 static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 
-/// Sets the credentials that this process presents to servers by bindings that ask for
-/// [security](crate::listen), from now on. Existing connections keep their credentials.
+/// Sets the credentials that this process presents on new connections to servers at bindings with
+/// [security](crate::listen). Existing connections keep their credentials.
 ///
 /// A [`Credential`](crate::security::Credential) is the same for every server. A program with
 /// several credentials, or with one that must not be presented to arbitrary servers, implements
-/// [`Credentials`] and decides by the server's principal name: `host/` and its address, unless the
-/// binding has another one in `spn`.
+/// [`Credentials`] and decides by the server's principal name: `host/` and the server's address,
+/// unless the binding has another name in `spn`.
 ///
 /// # Example
 ///
@@ -53,7 +54,7 @@ pub fn set_credentials(credentials: impl Credentials + 'static) {
 /// process](set_credentials). Connections that `work` makes keep the credentials, and are not
 /// shared with calls under other credentials.
 pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce() -> R) -> R {
-    /// Restores the previous credentials, even if `work` panics.
+    /// The previous credentials. The drop restores them, even if `work` panics.
     struct Previous(Option<CredentialsByAddress>);
 
     impl Drop for Previous {
@@ -71,13 +72,14 @@ pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce
 /// The default is the file that [the environment](ACCOUNTS_VARIABLE) names.
 ///
 /// Without accounts no client is authenticated. With accounts every client over a stream or a
-/// network's virtual interface may authenticate. The option `security` of a binding that this
-/// process [listens](crate::listen) on makes it mandatory, and sets the least level.
+/// network's virtual interface may authenticate. For clients at a binding that this process
+/// [listens](crate::listen) on, the option `security` makes authentication mandatory, and sets the
+/// least protection level.
 pub fn set_accounts(accounts: impl Accounts + 'static) {
     *ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(accounts));
 }
 
-/// Credentials, which are equal only to themselves.
+/// Credentials that are compared by their address.
 #[derive(Clone)]
 struct CredentialsByAddress(Arc<dyn Credentials>);
 
@@ -107,7 +109,7 @@ impl fmt::Debug for CredentialsByAddress {
     }
 }
 
-/// The protection of a client's calls to one other process, on each connection to it.
+/// The protection of this process's calls to one server, on each connection to the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Protection {
     level: Level,
@@ -117,11 +119,12 @@ pub(crate) struct Protection {
 }
 
 impl Protection {
-    /// Returns the protection with the current credentials.
+    /// Returns the protection with the current credentials: those of the thread, or else those of
+    /// the process.
     ///
     /// # Errors
     ///
-    /// E_ACCESSDENIED where there are no credentials.
+    /// E_ACCESSDENIED if there are no credentials.
     pub(crate) fn new(level: Level, kind: AuthType, principal: String) -> Result<Self> {
         let of_process = || CREDENTIALS.read().unwrap_or_else(PoisonError::into_inner).clone();
         let credentials =
@@ -159,7 +162,8 @@ impl Protection {
     }
 }
 
-/// Returns the authenticator for clients at `peer`, if this process has accounts.
+/// Returns the authenticator for clients at `peer`. `None` if this process has no accounts or
+/// cannot read them.
 pub(crate) fn acceptor(peer: &Peer) -> Option<Arc<dyn Acceptor>> {
     let accounts = Arc::new(GuardedAccounts::new(accounts().ok()??, peer.clone()));
     // NTLM sends the server's name for the client's information only, so an empty name is harmless.

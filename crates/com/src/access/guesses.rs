@@ -1,8 +1,9 @@
-//! A limit of guessed passwords.
+//! A limit on guesses of passwords.
 //!
-//! After five wrong proofs for a user, further ones from the same source are refused unchecked for
-//! a second, then two, up to a minute. Each source has a limit of its own, so an attacker at one
-//! source cannot keep out a user at another.
+//! After five wrong proofs of a user's password from one source, further proofs for this user from
+//! this source are refused unchecked for a second. Each further wrong proof doubles the pause, up
+//! to a minute. Each source has a limit of its own, so an attacker at one source cannot keep out a
+//! user at another.
 
 use super::Caller;
 use super::audit::{Refused, log};
@@ -24,7 +25,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// The time after the last wrong proof for which the count is kept.
 const KEPT: Duration = Duration::from_secs(15 * 60);
-/// The most counts in all, and for one source. A source's further users share one.
+/// The greatest number of counts in all, and for one source. All further users of a source share
+/// one count.
 const COUNTS_MAX: usize = 4096;
 const COUNTS_OF_SOURCE_MAX: usize = 64;
 /// The greatest length of a user's name in a count, in characters.
@@ -69,7 +71,8 @@ impl Count {
 struct Guesses(HashMap<(Source, String), Count>);
 
 impl Guesses {
-    /// Returns the remaining time for which proofs for the user are refused unchecked.
+    /// Returns the remaining time for which proofs for the user are refused unchecked. `None` if
+    /// the next proof is checked.
     fn barred_for(&self, source: &Source, user: &str, now: Instant) -> Option<Duration> {
         let until = self.0.get(&self.key(source, user))?.until();
         Some(until.saturating_duration_since(now)).filter(|span| !span.is_zero())
@@ -77,14 +80,15 @@ impl Guesses {
 
     fn tried(&mut self, source: &Source, user: &str, is_right: bool, now: Instant) {
         if is_right {
-            // A count that several users share goes on.
+            // A right proof does not clear the count that several users share.
             self.0.remove(&Self::own_key(source, user));
             return;
         }
         self.0.retain(|_, count| now.saturating_duration_since(count.last) < KEPT);
         let key = self.key(source, user);
         if self.0.len() >= COUNTS_MAX && !self.0.contains_key(&key) {
-            // Counts with a pause stay as long as there are others.
+            // The oldest count without a pause is removed, or the oldest of all if all have a
+            // pause.
             let order = |count: &Count| (count.until() > now, count.last);
             let least = self.0.iter().min_by_key(|(_, count)| order(count)).map(|(key, _)| key.clone());
             least.map(|key| self.0.remove(&key));
@@ -98,8 +102,8 @@ impl Guesses {
         (source.clone(), user.chars().take(NAME_MAX).flat_map(char::to_uppercase).collect())
     }
 
-    /// Returns the key of the count for a user. Once a source has guessed for many users, further
-    /// ones share the count of the empty name.
+    /// Returns the key of the count for a user. Once a source has guessed for many users, its
+    /// further users share the count of the empty name.
     fn key(&self, source: &Source, user: &str) -> (Source, String) {
         let key = Self::own_key(source, user);
         let is_full = || self.0.keys().filter(|(of, _)| of == source).count() >= COUNTS_OF_SOURCE_MAX;
@@ -109,7 +113,7 @@ impl Guesses {
 
 static GUESSES: LazyLock<Mutex<Guesses>> = LazyLock::new(Mutex::default);
 
-/// The accounts of this process, with a limit of the wrong proofs of one peer.
+/// The accounts of this process, with a limit on the wrong proofs of one peer.
 pub(super) struct GuardedAccounts {
     accounts: Arc<dyn Accounts>,
     peer: Peer,

@@ -66,8 +66,8 @@ impl Callers {
         Self(vec![Line::Everybody])
     }
 
-    /// Permits processes of this host that run as this user, as the kernel vouches for them: over
-    /// shared memory and `ncalrpc`.
+    /// Permits processes of this host that run as this user. The kernel reports the user of a peer
+    /// over shared memory and `ncalrpc`.
     #[must_use]
     pub fn with_user(self, uid: u32) -> Self {
         self.with(Line::User(uid))
@@ -120,7 +120,7 @@ impl Access for Callers {
 /// The access rules of this process.
 #[derive(Default)]
 pub(crate) struct Rules {
-    /// Whether a rule was ever set. Without one no check is made.
+    /// Whether a rule was ever set. Without a rule no call is checked.
     is_used: AtomicBool,
     table: Mutex<Table>,
 }
@@ -143,7 +143,8 @@ pub(crate) struct Ruled {
     pub(crate) kept: Kept,
 }
 
-/// The evidence that an identity still denotes the same object.
+/// The means by which an identity is known to denote the same object: a weak reference that can be
+/// upgraded, or a reference that keeps the object alive.
 #[derive(Clone)]
 pub(crate) enum Kept {
     Weak(Weak<IUnknown>),
@@ -169,8 +170,8 @@ impl Rules {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the rules. The result must be dropped while no lock is held, since its drop may run
-    /// programs' code.
+    /// Changes the rules, and returns the result of `change`. The result must be dropped while no
+    /// lock is held, since the drop may run code of the program.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
         let before = change(&mut self.table());
         self.is_used.store(true, Ordering::Release);
@@ -182,7 +183,7 @@ impl Rules {
         self.is_used.load(Ordering::Acquire)
     }
 
-    /// Removes the rules of objects that are gone, if there are many.
+    /// Removes the rules of objects that are gone, if there are many rules.
     pub(crate) fn sweep(&self) {
         let table = self.table();
         if table.objects.len() < SWEEP_MIN.max(2 * table.swept) {
@@ -199,7 +200,7 @@ impl Rules {
         table.swept = table.objects.len();
     }
 
-    /// Removes a rule, unless the identity has another one by now.
+    /// Removes a rule, unless the identity has another rule by now.
     fn forget(&self, identity: usize, ruled: &Ruled) {
         let mut table = self.table();
         let is_it = |known: &mut Ruled| Arc::ptr_eq(&known.access, &ruled.access);
@@ -208,7 +209,7 @@ impl Rules {
         }
     }
 
-    /// Returns the rule for a live object.
+    /// Returns the rule for a live object: its own rule, or else the rule for all objects, if any.
     fn of_object(&self, identity: usize) -> Option<Arc<dyn Access>> {
         loop {
             let table = self.table();
@@ -232,7 +233,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// ACCESS_DENIED where it may not; the refusal is logged.
+    /// ACCESS_DENIED if the caller may not; the refusal is logged.
     pub(crate) fn admit(
         &self,
         (identity, interface): (usize, &str),
@@ -250,7 +251,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// E_ACCESSDENIED where it may not; the refusal is logged.
+    /// E_ACCESSDENIED if the caller may not; the refusal is logged.
     pub(crate) fn check_name(&self, name: &str, object: &IUnknown, caller: impl FnOnce() -> Caller) -> Result<()> {
         if !self.is_used() {
             return Ok(());
@@ -266,7 +267,7 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// E_ACCESSDENIED where it may not; the refusal is logged.
+    /// E_ACCESSDENIED if the caller may not; the refusal is logged.
     pub(crate) fn check_class(&self, class: &GUID, caller: impl FnOnce() -> Caller) -> Result<()> {
         if !self.is_used() || permits(self.of_class(class), caller, || Refused::Class(*class)) {
             return Ok(());

@@ -26,7 +26,7 @@ pub const DISPATCH_METHOD: u16 = 1;
 pub const DISPATCH_PROPERTYGET: u16 = 2;
 /// The flag for setting a property.
 pub const DISPATCH_PROPERTYPUT: u16 = 4;
-/// The flag for setting a property to an object itself rather than to its value.
+/// The flag for setting a property to an object itself rather than to the object's value.
 pub const DISPATCH_PROPERTYPUTREF: u16 = 8;
 /// The DISPID of the argument with a property's new value.
 pub const DISPID_PROPERTYPUT: i32 = -3;

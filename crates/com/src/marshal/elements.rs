@@ -1,8 +1,8 @@
 //! Arrays that other processes may write while they are read, so that no Rust reference to them may
 //! exist.
 //!
-//! Methods receive them for parameters that are passed by reference, and lend them to their
-//! callers.
+//! Methods receive such arrays for parameters that are passed by reference, and lend such arrays to
+//! their callers.
 
 use crate::client::channels::Lease;
 use crate::protocol::frame::Scalar;
@@ -124,7 +124,7 @@ impl<'a, T: Scalar> ElementsMut<'a, T> {
         self.elements().get(at)
     }
 
-    /// Writes one element; `None` where the index is out of bounds.
+    /// Writes one element. Returns `None` where the index is out of bounds.
     pub fn set(&mut self, at: usize, value: T) -> Option<()> {
         if at >= self.count {
             return None;
@@ -266,7 +266,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
     }
 
     /// Appends elements. If the elements exceed the room in the memory shared with the caller, this
-    /// process keeps all of them, and they are copied to such memory when the method ends.
+    /// process keeps all elements in its own memory, and copies them to shared memory when the
+    /// method ends.
     pub fn extend_from_slice(&mut self, elements: &[T]) {
         // A sum that overflows exceeds the room as well.
         let count = self.count.checked_add(elements.len()).filter(|count| *count <= self.room);
@@ -289,8 +290,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         self.count = more.0.len();
     }
 
-    /// Writes `count` elements in place: `fill` receives them with arbitrary contents. If it
-    /// panics, the number of elements is unchanged.
+    /// Replaces all elements by `count` elements that `fill` writes in place. `fill` receives them
+    /// with arbitrary contents. If `fill` panics, the number of elements is unchanged.
     pub fn fill_with<R>(&mut self, count: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
         if count > self.room {
             let mut more = zeros(count);

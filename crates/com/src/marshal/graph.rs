@@ -1,10 +1,9 @@
 //! Structures with pointers: lists, trees, and graphs with sharing and cycles.
 //!
-//! A structure has the same layout in a frame as in memory; only its pointers differ. One
-//! description serves both ([`obvia_ndr::flat::shape`]), which the compiler generates. A survey
-//! finds everything that some parameters reach. The result of the survey is written to a frame,
-//! copied, or freed. A received frame is copied to private memory and checked there; then its
-//! offsets become addresses.
+//! A structure has the same layout in a frame as in memory; only its pointers differ. The compiler
+//! generates one description for both ([`obvia_ndr::flat::shape`]). A survey finds all objects that
+//! parameters reach. These objects are then written to a frame, copied, or freed. A received frame
+//! is copied to private memory and checked there; then its offsets become addresses.
 //!
 //! Memory that the receiver frees consists of one allocation for each object, as COM requires.
 

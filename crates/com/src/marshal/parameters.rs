@@ -16,8 +16,8 @@ use obvia_via::RegionView;
 use std::ffi::c_void;
 use windows_core::{HRESULT, IUnknown, Interface};
 
-/// Marshals a reference for the process whose call is being answered; empty for a null pointer, and
-/// where the method failed.
+/// Marshals a reference for the process whose call is being answered. The reference is empty for a
+/// null pointer, and if the method failed.
 ///
 /// The function takes ownership of the pointer's reference.
 ///
@@ -113,7 +113,7 @@ pub unsafe fn put_values<T: Value>(
     }
 }
 
-/// Writes an optional value after a block.
+/// Writes an optional value after a block. A null pointer becomes a null slot.
 ///
 /// # Safety
 ///
@@ -126,8 +126,8 @@ pub unsafe fn put_optional<T: Value>(frame: &mut [u8], arrays: &mut Arrays, slot
     unsafe { put_values(frame, arrays, slot, kind, 1, from) };
 }
 
-/// Writes a string of `count` characters, including the terminating zero, after a block; a null
-/// pointer for a null string.
+/// Writes a string of `count` characters, including the terminating zero, after a block. A null
+/// pointer becomes a null slot.
 ///
 /// # Safety
 ///
@@ -147,7 +147,7 @@ pub unsafe fn put_text<T: Scalar>(
     unsafe { put_array(frame, arrays, slot, kind, count, from) };
 }
 
-/// Writes a reference after a block; a null pointer for an empty one.
+/// Writes a reference after a block. An empty reference becomes a null slot.
 pub fn put_reference(frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32, reference: &[u8]) {
     if reference.is_empty() {
         return Arrays::skip(frame, slot);
@@ -182,7 +182,7 @@ pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optiona
     }
 }
 
-/// An array of the C library's memory that its receiver frees.
+/// An array in memory of the C library, which the receiver of the array frees.
 pub struct OwnedArray<T: Value> {
     // Invariant: null, or from the C library, with `count` initialised elements.
     first: *mut T,
@@ -259,7 +259,7 @@ impl<T: Value> Drop for OwnedArray<T> {
     }
 }
 
-/// A string of the C library's memory that its receiver frees.
+/// A string in memory of the C library, which the receiver of the string frees.
 pub struct OwnedText<T: Value>(pub(crate) OwnedArray<T>);
 
 impl<T: Value + Default + PartialEq> OwnedText<T> {

@@ -40,8 +40,8 @@ impl PlainCall {
         Calls::with(|calls| calls.has(link).then(|| Self { calls: NonNull::from(calls), target }))
     }
 
-    /// Makes the call. `work` marshals, sends and unmarshals, and runs no foreign code meanwhile.
-    /// Its error becomes the HRESULT, whose text the wrapper recalls.
+    /// Makes the call. `work` marshals, sends and unmarshals, and runs no foreign code. If `work`
+    /// fails, the result is the HRESULT of the error, whose text the wrapper recalls.
     #[inline(always)]
     pub fn make(mut self, work: impl FnOnce(&mut Self) -> std::result::Result<HRESULT, Failed>) -> HRESULT {
         work(&mut self).unwrap_or_else(Failed::code)
@@ -60,11 +60,11 @@ impl PlainCall {
         self.calls().region(at, is_written).reference(address)
     }
 
-    /// Returns the slot for a request's frame that fits a slot.
+    /// Returns the memory of the slot, for a request's frame that fits in the slot.
     ///
     /// # Errors
     ///
-    /// Never fails: `begin` and `prepare` have already checked the connection.
+    /// Never fails: [`Self::begin`] and [`Proxy::prepare`] have already checked the connection.
     #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
         // SAFETY: by the invariant the slot is free; it is lent only through &mut self.
@@ -109,8 +109,8 @@ impl PlainCall {
     }
 }
 
-/// A call over a channel that is not at hand meanwhile, since the marshaling may run foreign code
-/// that makes calls on this thread.
+/// A call over a channel that is not at hand during the call, since the marshaling may run foreign
+/// code that makes calls on this thread.
 pub struct ProxyCall<'a> {
     owned: &'a mut OwnedChannel,
     target: TargetId,
@@ -134,13 +134,13 @@ impl ProxyCall<'_> {
     /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
         let reference = self.unsent.reference(object, info, self.link)?;
-        // Calls that the object has made meanwhile have left their own alarm with the thread's
-        // cancellers.
+        // Calls that the object made during its marshaling have left their own alarm with the
+        // thread's cancellers.
         self.owned.register()?;
         Ok(reference)
     }
 
-    /// Returns the slot for a request's frame that fits a slot.
+    /// Returns the memory of the slot, for a request's frame that fits in the slot.
     ///
     /// # Errors
     ///
@@ -181,7 +181,8 @@ impl ProxyCall<'_> {
     }
 }
 
-/// Marshals a reference for the process that a call goes to; empty for a null pointer.
+/// Marshals a reference for the process that receives the call. The reference is empty for a null
+/// pointer.
 ///
 /// # Safety
 ///

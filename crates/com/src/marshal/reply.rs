@@ -48,7 +48,8 @@ impl<'a> ReplyView<'a> {
         self.status.cast_signed() < 0
     }
 
-    /// Returns the server that gives up the references in the results.
+    /// Returns the server, which gives up the references in the results. `None` for a reply without
+    /// the link to the server.
     pub(crate) fn giver(&self) -> Option<Client> {
         Runtime::current().ok()?.giver_behind(self.link?)
     }
@@ -62,7 +63,7 @@ impl<'a> ReplyView<'a> {
     ///
     /// # Errors
     ///
-    /// The failure of the method; RPC_E_INVALID_DATA when the frame has another length.
+    /// The error of a method that failed; RPC_E_INVALID_DATA when the frame has another length.
     #[inline(always)]
     pub fn block(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
         if self.frame.len() == aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
@@ -72,7 +73,8 @@ impl<'a> ReplyView<'a> {
     ///
     /// # Errors
     ///
-    /// The failure of the method; RPC_E_INVALID_DATA when the frame is shorter than the block.
+    /// The error of a method that failed; RPC_E_INVALID_DATA when the frame is shorter than the
+    /// block.
     #[inline(always)]
     pub fn frame(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
         if self.frame.len() >= aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
@@ -165,7 +167,8 @@ impl<'a> ReplyView<'a> {
         Ok(OwnedText(array))
     }
 
-    /// Copies a returned array to memory of the C library. `count` is the number in another result.
+    /// Copies a returned array to memory of the C library. `count` is the number of elements that
+    /// another result contains; `None` for an invalid number.
     ///
     /// # Errors
     ///
@@ -193,7 +196,7 @@ impl<'a> ReplyView<'a> {
         OwnedArray::from_iter(count, |at| T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply))
     }
 
-    /// Unmarshals a returned reference.
+    /// Unmarshals a returned reference. A null slot becomes a null pointer.
     ///
     /// # Errors
     ///
@@ -229,7 +232,8 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     if frame.as_ptr() == RawReply::NO_FRAME {
         recall(result).into()
     } else if result.0 < 0 && frame.is_empty() {
-        // The method left no error text. The text of an earlier call must not be taken for one.
+        // The method left no error text. The text of an earlier call must not be taken for the text
+        // of this call.
         forget();
         result.into()
     } else {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// copied.
 ///
 /// The memory is page-aligned and zeroed, and untouched pages cost no memory. A process that
-/// receives it maps all of it, and keeps the mapping until some call after this value was dropped.
-/// All parts of one piece therefore become visible to the same processes.
+/// receives an array in this memory maps the whole memory, and keeps the mapping until a later call
+/// after this value was dropped. All arrays in the memory are therefore visible to that process.
 #[derive(Debug)]
 pub struct SharedMemory {
     region: Arc<Known>,
@@ -51,8 +51,8 @@ impl SharedMemory {
         Some(unsafe { Elements::from_raw(first, count) })
     }
 
-    /// Returns `count` elements for writing. No other code of this process has elements of the
-    /// memory meanwhile.
+    /// Returns `count` elements for writing, under the conditions of [`elements`](Self::elements).
+    /// While they live, no other code of this process can use this value.
     pub fn elements_mut<T: Scalar>(&mut self, offset: usize, count: usize) -> Option<ElementsMut<'_, T>> {
         let first = self.place::<T>(offset, count)?;
         // SAFETY: in bounds and aligned; the memory lives as long as the value, and access is

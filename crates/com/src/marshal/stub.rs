@@ -32,7 +32,7 @@ thread_local! {
     static SCRATCH: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The size in bytes above which private memory is freed by the next call that needs less.
+/// The number of bytes to which a call shortens longer private memory, if the call needs no more.
 const SCRATCH_KEPT: usize = 4 << 20;
 
 impl<'a, 'b> StubCall<'a, 'b> {
@@ -102,7 +102,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         (0..count).map(|at| T::load(frame, body + at * T::SIZE).ok_or(Status::BAD_STUB_DATA)).collect()
     }
 
-    /// Loads an optional value.
+    /// Loads an optional value. `None` for a null slot.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(self.values_in(arrays, slot, kind, 1)?.pop())
     }
 
-    /// Unmarshals a reference.
+    /// Unmarshals a reference. A null slot becomes a null pointer.
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(ReplyFrame { start: frame.as_mut_ptr(), length: frame.len() })
     }
 
-    /// Returns the slot for a reply's frame that fits a slot.
+    /// Returns the memory of the slot, for a reply's frame that fits in the slot.
     #[inline(always)]
     pub fn inline_reply(&mut self) -> &mut [u8; INLINE_MAX] {
         // SAFETY: the slot belongs to this call until it has been answered, and is lent only
@@ -245,14 +245,15 @@ impl ReplyFrame {
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
     }
 
-    /// Places an `[out]` array, which the method fills in place.
+    /// Places an `[out]` array, and returns its address. The method fills the array in place.
     #[inline]
     pub fn array<T: Scalar>(&mut self, arrays: &mut Arrays, slot: usize, kind: u32, count: usize) -> *mut T {
         let body = arrays.place(self.bytes(), slot, kind, count, count * size_of::<T>());
         self.bytes()[body..].as_mut_ptr().cast()
     }
 
-    /// Places an [in, out] array and copies it from the request; the method changes it in place.
+    /// Places an [in, out] array, copies it from the request, and returns its address. The method
+    /// changes the array in place.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 //!
 //! Every connection begins with a bind. The first presentation context is the runtime's interface.
 //! The second context names the client process in the lower half of a UUID, and the server accepts
-//! it as negotiated, with its own process as the transfer syntax.
+//! the context as negotiated, with the server's own process as the transfer syntax.
 //!
 //! A client that proves a mark asks for a challenge first: the second context has the request as a
 //! further transfer syntax, and the server answers with the challenge in place of its own process.
@@ -71,8 +71,9 @@ impl Transfers {
         }
     }
 
-    /// Returns the transfer syntaxes that a context proposes: the ones in `self`, and the
-    /// interface's fingerprint.
+    /// Returns the transfer syntaxes that a context proposes: those in `self` that the interface
+    /// supports, and the interface's fingerprint. The runtime's own interface (`None`) supports
+    /// FLAT alone and has no fingerprint.
     pub(crate) fn proposed(self, info: Option<&InterfaceInfo>) -> Vec<SyntaxId> {
         let has_plan = info.is_some_and(|info| !info.ndr.is_empty());
         let usable = self.0.iter().copied().filter(|transfer| *transfer == FLAT || has_plan);
@@ -210,8 +211,8 @@ fn greet(
     transfer_in(&ack.outcomes)
 }
 
-/// Returns the transfer syntax with which a server accepts an introduction, the last of the
-/// contexts with these outcomes.
+/// Returns the transfer syntax with which a server accepts an introduction. The last outcome is
+/// that of the introduction.
 fn transfer_in(outcomes: &[Outcome]) -> Result<SyntaxId> {
     let (own, others) = outcomes.split_last().ok_or(code::RPC_E_INVALID_DATA)?;
     let is_version_known = others.iter().all(|runtime| runtime.result == ACCEPTED);
@@ -238,7 +239,8 @@ fn server_in(answer: SyntaxId) -> Result<u64> {
     process_of(answer).ok_or_else(unknown)
 }
 
-/// Returns the "transfer syntax" for a challenge; 0 for the request of one.
+/// Returns the "transfer syntax" for a challenge. The challenge 0 stands for the request of a
+/// challenge.
 const fn challenge_syntax(challenge: u128) -> SyntaxId {
     SyntaxId { uuid: Uuid(challenge), version: CHALLENGE_VERSION }
 }
@@ -255,7 +257,7 @@ pub(crate) struct Introduction {
     pub(crate) oxid: u64,
     /// Whether the client asks for a challenge, and introduces itself only afterwards.
     pub(crate) asks: bool,
-    /// The code of its [`MarkProof`], if any.
+    /// The code of the client's [`MarkProof`], if any.
     pub(crate) proof: Option<u128>,
 }
 
@@ -278,8 +280,9 @@ impl Introduction {
 /// The answer of a server to an introduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Greeting {
-    /// The server's own process.
+    /// The acceptance, which names the server's own process.
     Process,
+    /// The challenge for which the client makes its proof.
     Challenge(u128),
     /// The confirmation of the client's proof.
     Confirmed(u128),
@@ -331,8 +334,8 @@ fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
     Error::new(code::RPC_E_VERSION_MISMATCH, text)
 }
 
-/// Returns a server's answer to a bind or alter_context. `greeting` answers the introduction in it.
-/// `None` for any other PDU.
+/// Returns a server's answer to a bind or alter_context. `greeting` answers an introduction in the
+/// PDU. `None` for any other PDU.
 pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers, greeting: Greeting) -> Option<Vec<u8>> {
     let bind = Bind::from_wire(bytes).ok()?;
     let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, greeting)).collect();

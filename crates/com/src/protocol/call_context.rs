@@ -1,9 +1,9 @@
-//! The context of a call: the time that its caller still waits, and the trace of the call.
+//! The context of a call: the time for which the caller still waits, and the trace of the call.
 //!
 //! Only explicitly set contexts are sent. In NDR the context is in extents of ORPCTHIS
-//! ([`crate::dcom`]). In FLAT only callers with a context pay for it: on a connection in memory a
-//! call of the runtime's own sends the context of the next call, and over a stream the context
-//! precedes the frame (docs/flat.md).
+//! ([`crate::dcom`]). In FLAT only calls with a context have a cost for it. On a connection in
+//! memory, the runtime sends the context of the next call by a call of its own. Over a stream, the
+//! context precedes the frame (docs/flat.md).
 
 use crate::orpc::{CallContext, TraceContext};
 use crate::types::deadline;
@@ -15,9 +15,9 @@ thread_local! {
     static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
 }
 
-/// Runs `calls` as a part of a trace (W3C Trace Context), which is sent to the peers with calls of
-/// objects. A state that is longer than 512 bytes or not printable ASCII is left out. A trace with
-/// a number that is 0 is ignored.
+/// Runs `calls` as a part of a trace (W3C Trace Context). Calls of objects send the trace to the
+/// peers. A state that is longer than 512 bytes or not printable ASCII is left out. If the number
+/// of the trace or of the parent is 0, `calls` run without a trace.
 pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<TraceContext>);
     impl Drop for Restore {
@@ -29,8 +29,8 @@ pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
-/// Returns the trace of [`with_trace`], or that of the method which runs on this thread. Calls that
-/// this thread makes belong to it as well. `None` without a trace.
+/// Returns the trace to which the calls of this thread belong: the trace of [`with_trace`], or of
+/// the call that the thread performs. `None` without a trace.
 pub fn trace() -> Option<TraceContext> {
     TRACE.try_with(|own| own.borrow().clone()).ok().flatten()
 }
@@ -44,7 +44,8 @@ fn set_trace(trace: Option<TraceContext>) -> Option<TraceContext> {
     before
 }
 
-/// Begins a call on this thread, with the time that its caller waits and the trace, if any.
+/// Begins a call on this thread, with the time for which the caller waits, and with the trace, if
+/// any.
 pub(crate) fn enter(left: Option<Duration>, trace: Option<TraceContext>) {
     set_trace(trace);
     deadline::limit_to(left.and_then(|left| Instant::now().checked_add(left)));

@@ -2,7 +2,8 @@
 //!
 //! Where every out-of-line object of a frame is an array whose length the arguments determine, FLAT
 //! determines the whole layout: the arrays follow one another in the order of their slots. The
-//! offset of each is thus known before it is read, and the check compares the frame with it.
+//! offset of each array is thus known before the frame is read, and the check compares the slots
+//! with these offsets.
 
 use crate::types::error::code;
 use crate::types::guid;
@@ -17,8 +18,8 @@ mod sealed {
 /// A number: every bit pattern is a value, and there is no padding.
 pub trait Scalar: sealed::Sealed + Value {}
 
-/// A value without pointers. Its form in a frame may differ from that in memory in the padding
-/// only.
+/// A value without pointers. Its form in a frame and its form in memory differ at most in the
+/// padding.
 ///
 /// # Safety
 ///
@@ -134,7 +135,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Begins with a frame that has a block only.
+    /// Makes the measure of a frame that has a block only.
     #[inline(always)]
     pub const fn block(length: usize) -> Self {
         Self { length: aligned(length), bulk: aligned(length) + OBJECT_HEADER }
@@ -217,7 +218,8 @@ impl Arrays {
     }
 
     /// Checks the slot and the header of an array, and returns the offset of its elements. `None`
-    /// when they do not agree with the block.
+    /// when the slot or the header has another value than the layout requires, or the array exceeds
+    /// the frame.
     #[inline]
     pub(crate) fn find(
         &mut self,
@@ -238,7 +240,7 @@ impl Arrays {
     /// Checks the header of an array whose count is only in the header, and returns the offset and
     /// the number of its elements.
     ///
-    /// The inner `None` stands for a null slot.
+    /// The outer `None` stands for an invalid array, the inner `None` for a null slot.
     pub(crate) fn find_counted(
         &mut self,
         frame: RegionView<'_>,

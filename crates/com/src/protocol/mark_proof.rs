@@ -1,17 +1,18 @@
 //! The proof of a mark, by which a client shows on a connection that it is the process of an
 //! earlier connection over another transport.
 //!
-//! The server has sent its mark for the client over the earlier connection, and a key that belongs
-//! to the mark: see [`own_calls::mark`](super::own_calls::mark). It sends the key only over shared
-//! memory, encrypted, or to a client of its own host, because the key is all that the proof needs.
-//! A client behind a forwarder of TCP connections on the server's host seems to be one of that
-//! host, so the key crosses the network between the client and the forwarder.
+//! Over the earlier connection, the server has sent its mark for the client, and the mark's key:
+//! see [`own_calls::mark`](super::own_calls::mark). The key is all that a proof needs, so the
+//! server sends the key only over shared memory, encrypted, or to a client of the server's host. A
+//! client behind a forwarder of TCP connections on the server's host looks like a client of that
+//! host, so its key also crosses the network between the client and the forwarder.
 //!
 //! On the new connection the client asks the server for a challenge, a random number that is valid
-//! on this connection only. The proof is a code by the key of the challenge and of the place at
-//! which the client has reached the server. So a proof that was read on a network is not valid on
-//! another connection, and a server at another place cannot use a proof that it receives. The
-//! server answers with a code that shows that it knows the key, too.
+//! on this connection only. The proof is a code, made with the key, of the challenge, the server's
+//! OXID and the place at which the client has reached the server. A proof that was read on a
+//! network is therefore not valid on another connection, and a server at another place cannot use a
+//! proof that it receives. The server answers with another code, which shows that the server knows
+//! the key, too.
 
 use crate::types::identity::{endpoint_of, local_binding};
 use obvia_rpc::security::code_of;
@@ -28,8 +29,8 @@ pub(crate) struct MarkProof {
 }
 
 impl MarkProof {
-    /// Makes the proof of a server's mark by the mark's key, for the server's challenge and at one
-    /// of the server's places.
+    /// Makes the proof of a mark with the mark's key, for a challenge of the process with the OXID
+    /// `server`, at one of the places of that process.
     pub(crate) fn new(key: u128, challenge: u128, server: u64, place: &str) -> Self {
         let (challenge, server) = (challenge.to_le_bytes(), server.to_le_bytes());
         let code = |side: &[u8]| code_of(&key.to_le_bytes(), &[side, &challenge, &server, place.as_bytes()]);
@@ -37,8 +38,8 @@ impl MarkProof {
     }
 }
 
-/// Returns the place of a server that was reached by a binding, or by its endpoint in the
-/// directory.
+/// Returns the place of a server that was reached by a binding, or without a binding by its
+/// endpoint in the directory.
 pub(crate) fn place_of(server: u64, binding: Option<&StringBinding>, peer: &Peer) -> String {
     match binding {
         None => local_binding(endpoint_of(server)).to_string(),
@@ -49,8 +50,8 @@ pub(crate) fn place_of(server: u64, binding: Option<&StringBinding>, peer: &Peer
     }
 }
 
-/// Returns the places of this server for a client that has reached it at the host `local`, or from
-/// the same host.
+/// Returns the places of this server for a client that has reached the server at the host `local`,
+/// or from the same host. Empty for a client on a network if `local` is not known.
 pub(crate) fn places_of(server: u64, listening: &[StringBinding], local: Option<&str>, peer: &Peer) -> Vec<String> {
     match (peer, local) {
         (Peer::Host(_), None) => Vec::new(),

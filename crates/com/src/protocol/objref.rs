@@ -1,8 +1,8 @@
 //! References to objects of obvia processes: standard OBJREFs (MS-DCOM 2.2.18.4), whose IPIDs
 //! contain the target and the OXID.
 //!
-//! The string bindings lead to the process itself, which is its own resolver: for shared memory by
-//! the name of its endpoint, over networks by host and endpoint.
+//! The string bindings lead to the process of the object, which is its own resolver. A binding for
+//! shared memory has the name of the endpoint, a binding for a network has host and endpoint.
 
 use crate::access;
 use crate::orpc::{Client, DualStringArray, ObjRef as Any, SecurityBinding, StdObjRef};
@@ -21,22 +21,24 @@ pub(crate) const LENGTH_MAX: usize = 4096;
 pub(crate) struct ObjRef {
     /// The interface.
     pub(crate) iid: GUID,
-    /// The public references that travel with it, which the receiver must release.
+    /// The number of public references that travel with the reference. The receiver must release
+    /// them.
     pub(crate) public_refs: u32,
     /// The OXID of the process that has the object.
     pub(crate) oxid: u64,
     /// The OID of the object.
     pub(crate) oid: u64,
-    /// The interface pointer's target in the object table of that process.
+    /// The interface pointer's target in the object table of the process that has the object.
     pub(crate) target: TargetId,
-    /// The string bindings of that process.
+    /// The string bindings of the process that has the object.
     pub(crate) bindings: Vec<StringBinding>,
-    /// The authentication mechanisms for clients that are not obvia processes; empty for obvia
-    /// processes, whose string bindings contain the security.
+    /// The authentication mechanisms for clients that are not obvia processes. Empty in a reference
+    /// for an obvia process: the string bindings for such clients contain the protection.
     pub(crate) securities: Vec<SecurityBinding>,
 }
 
-/// Returns an IPID: index, generation and OXID, so that it is unique across processes.
+/// Returns an IPID that is unique across processes: the index and generation of the target, and the
+/// OXID.
 pub(crate) fn ipid(target: TargetId, oxid: u64) -> GUID {
     let mut bytes = [0; 16];
     bytes[0..8].copy_from_slice(&target.word().to_le_bytes());
@@ -70,8 +72,8 @@ impl ObjRef {
         self.to_wire_with(0, None)
     }
 
-    /// Encodes the reference with flags (MS-DCOM 2.2.18.2), and with the handler class for clients
-    /// that have it.
+    /// Encodes the reference with flags (MS-DCOM 2.2.18.2), and with the handler class, if any, for
+    /// clients that have that class.
     pub(crate) fn to_wire_with(&self, flags: u32, handler: Option<GUID>) -> Result<Vec<u8>> {
         let (iid, std) = (self.iid, StdObjRef { flags, ..self.std() });
         let resolver = DualStringArray { securities: self.securities.clone(), ..DualStringArray::new(&self.bindings) };
@@ -107,7 +109,8 @@ impl ObjRef {
 /// The greatest length of a custom marshaler's data, in bytes.
 pub const DATA_MAX: usize = 1 << 16;
 
-/// The greatest length of a reference of any form: a custom one, with its header.
+/// The greatest length of a reference of any form. A custom reference is the longest: a header and
+/// the marshaler's data.
 pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
 
 /// Parses a reference.
@@ -131,13 +134,14 @@ pub(crate) struct Exported {
     pub(crate) target: TargetId,
 }
 
-/// Returns the security bindings in references for a client: none for obvia processes, whose string
-/// bindings contain the security.
+/// Returns the security bindings in references for a client. Obvia processes get none, since their
+/// string bindings contain the protection.
 pub(crate) fn securities_for(client: Client) -> Vec<SecurityBinding> {
     if matches!(client, Client::Peer(_)) { securities() } else { Vec::new() }
 }
 
-/// Returns the security bindings for clients that are not obvia processes.
+/// Returns the security bindings for clients that are not obvia processes; none if this process has
+/// no accounts.
 pub(crate) fn securities() -> Vec<SecurityBinding> {
     let services: &[AuthType] = if access::has_accounts() { &[AuthType::SPNEGO, AuthType::NTLM] } else { &[] };
     services.iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() }).collect()

@@ -1,5 +1,5 @@
 //! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13) around calls of objects in the NDR transfer syntaxes: the
-//! causality and the trace of a call, the time that its caller still waits, and the error
+//! causality and the trace of a call, the time for which the caller still waits, and the error
 //! information of a failed method.
 
 use crate::orpc::{
@@ -30,13 +30,14 @@ pub(crate) struct Headers;
 /// The only instance.
 pub(crate) static HEADERS: Headers = Headers;
 
-/// Applies the header of a request: calls that the method makes belong to its causality.
+/// Applies the header of a request to this thread: the calls that the method makes get the
+/// causality, the deadline and the trace of the request.
 pub(crate) fn enter(this: &OrpcThis) -> Result<(), Status> {
     if !ComVersion::OURS.performs(this.version) {
         return Err(Status(error::code::RPC_E_VERSION_MISMATCH.0.cast_unsigned()));
     }
     CAUSALITY.set(this.causality.to_u128());
-    // The method's own calls are limited by the time that its caller waits.
+    // The time for which the caller waits limits the method's own calls.
     let left = TimeLeft::find(&this.extents)?;
     call_context::enter(left.map(|TimeLeft(left)| left), TraceContext::find(&this.extents));
     // An error that another call left on this thread must not reach this caller.
@@ -50,8 +51,8 @@ pub(crate) fn leave() {
     call_context::leave();
 }
 
-/// Returns the causality of a call that this thread makes now: that of the performed call, or a new
-/// one (MS-DCOM 1.3.5).
+/// Returns the causality of a call that this thread makes now: the causality of the call that the
+/// thread performs, or else a new one (MS-DCOM 1.3.5).
 fn causality() -> GUID {
     if CAUSALITY.get() != 0 {
         return GUID::from_u128(CAUSALITY.get());
@@ -135,7 +136,7 @@ fn words(info: ErrorInfo) -> Words {
     Words { description, source, help_file, help_context }
 }
 
-/// Encodes an error's words as COM's error information.
+/// Encodes an error's words as COM's error information. `None` if the words cannot be encoded.
 fn extents(words: Words) -> Option<Extents> {
     let Words { description, source, help_file, help_context } = words;
     let [description, source, help_file] =

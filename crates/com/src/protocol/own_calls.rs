@@ -25,9 +25,9 @@ pub(crate) const REFS_PER_QUERY: u32 = 5;
 
 pub(crate) const OP_QUERY: u16 = 3;
 pub(crate) const OP_RELEASE: u16 = 4;
-/// The opnum of the call that counts references for a third process. Its request has the target,
-/// the OXID of the process and the count. The [place](super::place::Place) of the process may
-/// follow; without it the process runs on the caller's host.
+/// The opnum of the call that counts references for a third process. The request has the target,
+/// the OXID of the third process and the count. The [place](super::place::Place) of the third
+/// process may follow; without a place the process runs on the caller's host.
 pub(crate) const OP_TRANSFER: u16 = 5;
 pub(crate) const OP_RESOLVE: u16 = 6;
 pub(crate) const OP_LIST: u16 = 7;
@@ -74,7 +74,7 @@ const ANSWER_MAX: usize = 1 << 20;
 /// The forms of references that a client accepts for a named object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forms {
-    /// References that contain a STDOBJREF, and so no custom ones.
+    /// References that contain a STDOBJREF. Custom references do not.
     Standard,
     /// All forms, including custom references.
     All,
@@ -86,7 +86,7 @@ pub(crate) fn call(channel: &mut Channel, deadline: Deadline, opnum: u16, reques
     exchange(channel, deadline, opnum, length)
 }
 
-/// As [`call`]; the call is cancelled when `is_awaited` returns false.
+/// Makes a call as [`call`] does, and cancels it when `is_awaited` returns false.
 pub(crate) fn call_while(
     channel: &mut Channel,
     deadline: Deadline,
@@ -138,7 +138,7 @@ pub(crate) fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result
     Ok(guid::from_wire(bytes))
 }
 
-/// Converts an answer to a text.
+/// Converts an answer to a text, without the zeros that pad the answer.
 pub(crate) fn text(mut bytes: Vec<u8>) -> Result<String> {
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     bytes.truncate(end);
@@ -190,13 +190,13 @@ pub(crate) fn list_references(channel: &mut Channel, given: &[(TargetId, u64)]) 
     Ok(())
 }
 
-/// Whether a call lists the references in the one-way call before it: [`OP_LISTED`].
+/// Whether a call is an [`OP_LISTED`], which lists the references in the one-way call before it.
 pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
     call.target() == TARGET.word() && call.opnum() == OP_LISTED
 }
 
-/// Releases references at the server. Sets `is_sent` once the server may receive the request, after
-/// which it must not be sent again.
+/// Releases references at the server. Sets `is_sent` once the server may receive the request. The
+/// request must not be sent again after that.
 pub(crate) fn release(
     home: &mut Channel,
     deadline: Deadline,
@@ -209,9 +209,10 @@ pub(crate) fn release(
     exchange(home, deadline, OP_RELEASE, length).map(drop)
 }
 
-/// Returns the server's mark for this process: the same over every link that the server takes for
-/// confidential, another one over all other links, and different for every other process. The key
-/// of its [proof](super::mark_proof::MarkProof) follows over confidential links.
+/// Returns the server's mark for this process, and over confidential links the key of its
+/// [proof](super::mark_proof::MarkProof). The server has two marks for a process: one over all
+/// links that the server takes for confidential, another one over all other links. No two processes
+/// have the same mark.
 pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<(u64, Option<u128>)> {
     let answer = call(home, deadline, OP_MARK, &[])?;
     let (mark, rest) = answer.split_first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;

@@ -8,7 +8,8 @@ use obvia_via::window::Peer;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Mutex;
 
-/// The greatest length of the addresses in a place's wire form, in bytes, and their number.
+/// The greatest length of all addresses together in a place's wire form, in bytes, and the greatest
+/// number of addresses.
 const HOSTS_MAX: usize = 1024;
 const HOSTS_COUNT_MAX: usize = 64;
 
@@ -30,13 +31,13 @@ impl Origin {
 }
 
 /// A group of peers that share a limit, because one user or one host can appear as any number of
-/// them.
+/// peers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SourceGroup {
     /// The processes of a user of this host.
     User(u32),
-    /// An IPv4 address, or the first 64 bits of an IPv6 address: a host chooses the others itself
-    /// (RFC 4291 2.5.1).
+    /// An IPv4 address, or the first 64 bits of an IPv6 address: a host chooses the other bits
+    /// itself (RFC 4291 2.5.1).
     Network(IpAddr),
     /// A host whose address is no IP address.
     Host(String),
@@ -48,7 +49,7 @@ impl SourceGroup {
             Peer::Process { uid, .. } => return Self::User(*uid),
             Peer::Host(host) => host,
         };
-        // An address of one link has its zone at the end.
+        // A link-local address has its zone at the end.
         let address = host.split_once('%').map_or(host.as_str(), |(address, _)| address);
         match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
             Ok(IpAddr::V6(address)) => Self::Network(Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into()),
@@ -58,10 +59,10 @@ impl SourceGroup {
     }
 }
 
-/// The known place of a process. The process may connect from there by any transport.
+/// The known place of a process. The process may connect from this place by any transport.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The serial number of a process of this host, if the kernel reports it.
+    /// The serial number of the process, if the kernel of its host has reported the number.
     process: Option<u64>,
     /// Whether the process runs on this host.
     is_here: bool,
@@ -73,7 +74,8 @@ impl Place {
     /// The greatest length of the wire form, in bytes.
     pub(crate) const LENGTH_MAX: usize = 16 + HOSTS_MAX;
 
-    /// Reads the wire form. No bytes mean a process of this host.
+    /// Reads the wire form; `None` if it is malformed. The empty form stands for a process of this
+    /// host.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         if bytes.is_empty() {
             return Some(Self { is_here: true, ..Self::default() });
@@ -105,7 +107,7 @@ impl Place {
     }
 
     /// Returns the place of a process whose connections have these origins, each with the address
-    /// at which they reach this process over a network.
+    /// at which the connection reaches this process over a network.
     pub(crate) fn of<'a>(sources: impl IntoIterator<Item = (&'a Origin, Option<&'a str>)>) -> Self {
         let mut place = Self::default();
         for (origin, local) in sources {
@@ -147,14 +149,14 @@ impl Place {
         if is_beside && !hosts.contains(host) {
             hosts.push(host.clone());
         }
-        // A process runs on this host if the peer sees it at the address of this process, or beside
-        // itself on this host.
+        // A process runs on this host if the peer sees the process at this host's address, or if
+        // the peer runs on this host and sees the process on its own host.
         let is_here = hosts.iter().any(|host| is_own_host(host, local));
         Self { process: self.process.filter(|_| is_here && is_beside), is_here, hosts }
     }
 
-    /// Returns how well an origin fits the place; `None` if no connection of the process has this
-    /// origin. The client reaches this process at the address `local` over a network.
+    /// Returns how well an origin fits the place; `None` if no connection of the process can have
+    /// this origin. `local` is the address at which the client reaches this process over a network.
     pub(crate) fn fit(&self, origin: &Origin, local: Option<&str>) -> Option<Fit> {
         match (origin, self.process) {
             (Origin::Process(serial), Some(process)) => (process == *serial).then_some(Fit::Process),
@@ -180,13 +182,14 @@ pub(crate) enum Fit {
     /// Some process of the place's host. The processes of one host cannot be told apart over a
     /// network, and a process of this host that was reached over a network may be any of them.
     Host,
-    /// Some process of this host over a network, where the place is on this host and lacks the
+    /// Some process of this host over a network, if the place is on this host and does not list the
     /// address.
     OwnHost,
 }
 
 /// The client that was found last behind a link, with the number of changes of the register at that
-/// time. So calls through the link that pass references need not search it, nor make its [`Place`].
+/// time. Calls through the link that pass references therefore need not search the register, nor
+/// make the [`Place`] of the process behind the link.
 #[derive(Default)]
 pub(crate) struct FoundClient(Mutex<Option<(u64, ClientNumber)>>);
 

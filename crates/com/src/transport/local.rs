@@ -18,7 +18,8 @@ pub fn set_waiting(waiting: Waiting) {
     WAITING.store(waiting as u8, Ordering::Relaxed);
 }
 
-/// The identity of this process, the directory of this host's processes, and the networks.
+/// The identity of this process, the directory of this user's processes on this host, and the
+/// networks.
 pub(crate) struct LocalProcess {
     oxid: u64,
     directory: Directory,

@@ -38,7 +38,8 @@ pub(crate) struct Network {
     activities: dg::Activities,
     // The bindings on which the process listens, in the form for other processes.
     pub(crate) heard: Mutex<Vec<StringBinding>>,
-    // The endpoints that were opened, or tried, for objects called over virtual interfaces.
+    // The bindings and addresses at which this process has opened, or tried to open, endpoints for
+    // objects that are called over virtual interfaces.
     pub(crate) opened: Mutex<Vec<String>>,
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn parse_vi(text: &str) -> Result<StringBinding> {
     Err(Error::new(code::E_INVALIDARG, text))
 }
 
-/// Resolves the addresses in a binding; at least one.
+/// Resolves the address of a binding to at least one socket address.
 fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
     let bad = |why: &str| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}"));
     match (binding.address.as_str(), port(binding)?).to_socket_addrs().map(Vec::from_iter) {
@@ -75,7 +76,7 @@ fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
     }
 }
 
-/// Returns the options of a binding to a peer, which must have an endpoint.
+/// Returns the options of a binding to a peer. The binding must have an endpoint.
 fn wanted(binding: &StringBinding) -> Result<Wanted> {
     if binding.endpoint.is_empty() {
         return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` has no endpoint: add [PORT]")));
@@ -100,12 +101,13 @@ pub(crate) fn is_standard(text: &str) -> bool {
     parse(text).is_ok_and(|binding| Wanted::of(&binding).is_ok_and(is_standard))
 }
 
-/// Whether calls by a binding use no connections.
+/// Whether calls by a binding are datagrams, without connections.
 pub(crate) fn has_no_connections(binding: &StringBinding) -> bool {
     Wanted::of(binding).is_ok_and(|wanted| matches!(wanted.sequence.means, Means::Datagrams))
 }
 
-/// Returns an empty set of target descriptions where connections to a binding are associations.
+/// Returns an empty set of target descriptions for a binding of a standard protocol sequence.
+/// `None` for a binding of virtual interfaces.
 pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
     let wanted = Wanted::of(binding)?;
     match wanted.sequence.means {
@@ -115,14 +117,15 @@ pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
     }
 }
 
-/// Returns the protection for authenticating at a binding where connections are virtual interfaces.
+/// Returns the protection with which this process authenticates at a binding of virtual interfaces.
+/// `None` for other bindings, and for bindings without protection.
 pub(crate) fn proof_of(binding: &StringBinding) -> Result<Option<Protection>> {
     let wanted = Wanted::of(binding)?;
     if wanted.is_over_vi() { protection::protection(&wanted, binding) } else { Ok(None) }
 }
 
-/// The greatest number of NICs that a process opens. Bindings in received references may open NICs
-/// as well.
+/// The greatest number of NICs that a process opens. Bindings in received references may make the
+/// process open NICs as well.
 const NICS_MAX: usize = 16;
 
 /// The addresses that stand for every address of this host.
@@ -181,7 +184,7 @@ impl Network {
         Err(failed)
     }
 
-    /// Connects to a process by an association, or for calls without one.
+    /// Connects to a process by an association, or prepares calls as datagrams.
     pub(crate) fn associate(
         &self,
         directory: &Directory,
@@ -213,7 +216,8 @@ impl Network {
         self.bindings(Some(&binding.address)).into_iter().filter(is_like).collect()
     }
 
-    /// Returns the bindings of this process for a peer that reaches it at the address `local`.
+    /// Returns the bindings of this process for a peer that reaches this process at the address
+    /// `local`. `local` replaces the addresses that stand for every address of this host.
     pub(crate) fn bindings(&self, local: Option<&str>) -> Vec<StringBinding> {
         let mut heard = Self::lock(&self.heard).clone();
         for binding in &mut heard {

@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::atomic::AtomicU32;
 use std::sync::{PoisonError, RwLock};
 
-/// The interfaces of the targets of another process, while there are proxies for them.
+/// The call targets in another process that have users in this process, with their interfaces.
 pub(crate) struct Targets {
     transfers: Transfers,
     protection: Option<Protection>,
@@ -33,7 +33,7 @@ struct Known {
     interfaces: HashMap<TargetId, Called>,
 }
 
-/// The description of a target.
+/// The description of a target for calls.
 struct Called {
     object: Option<Uuid>,
     syntax: SyntaxId,

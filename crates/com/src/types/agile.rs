@@ -7,13 +7,14 @@ use windows_core::{GUID, IInspectable, IUnknown, Interface, interface};
 /// IAgileObject, the interface of objects that any thread may use.
 pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
 
-/// The interface of objects in Rust whose type the compiler has checked: vtables of an IDL file's
-/// interfaces exist only for types that are `Send`, `Sync` and `'static`. The interface has no
-/// methods of its own.
+/// The interface of Rust objects whose type the Rust compiler has checked: the vtable of an
+/// interface of an IDL file exists only for types that are `Send`, `Sync` and `'static`. The
+/// interface has no methods of its own.
 pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354);
 
-/// [`IID_CHECKED`] for objects of the runtime's own, whose interfaces are in no IDL file. An
-/// assertion beside each `implement` verifies that the type is `Send`, `Sync` and `'static`.
+/// The interface [`IID_CHECKED`] for the runtime's own objects, whose interfaces are in no IDL
+/// file. An assertion beside each `implement` verifies that the type is `Send`, `Sync` and
+/// `'static`.
 #[interface("ac70c40a-fe8b-47e2-8821-d46b5b346354")]
 pub(crate) unsafe trait IChecked: IUnknown {}
 
@@ -21,7 +22,7 @@ const _: () = assert!(IChecked::IID.to_u128() == IID_CHECKED.to_u128());
 
 pub(crate) mod sealed {
     pub trait Sealed: Sized {
-        /// Returns a copy, in which no object belongs to a thread.
+        /// Returns a copy. Fails if an object in the value belongs to a thread.
         fn shared(&self) -> crate::types::error::Result<Self>;
     }
 }
@@ -33,7 +34,7 @@ pub trait Shareable: sealed::Sealed {}
 impl<T: sealed::Sealed> Shareable for T {}
 
 /// An interface pointer that any thread may use, or a value whose objects any thread may use. An
-/// object can keep it, and another thread can receive it.
+/// object can keep an `Agile` in a field, and a program can move an `Agile` to another thread.
 ///
 /// Several threads call objects at once, so the fields of an object must be `Send` and `Sync`.
 /// Interface pointers are not, since some objects belong to the thread that made them.
@@ -103,9 +104,9 @@ pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
 
 /// Whether any thread may use an object that is no proxy.
 ///
-/// Every object of `#[implement]` claims IAgileObject regardless of its fields, so the claim is
-/// worthless for it; [`IID_CHECKED`] decides instead. Such objects have IInspectable as well.
-/// Objects of other languages are trusted.
+/// Every object of `#[implement]` has IAgileObject, regardless of its fields, and has IInspectable.
+/// For objects with IInspectable, IAgileObject therefore proves nothing, and only [`IID_CHECKED`]
+/// counts. Objects in other languages are trusted if they have IAgileObject.
 fn may_be_shared(object: &IUnknown) -> bool {
     answers(object, &IID_CHECKED) || answers(object, &IID_AGILE_OBJECT) && !answers(object, &IInspectable::IID)
 }

@@ -11,13 +11,13 @@ const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
 thread_local! {
     /// The limit on the thread's own calls, if any.
     static DEADLINE: Cell<Option<Deadline>> = const { Cell::new(None) };
-    /// Whether that limit comes from the program, directly or as a part of the program's limit.
-    /// Only such limits are sent to callees.
+    /// Whether the limit in `DEADLINE` was set by the program, or by the runtime within a limit of
+    /// the program. Only such limits are sent to callees.
     static IS_SAID: Cell<bool> = const { Cell::new(false) };
     /// The deadline of the call that this thread performs, if its caller sent one.
     static INHERITED: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Makes this thread's next call take the slow path through `prepare`. Does nothing until the
-    /// thread has a channel.
+    /// The function that makes this thread's next call take the slow path through `prepare`. The
+    /// initial function does nothing: the thread has no channel yet.
     static PREPARE: Cell<fn()> = const { Cell::new(|| {}) };
 }
 
@@ -48,10 +48,10 @@ pub(crate) fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
     }
 }
 
-/// Returns the deadline of the method that runs on this thread, as its caller has set it by
-/// [`with_timeout`] or [`with_deadline`]. Calls that the method makes end by then even where their
-/// own limit is later. `None` where the caller sent no deadline or does not wait, and where the
-/// thread performs no call.
+/// Returns the deadline that the caller of the method on this thread has sent: see [`with_timeout`]
+/// and [`with_deadline`]. Calls that the method makes end by this deadline even if their own limit
+/// is later. `None` if the caller sent no deadline or does not wait, and if the thread performs no
+/// call.
 pub fn caller_deadline() -> Option<Instant> {
     INHERITED.get()
 }
@@ -66,14 +66,16 @@ pub(crate) fn prepare_again() {
     PREPARE.get()();
 }
 
-/// Sets the deadline that the performed call imposes on all calls of this thread.
+/// Sets the deadline that the performed call imposes on all calls of this thread; `None` for no
+/// deadline.
 pub(crate) fn limit_to(end: Option<Instant>) {
     if INHERITED.replace(end) != end {
         prepare_again();
     }
 }
 
-/// Replaces the thread's own limit, and whether the program has set it. Returns the previous ones.
+/// Replaces the thread's own limit, and whether the program has set it. Returns the previous
+/// values.
 fn replace(own: (Option<Deadline>, bool)) -> (Option<Deadline>, bool) {
     let before = (DEADLINE.replace(own.0), IS_SAID.replace(own.1));
     if before != own {
@@ -82,8 +84,8 @@ fn replace(own: (Option<Deadline>, bool)) -> (Option<Deadline>, bool) {
     before
 }
 
-/// Runs `calls` with a limit of the runtime on each of them or on all of them together. It is sent
-/// to callees only if the previous limit came from the program.
+/// Runs `calls` with a limit of the runtime on each of them or on all of them together. The limit
+/// is sent to callees only if the previous limit came from the program.
 pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     limited(deadline, IS_SAID.get(), calls)
 }
@@ -118,9 +120,9 @@ pub(crate) fn of_thread() -> Deadline {
     }
 }
 
-/// Returns the deadline that calls of this thread send to their callees: that of [`with_timeout`]
-/// or [`with_deadline`], or that of the caller of the method that runs. [`DEFAULT_TIMEOUT`] limits
-/// calls of this process, but is never sent.
+/// Returns the deadline that calls of this thread send to their callees: the sooner of the limit by
+/// [`with_timeout`] or [`with_deadline`] and of the deadline of the performed call. `None` if
+/// neither is set. [`DEFAULT_TIMEOUT`] limits calls of this process, but is never sent.
 #[inline]
 pub(crate) fn said_deadline() -> Option<Deadline> {
     match (DEADLINE.get().filter(|_| IS_SAID.get()), INHERITED.get()) {

@@ -15,7 +15,7 @@ use windows_core::HRESULT;
 /// The result of a call or of an operation of the runtime.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An HRESULT with an explanation, where there is one.
+/// An HRESULT, with an explanation, a source and a help file if they are known.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     code: HRESULT,
@@ -23,8 +23,8 @@ pub struct Error {
     more: Option<Box<More>>,
 }
 
-/// The rest of COM's error information (MS-DCOM 2.2.21). It is kept apart from `detail`, since an
-/// error of another size costs calls with structures up to nine instructions more.
+/// The rest of COM's error information (MS-DCOM 2.2.21). A box of its own keeps the size of
+/// [`Error`]: with another size, calls with structures take up to nine more instructions.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct More {
     source: String,
@@ -40,7 +40,7 @@ pub mod code {
     pub const S_OK: HRESULT = HRESULT(0);
     /// The object does not support the interface.
     pub const E_NOINTERFACE: HRESULT = HRESULT(0x8000_4002_u32.cast_signed());
-    /// A pointer is null that must not be.
+    /// A pointer that must not be null is null.
     pub const E_POINTER: HRESULT = HRESULT(0x8000_4003_u32.cast_signed());
     /// Only a part was done; a success code.
     pub const S_FALSE: HRESULT = HRESULT(1);
@@ -100,11 +100,12 @@ pub mod code {
     pub const RPC_E_INVALID_OBJECT: HRESULT = HRESULT(0x8001_0114_u32.cast_signed());
     /// The object reference is invalid.
     pub const RPC_E_INVALID_OBJREF: HRESULT = HRESULT(0x8001_011d_u32.cast_signed());
-    /// The two sides describe the interface differently.
+    /// Two descriptions of an interface differ, or the peer uses another version of a protocol.
     pub const RPC_E_VERSION_MISMATCH: HRESULT = HRESULT(0x8001_0110_u32.cast_signed());
-    /// No process serves the name (RPC_S_SERVER_UNAVAILABLE).
+    /// No server listens at the name or address, or the server cannot be reached
+    /// (RPC_S_SERVER_UNAVAILABLE).
     pub const RPC_S_SERVER_UNAVAILABLE: HRESULT = HRESULT(0x8007_06ba_u32.cast_signed());
-    /// The peer does not support this authentication service, or none at all
+    /// The peer does not support this authentication service, or supports no authentication
     /// (RPC_S_UNKNOWN_AUTHN_SERVICE).
     pub const RPC_S_UNKNOWN_AUTHN_SERVICE: HRESULT = HRESULT(0x8007_06d3_u32.cast_signed());
     /// An authentication token or a signature is wrong (RPC_S_SEC_PKG_ERROR).
@@ -129,7 +130,8 @@ pub mod code {
     pub const DISP_E_UNKNOWNINTERFACE: HRESULT = HRESULT(0x8002_0001_u32.cast_signed());
     /// The object has no such member, or the member cannot be used that way.
     pub const DISP_E_MEMBERNOTFOUND: HRESULT = HRESULT(0x8002_0003_u32.cast_signed());
-    /// A parameter is unknown, or a required parameter is missing.
+    /// An argument names an unknown parameter, or a parameter that already has an argument. As the
+    /// value of a VARIANT: the argument is omitted.
     pub const DISP_E_PARAMNOTFOUND: HRESULT = HRESULT(0x8002_0004_u32.cast_signed());
     /// A value cannot be converted to the requested type.
     pub const DISP_E_TYPEMISMATCH: HRESULT = HRESULT(0x8002_0005_u32.cast_signed());
@@ -145,7 +147,7 @@ pub mod code {
     pub const DISP_E_BADINDEX: HRESULT = HRESULT(0x8002_000b_u32.cast_signed());
     /// An array is locked.
     pub const DISP_E_ARRAYISLOCKED: HRESULT = HRESULT(0x8002_000d_u32.cast_signed());
-    /// The number of arguments differs from that of the parameters.
+    /// The member does not accept this number of arguments.
     pub const DISP_E_BADPARAMCOUNT: HRESULT = HRESULT(0x8002_000e_u32.cast_signed());
     /// A required parameter is missing.
     pub const DISP_E_PARAMNOTOPTIONAL: HRESULT = HRESULT(0x8002_000f_u32.cast_signed());
@@ -178,7 +180,7 @@ impl Error {
         self.more.as_deref().map(|more| &*more.source).filter(|source| !source.is_empty())
     }
 
-    /// Returns the help file and the context number in it, if there is one.
+    /// Returns the help file and the context number in it, if there is a help file.
     pub fn help(&self) -> Option<(&str, u32)> {
         self.more.as_deref().filter(|more| !more.help_file.is_empty()).map(|more| (&*more.help_file, more.help_context))
     }
@@ -202,7 +204,8 @@ impl Error {
         self.code
     }
 
-    /// Returns the same error with the text that `detail` makes of the existing one.
+    /// Returns an error with the same HRESULT, and with the text that `detail` makes of the
+    /// existing text. Source and help file are dropped.
     pub(crate) fn with_detail(&self, detail: impl FnOnce(&str) -> String) -> Self {
         Self::new(self.code, detail(self.detail().unwrap_or_default()))
     }
@@ -299,8 +302,8 @@ impl From<HRESULT> for Error {
 }
 
 thread_local! {
-    /// The error that was left last on this thread. Through a vtable a method returns only an
-    /// HRESULT. It leaves the rest of the error here, where the wrapper of the call finds it.
+    /// The error that was left last on this thread. A method of a vtable returns only an HRESULT.
+    /// The method leaves the whole error here, and the wrapper of the call takes it.
     static LAST: RefCell<Option<PendingError>> = const { RefCell::new(None) };
     /// The connection whose calls this thread performs, or performed last.
     static CONNECTION: RefCell<Option<ThreadConnection>> = const { RefCell::new(None) };
@@ -309,7 +312,7 @@ thread_local! {
 /// A connection whose calls a thread performs.
 struct ThreadConnection {
     connection: Alarm,
-    /// The user of the peer's process, where it is of this host.
+    /// The user of the peer, if the peer is a process of this host.
     user: Option<u32>,
 }
 
@@ -320,14 +323,15 @@ pub(crate) fn enter(connection: &Alarm, peer: &Peer) {
     let _ = CONNECTION.try_with(|own| own.replace(Some(entered)));
 }
 
-/// Whether the thread performs no calls, or performs calls of a process of the same user.
+/// Whether the thread has performed no calls, or performs, or performed last, calls of a process of
+/// the same user.
 pub fn is_own_user() -> bool {
     let user = CONNECTION.try_with(|own| own.borrow().as_ref().map(|entered| entered.user)).ok().flatten();
     user.is_none_or(|user| user == Some(rustix::process::geteuid().as_raw()))
 }
 
 /// Returns the number of the call that this thread performs, unique within its connection. `None`
-/// where the thread performs no call.
+/// if the thread performs no call.
 fn current_call() -> Option<u64> {
     CONNECTION.try_with(|own| own.borrow().as_ref()?.connection.attended()).ok().flatten()
 }
@@ -339,8 +343,8 @@ struct PendingError {
     call: Option<u64>,
 }
 
-/// Runs `look` with the error that was left. `None` on a thread that is ending and whose
-/// thread-local variable is destroyed.
+/// Runs `look` with the error that was left. Returns `None` on an ending thread whose thread-local
+/// variable is destroyed.
 fn with_last<R>(look: impl FnOnce(&mut Option<PendingError>) -> R) -> Option<R> {
     LAST.try_with(|last| look(&mut last.borrow_mut())).ok()
 }
@@ -404,32 +408,33 @@ pub(crate) fn forget() {
     with_last(Option::take);
 }
 
-/// Returns the error information that was left while a method ran, if it belongs to the HRESULT
-/// that the method returned.
+/// Takes the error that was left on the thread. Returns its information if it was left during the
+/// performed call and has the HRESULT that the method returned.
 pub(crate) fn words_for_caller(status: u32) -> Option<Words> {
     let call = current_call();
     let left = with_last(Option::take).flatten().filter(|left| left.call == call)?;
     Some(left.error).filter(|error| error.code == HRESULT(status.cast_signed())).map(|error| error.to_words())
 }
 
-/// Returns the error that was left for a failed HRESULT, and keeps it.
+/// Returns the error that was left for a failed HRESULT, and leaves it in its place.
 pub(crate) fn words(code: HRESULT) -> Error {
     let left = with_last(|last| last.as_ref().map(|left| left.error.clone())).flatten();
     left.filter(|error| error.code == code).unwrap_or_else(|| code.into())
 }
 
-/// Makes an error of a failed HRESULT, with the text that the proxy left for it.
+/// Takes the error that was left on the thread, and returns it if it has this failed HRESULT.
+/// Otherwise makes an error without a text.
 #[cold]
 pub(crate) fn recall(code: HRESULT) -> Error {
     let left = with_last(Option::take).flatten().map(|left| left.error);
     left.filter(|error| error.code == code).unwrap_or_else(|| code.into())
 }
 
-/// Converts the HRESULT of a vtable's method to a result.
+/// Converts the HRESULT of a method of a vtable to a result.
 ///
 /// # Errors
 ///
-/// The HRESULT when it is a failure, with the text that a proxy left for it.
+/// A failed HRESULT, with the text that was left for it.
 #[inline(always)]
 pub fn check(result: HRESULT) -> Result<()> {
     if result.0 < 0 { Err(recall(result)) } else { Ok(()) }

@@ -1,5 +1,4 @@
-//! Identities of processes: their OXIDs, the names of their endpoints, and the users that they run
-//! for.
+//! Identities of processes: their OXIDs, the names of their endpoints, and their users.
 
 use crate::types::error::{Error, Result, code};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -18,10 +17,11 @@ pub(crate) fn draw_wide() -> Result<u128> {
     Ok(u128::from(draw()?) << 64 | u128::from(draw()?))
 }
 
-/// The greatest number of draws until an identifier for a ping set is free.
+/// The greatest number of attempts to draw an identifier for a ping set that is not in use.
 pub(crate) const DRAWS: usize = 16;
 
-/// Draws the identifier of a ping set. Some clients in the field send it as a number of 16 bits.
+/// Draws the identifier of a ping set: a number of 16 bits that is not 0. Some existing clients
+/// send only 16 bits of an identifier.
 pub(crate) fn draw_set() -> Result<u64> {
     Ok((draw()? & u64::from(u16::MAX)).max(1))
 }
@@ -37,7 +37,8 @@ pub(crate) fn endpoint_of(oxid: u64) -> String {
     format!("oxid-{oxid:016x}")
 }
 
-/// Returns the OXID of the process whose endpoint has this name in the directory.
+/// Returns the OXID of the process whose endpoint has this name in the directory. `None` for a name
+/// of another form.
 pub(crate) fn oxid_of(endpoint: &str) -> Option<u64> {
     let oxid = u64::from_str_radix(endpoint.strip_prefix("oxid-")?, 16).ok()?;
     (endpoint_of(oxid) == endpoint).then_some(oxid)
@@ -48,8 +49,8 @@ pub(crate) fn local_binding(endpoint: impl Into<String>) -> StringBinding {
     StringBinding::new(ProtocolSequence::ViShm, endpoint, "")
 }
 
-/// Whether a peer is a process of this user or of the superuser, which could control this process
-/// anyway. Processes of other users may be connected as well, but only for other calls.
+/// Whether a peer is a process of this user, or of the superuser, who could control this process
+/// anyway. Some calls are only for such peers; processes of other users may be connected as well.
 pub(crate) fn is_of_own_user(peer: &Peer) -> bool {
     let own = rustix::process::geteuid().as_raw();
     matches!(peer, Peer::Process { uid, .. } if [own, 0].contains(uid))

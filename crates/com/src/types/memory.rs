@@ -12,7 +12,8 @@ unsafe extern "C" {
     fn free(memory: *mut c_void);
 }
 
-/// The least size of an allocation in bytes. Smaller ones need not be aligned for every value.
+/// The least size of an allocation in bytes. A smaller allocation need not be aligned for every
+/// value.
 const LEAST: usize = 16;
 
 /// Allocates memory that one side of a call allocates and the other frees. The memory comes from
@@ -90,7 +91,7 @@ pub unsafe fn slice_mut<'a, T>(first: *mut T, count: usize) -> &'a mut [T] {
     unsafe { std::slice::from_raw_parts_mut(first, count) }
 }
 
-/// Returns a string parameter.
+/// Returns a string parameter. `None` for a null pointer.
 ///
 /// # Safety
 ///
@@ -100,7 +101,7 @@ pub unsafe fn text<'a>(text: *const u8) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text.cast()) })
 }
 
-/// Returns a string parameter of 16-bit characters.
+/// Returns a string parameter of 16-bit characters. `None` for a null pointer.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Plain files with configuration or accounts, which no other user may be able to write.
+//! Files with configuration or accounts, which must not be writable for other users.
 
 use crate::types::error::{Error, Result, code};
 use rustix::fs::{Mode, OFlags};
@@ -28,7 +28,7 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Reads a file of this user or root; `None` where there is none.
+/// Reads a file of this user or root. `None` if the file does not exist.
 ///
 /// # Errors
 ///
@@ -73,8 +73,8 @@ mod tests {
     use rustix::process::Uid;
     use std::os::unix::fs::{PermissionsExt, chown};
 
-    /// A program with the rights of another user trusts no file of its caller, who chose its
-    /// environment.
+    /// A program that runs with the rights of another user must not trust a file of its caller,
+    /// since the caller chose the environment of the program.
     #[test]
     fn plain_files_must_belong_to_the_effective_user() {
         if !rustix::process::geteuid().is_root() {

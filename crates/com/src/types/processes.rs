@@ -8,9 +8,10 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Returns a descriptor of a process of this host, by which its end is seen even after another
-/// process has its number. `None` where the process has ended, has no number here (it is in another
-/// PID namespace), or where the kernel or a filter of system calls refuses such descriptors.
+/// Returns a descriptor of a process of this host. The descriptor shows the end of the process even
+/// after another process got the number. `None` if no process has this number here (the process has
+/// ended, or is in another PID namespace), or if the kernel or a filter of system calls refuses
+/// such descriptors.
 ///
 /// # Errors
 ///
@@ -23,8 +24,8 @@ pub(crate) fn watch(pid: u32) -> Result<Option<OwnedFd>> {
     }
 }
 
-/// Returns a descriptor of the process with this id and serial number, if it lives. `None` also
-/// where there can be no descriptor.
+/// Returns a descriptor of the process with this id and serial number. `None` if that process has
+/// ended, or if [`watch`] returns no descriptor.
 ///
 /// # Errors
 ///
@@ -34,7 +35,8 @@ pub(crate) fn watch_living(pid: u32, serial: u64) -> Result<Option<OwnedFd>> {
     Ok(watch(pid)?.filter(is_it))
 }
 
-/// Whether a process has ended. Its descriptor is readable then, also before its parent has waited.
+/// Whether a process has ended. The descriptor becomes readable at the end, even before the parent
+/// has waited for the process.
 pub(crate) fn has_ended(process: &OwnedFd) -> bool {
     have_ended(&[process])[0]
 }

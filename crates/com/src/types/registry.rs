@@ -34,7 +34,7 @@ pub struct Description {
     /// Whether the interface has functions without objects, for [`crate::serve_interface`] and
     /// [`crate::bind`].
     pub plain: bool,
-    /// The default endpoints of its servers: string bindings without hosts.
+    /// The default endpoints of servers of the interface: string bindings without hosts.
     pub endpoints: &'static [&'static str],
     /// The base interface; `None` for IUnknown itself.
     pub base: Option<&'static InterfaceInfo>,
@@ -42,7 +42,7 @@ pub struct Description {
     pub proxy: VtablePointer,
     /// The stubs, including those of inherited methods.
     pub stubs: Stubs,
-    /// The IDL text, with the types that it uses.
+    /// The IDL text of the interface and of the types that it uses.
     pub idl: &'static str,
     /// The messages in NDR, as words that `obvia_ndr::ndr::Plan` reads.
     pub ndr: &'static [i64],
@@ -50,12 +50,14 @@ pub struct Description {
     pub module: &'static [&'static InterfaceInfo],
 }
 
-/// An interface as the compiler describes it: one `static` for each, in the generated module. Calls
-/// use its vtable and its stubs, so only generated code may make one.
+/// The compiler's description of an interface: one `static` for each interface, in the generated
+/// module. Calls use the vtable and the stubs of the description, so only generated code may make
+/// one.
 // Invariant: the requirements of `new`.
 pub struct InterfaceInfo {
     description: Description,
-    /// Whether proxies and objects have the vtable of IUnknown, and calls are made by frames.
+    /// Whether programs call the interface by frames. Proxies and objects then have the vtable of
+    /// IUnknown.
     by_frames: bool,
 }
 
@@ -64,9 +66,10 @@ impl InterfaceInfo {
     ///
     /// # Safety
     ///
-    /// `proxy` must be a vtable of the interface of `iid` and `fingerprint`, in its binary form,
-    /// made for [`crate::rt::Proxy`] and for nothing else. The stubs must call methods of that
-    /// vtable. Both must live as long as the program.
+    /// `proxy` must be a vtable in the binary form of the interface with this `iid` and
+    /// `fingerprint`. The vtable must be made for [`crate::rt::Proxy`] and for nothing else. The
+    /// stubs must call methods of vtables of the same form. The vtable and the stubs must live as
+    /// long as the program.
     pub const unsafe fn new(description: Description) -> Self {
         Self { description, by_frames: false }
     }
@@ -109,8 +112,8 @@ unsafe impl Send for VtablePointer {}
 ///
 /// # Safety
 ///
-/// `INFO` must describe this interface: its proxy vtable must be a `Self::Vtable` made for
-/// [`crate::rt::Proxy`], and its stubs must call methods of that vtable.
+/// `INFO` must describe this interface: the vtable of its proxies must be a `Self::Vtable` made for
+/// [`crate::rt::Proxy`], and its stubs must call methods of a `Self::Vtable`.
 pub unsafe trait Remote: Interface {
     /// The interface description.
     const INFO: &'static InterfaceInfo;
@@ -119,7 +122,7 @@ pub unsafe trait Remote: Interface {
 /// A registered interface.
 struct Known {
     info: &'static InterfaceInfo,
-    /// The name of another interface of this process with the same IID.
+    /// The name of a different interface of this process with the same IID.
     rival: Option<&'static str>,
 }
 
@@ -129,9 +132,9 @@ static HAS_RIVALS: AtomicBool = AtomicBool::new(false);
 
 /// Registers the interfaces of an IDL file, so that objects can be queried for them.
 ///
-/// Exporting, connecting and passing an interface register the whole file that declares it, and the
-/// files that it imports. The function is only needed for interfaces of other files that `cast`
-/// queries.
+/// When a program exports, connects to or passes an interface, all interfaces of its IDL file and
+/// of the imported files are registered. Programs need this function only for interfaces of other
+/// files to which they `cast`.
 ///
 /// If two interfaces in one process have the same IID, both become unusable, and every use reports
 /// the conflict.
@@ -170,7 +173,7 @@ pub(crate) fn set_own(interfaces: impl IntoIterator<Item = &'static InterfaceInf
     OWN.get_or_init(|| interfaces.into_iter().collect());
 }
 
-/// Rejects an IID that stands for two interfaces in this process, since their vtables must not be
+/// Rejects an IID that two interfaces of this process have, since their vtables must not be
 /// confused.
 pub(crate) fn refuse_rivals(iid: &GUID) -> Result<()> {
     if !HAS_RIVALS.load(Ordering::Acquire) {
@@ -196,9 +199,9 @@ pub(crate) fn register_module(info: &'static InterfaceInfo) {
     register(info.module);
 }
 
-/// Registers all interfaces of an interface's file, because callers may query its objects for them.
-/// Interfaces that are called by frames are left out: a description may come from a server, and
-/// must not be used for other servers.
+/// Registers all interfaces of an interface's file, because callers may query objects of this
+/// interface for the others. Does nothing for an interface that is called by frames: its
+/// description may come from a server, and must not be used for other servers.
 pub(crate) fn register_for_calls(info: &'static InterfaceInfo) {
     if !info.by_frames {
         register_module(info);
@@ -225,8 +228,8 @@ pub(crate) fn known() -> Vec<&'static InterfaceInfo> {
     known.as_ref().map(|known| known.values().map(|known| known.info).collect()).unwrap_or_default()
 }
 
-/// Returns the plan for an interface's messages in NDR, which is read at first use. `None` where
-/// the interface has none.
+/// Returns the plan for an interface's messages in NDR, which is read at first use. `None` if the
+/// interface has no valid plan.
 pub(crate) fn plan(info: &'static InterfaceInfo) -> Option<&'static Plan> {
     static PLANS: Mutex<BTreeMap<usize, Option<&'static Plan>>> = Mutex::new(BTreeMap::new());
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ use std::time::Duration;
 static PENDING: Mutex<bool> = Mutex::new(false);
 static SIGNAL: Condvar = Condvar::new();
 static START: Once = Once::new();
-/// The janitor's work, once the process has a runtime to look after.
+/// The janitor's work. Not set before the process has a runtime.
 static WORK: OnceLock<fn()> = OnceLock::new();
 
 /// Sets the janitor's work. Only the first call has an effect.
@@ -16,8 +16,8 @@ pub(crate) fn set_work(work: fn()) {
     WORK.get_or_init(|| work);
 }
 
-/// Starts the janitor, which collects the references of servers that end. There is nothing to
-/// collect before the process has a runtime.
+/// Starts the janitor unless it runs. Does nothing before the process has a runtime, since there is
+/// nothing to clean up.
 pub(crate) fn start() {
     let Some(work) = WORK.get() else { return };
     START.call_once(|| {

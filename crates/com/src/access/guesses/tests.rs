@@ -1,4 +1,4 @@
-//! Tests of the limit of guessed passwords.
+//! Tests of the limit on guesses of passwords.
 
 use super::*;
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};

@@ -13,7 +13,8 @@ const BYTES_MAX: usize = i32::MAX as usize - PREFIX - 2;
 /// A string of Automation: 16-bit units, any of which may be zero, with their length before them
 /// and a terminating zero.
 ///
-/// A null pointer counts as an empty string. Only C code can tell them apart.
+/// A null pointer counts as an empty string. Only C code can tell a null pointer and an empty
+/// string apart.
 #[repr(transparent)]
 pub struct Bstr(
     // Invariant: null, or from `alloc` and owned.
@@ -112,7 +113,8 @@ impl Bstr {
         if self.0.is_null() { Ok(Self::new()) } else { Self::from_bytes(self.as_bytes()) }
     }
 
-    /// Returns the units without the terminating zero. The last byte of an odd number is left out.
+    /// Returns the units without the terminating zero. The last byte of an odd number of bytes is
+    /// left out.
     pub fn as_wide(&self) -> &[u16] {
         // SAFETY: by the invariant.
         let count = unsafe { byte_length(self.0) } / 2;

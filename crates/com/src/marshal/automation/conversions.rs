@@ -103,8 +103,7 @@ impl Variant {
             (Value::Bool(value), vt::BSTR) => Value::Text(Bstr::from(if *value { "True" } else { "False" })),
             (Value::Text(text), vt::BOOL) if text.to_string().eq_ignore_ascii_case("true") => Value::Bool(true),
             (Value::Text(text), vt::BOOL) if text.to_string().eq_ignore_ascii_case("false") => Value::Bool(false),
-            // The shortest text of the `f32` is used, which has fewer digits than that of the
-            // `f64`.
+            // The text is made from the `f32`. The same value as an `f64` would have more digits.
             (Value::R4(value), vt::BSTR) => Value::Text(Bstr::from(value.to_string().as_str())),
             _ => value_of(number_of(&value, from, to)?, to)?,
         };
@@ -120,7 +119,8 @@ impl SafeArray {
     ///
     /// # Errors
     ///
-    /// As for [`Self::with_bounds`]; DISP_E_TYPEMISMATCH for a value that cannot be converted.
+    /// As for [`Self::with_bounds`]; the error of [`Variant::change_type`] for a value that cannot
+    /// be converted.
     pub fn of_variants(vt: u16, elements: &[Variant]) -> Result<Self> {
         let mut made = Self::vector(vt, elements.len())?;
         for (at, element) in elements.iter().enumerate() {

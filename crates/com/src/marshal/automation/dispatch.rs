@@ -90,7 +90,7 @@ pub struct IDispatch_Vtbl {
 }
 
 impl IDispatch {
-    /// Returns the DISPIDs of a member and of its parameters.
+    /// Returns the DISPIDs of a member, whose name comes first, and of its parameters.
     ///
     /// # Errors
     ///
@@ -123,13 +123,14 @@ impl IDispatch {
         }
     }
 
-    /// Calls a member in the manner of `flags` (`DISPATCH_METHOD` and others). The arguments are in
-    /// the order of the parameters. Those in `named` are for the parameters with these DISPIDs.
+    /// Calls a member as a method, or reads or sets it as a property: `flags` has `DISPATCH_METHOD`
+    /// or another flag. `arguments` are in the order of the parameters. `named` has further
+    /// arguments, each with the DISPID of its parameter.
     ///
     /// # Errors
     ///
-    /// The error of the member's method; a DISP_E_ code for arguments that do not fit it; otherwise
-    /// as for every call.
+    /// The error of the member's method; a DISP_E_ code for arguments that do not fit the method;
+    /// otherwise as for every call.
     pub fn invoke(&self, id: i32, flags: u16, arguments: &[Variant], named: &[(i32, Variant)]) -> Result<Variant> {
         let (mut names, mut all): (Vec<i32>, Vec<Variant>) = named.iter().cloned().unzip();
         for argument in arguments.iter().rev() {
@@ -177,7 +178,7 @@ impl IDispatch {
         self.invoke(self.ids(&[name])?[0], DISPATCH_METHOD, arguments, &[])
     }
 
-    /// Reads a property; `arguments` are those of a property with parameters.
+    /// Reads a property. `arguments` are for the parameters of the property, if it has any.
     ///
     /// # Errors
     ///
@@ -186,7 +187,8 @@ impl IDispatch {
         self.invoke(self.ids(&[name])?[0], DISPATCH_PROPERTYGET, arguments, &[])
     }
 
-    /// Sets a property.
+    /// Sets a property to `value`. `arguments` are for the parameters of the property, if it has
+    /// any.
     ///
     /// # Errors
     ///
@@ -198,7 +200,8 @@ impl IDispatch {
 }
 
 impl ExcepInfo {
-    /// Returns the error that the structure describes, or else the outcome of the call.
+    /// Returns the error that the structure describes by a text or by a failed HRESULT. If the
+    /// structure has neither, returns the outcome of the call.
     fn error(&self, outcome: Error) -> Error {
         let is_told = outcome.code() == code::DISP_E_EXCEPTION && self.scode.0 < 0;
         let failure = if is_told { self.scode } else { outcome.code() };

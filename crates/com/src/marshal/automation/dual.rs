@@ -1,5 +1,5 @@
-//! IDispatch of objects whose interface the compiler has described. The table of the interface
-//! resolves names and converts arguments, and the interface's own methods are called.
+//! IDispatch of objects whose interface the compiler has described. The functions here resolve
+//! names and convert arguments by the table of the interface, and call the interface's own methods.
 
 use super::dispatch::{DispParams, ExcepInfo, IDispatch_Vtbl};
 use super::value::{self, Variant};
@@ -39,8 +39,8 @@ pub struct Member {
     pub restricted: bool,
     /// The parameters.
     pub params: &'static [Param],
-    /// The function that calls the method with the addresses of its arguments, or with the pointers
-    /// themselves for parameters that are pointers.
+    /// The function that calls the method with the addresses of its arguments. For a parameter that
+    /// is a pointer, the address is the pointer itself.
     pub invoke: Invoke,
 }
 
@@ -58,11 +58,12 @@ pub struct Param {
     pub is_result: bool,
     /// The value of an omitted argument.
     pub absent: Absent,
-    /// The interface that an object must have.
+    /// The interface that an object must have as the argument. `None` if the parameter accepts
+    /// every object, or no objects.
     pub iid: Option<GUID>,
     /// The permitted range of a number.
     pub range: Option<(i64, i64)>,
-    /// The permitted numbers, where only some are; otherwise empty.
+    /// The permitted numbers; empty if every number is permitted.
     pub values: &'static [i32],
 }
 
@@ -81,7 +82,7 @@ pub enum Absent {
     Text(&'static str),
 }
 
-/// An invalid call by name, with the number of the offending argument.
+/// The error of a call by name, with the number of the offending argument, if it is known.
 struct Wrong {
     error: Error,
     argument: Option<usize>,
@@ -156,7 +157,7 @@ impl Param {
         Err(Error::new(code::E_INVALIDARG, format!("the argument for `{}` has the invalid value {number}", self.name)))
     }
 
-    /// Queries an object for the parameter's interface.
+    /// Queries an object for the parameter's interface. Returns any other value unchanged.
     fn object(&self, value: Variant) -> Result<Variant> {
         let (Some(iid), Some(object)) = (self.iid, value.object()) else { return Ok(value) };
         let mut found = std::ptr::null_mut();
@@ -259,7 +260,7 @@ unsafe fn call(
     let outcome = unsafe { (member.invoke)(object, addresses.as_mut_ptr()) };
     if outcome.0 < 0 {
         let failed = recall(outcome);
-        // The results of a failed method are not read, since it has none.
+        // A failed method has no results to read.
         let words = failed.detail().map_or_else(|| failed.to_string(), str::to_owned);
         return Err(Wrong { error: Error::new(outcome, words), argument: None });
     }
@@ -441,7 +442,7 @@ impl IDispatch_Vtbl {
 ///
 /// # Safety
 ///
-/// There must be a value at `at`, and its owner must keep it meanwhile.
+/// There must be a value at `at`, and its owner must keep the value while the result is used.
 pub unsafe fn look<T>(at: *const c_void) -> ManuallyDrop<T> {
     // SAFETY: the caller's promise; never dropped.
     ManuallyDrop::new(unsafe { at.cast::<T>().read() })

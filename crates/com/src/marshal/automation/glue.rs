@@ -59,14 +59,14 @@ fn status(error: &Error) -> Status {
 ///
 /// # Errors
 ///
-/// BAD_STUB_DATA for an invalid value.
+/// BAD_STUB_DATA for an invalid value; otherwise the fault for the error of the conversion.
 pub unsafe fn from_wire<T: Automation>(wire: *const u8) -> std::result::Result<T, Status> {
     // SAFETY: the caller's promise.
     unsafe { T::from_wire(wire) }.map_err(|error| status(&error))
 }
 
-/// Converts a result to its wire form, which the caller frees after sending it. Returns null if the
-/// method failed.
+/// Converts a result to its wire form. The caller sends the wire form and then frees it. Returns
+/// null if the method failed.
 ///
 /// # Errors
 ///

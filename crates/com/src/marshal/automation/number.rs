@@ -88,7 +88,8 @@ fn divided(value: i128, power: u8) -> i128 {
 }
 
 impl Number {
-    /// Parses a number exactly, or as a double where it has too many digits or an exponent.
+    /// Parses a number exactly, or as a double if the text has too many digits or an exponent.
+    /// `None` if the text is no finite number.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
@@ -128,7 +129,7 @@ impl Number {
         }
     }
 
-    /// Returns the number in units of a power of ten.
+    /// Returns the number multiplied by ten to the `power`, and rounded to an integer.
     pub(super) fn scaled(self, power: u8) -> Result<i128> {
         match self {
             Self::Exact(value, own) if own <= power => {

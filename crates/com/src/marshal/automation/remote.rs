@@ -1,5 +1,5 @@
-//! IDispatch across processes. The wire form of `Invoke` differs from the program's form, so this
-//! module converts between them.
+//! IDispatch across processes. The wire form of `Invoke` differs from the form that programs use,
+//! so this module converts between the two.
 
 use super::dispatch::{DispParams, ExcepInfo, IDispatch, IDispatch_Vtbl};
 use super::glue::free_wire;

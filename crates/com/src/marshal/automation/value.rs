@@ -1,4 +1,4 @@
-//! The values of VARIANT and SAFEARRAY in memory. Either may own the other.
+//! The values of VARIANT and SAFEARRAY in memory. A value of each type may own values of the other.
 
 use super::bstr::Bstr;
 use super::vt;
@@ -14,14 +14,14 @@ use windows_core::{IUnknown, Interface};
 /// A value of one of Automation's types, in C's layout.
 ///
 /// [`Self::value`] reads the value, [`Self::change_type`] converts it. A variant by reference leads
-/// to a value that it does not own; a copy of it is a copy of that value.
+/// to a value that it does not own; a copy of such a variant is a copy of the value.
 ///
 /// A VARIANT stays on its thread, since an object in it may belong to the thread.
-/// [`Agile`](crate::Agile) makes one available to all threads.
+/// [`Agile`](crate::Agile) makes a VARIANT available to all threads.
 #[repr(C, align(8))]
 pub struct Variant {
-    // Invariant: `data` holds or refers to a value of this type, which is owned unless the variant
-    // is by reference.
+    // Invariant: `data` holds a value of this type that the variant owns, or, if the variant is by
+    // reference, the address of a value.
     pub(super) vt: u16,
     pub(super) reserved: [u16; 3],
     /// The value, or its address. The field consists of pointers, so that addresses keep their
@@ -56,13 +56,14 @@ impl Variant {
     ///
     /// # Safety
     ///
-    /// While the reference lives, there must be a value of type `vt` at `to`, which may be
-    /// [`vt::VARIANT`], and no other code may use it.
+    /// While the reference lives, there must be a value of type `vt` at `to`, and no other code may
+    /// use that value. `vt` may be [`vt::VARIANT`].
     pub unsafe fn by_reference(vt: u16, to: *mut c_void) -> Self {
         Self::of_pointer(vt | vt::BYREF, to)
     }
 
-    /// Returns the type: one of [`vt`], with [`vt::ARRAY`] and [`vt::BYREF`].
+    /// Returns the type: a constant of [`vt`], to which [`vt::ARRAY`] and [`vt::BYREF`] may be
+    /// added.
     pub const fn vt(&self) -> u16 {
         self.vt
     }
@@ -92,7 +93,7 @@ impl Variant {
         (self.vt & vt::BYREF != 0).then_some((self.vt & !vt::BYREF, self.data[0].cast()))
     }
 
-    /// Returns a copy; of the target where the variant is by reference.
+    /// Returns a copy of the value, or of the target if the variant is by reference.
     ///
     /// # Errors
     ///
@@ -177,8 +178,8 @@ pub struct Bound {
     pub lower: i32,
 }
 
-/// The descriptor of an array, in C's layout. The bounds follow it, those of the last dimension
-/// first.
+/// The descriptor of an array, in C's layout. The bounds of the dimensions follow the descriptor,
+/// the last dimension first.
 #[repr(C)]
 pub(super) struct Descriptor {
     dimensions: u16,
@@ -192,7 +193,7 @@ pub(super) struct Descriptor {
 /// An array of Automation, or null.
 ///
 /// An array stays on its thread, since objects in it may belong to the thread.
-/// [`Agile`](crate::Agile) makes one available to all threads.
+/// [`Agile`](crate::Agile) makes an array available to all threads.
 #[repr(transparent)]
 pub struct SafeArray(
     // Invariant: null, or from `with_bounds` and owned; the elements are values of the array's
@@ -280,7 +281,7 @@ impl SafeArray {
         self.0.is_null()
     }
 
-    /// Returns the type of the elements.
+    /// Returns the type of the elements; [`vt::EMPTY`] for a null array.
     pub fn vt(&self) -> u16 {
         if self.is_null() {
             return vt::EMPTY;
@@ -289,8 +290,8 @@ impl SafeArray {
         unsafe { self.0.cast::<u32>().wrapping_sub(1).read() as u16 }
     }
 
-    /// Returns the dimensions in the order of the indices. The elements of the first one are
-    /// adjacent in memory.
+    /// Returns the dimensions in the order of the indices. Elements that differ by 1 in the first
+    /// index are adjacent in memory.
     pub fn bounds(&self) -> Vec<Bound> {
         self.stored().iter().rev().copied().collect()
     }
@@ -439,7 +440,7 @@ pub(crate) unsafe fn read(vt: u16, from: *const u8) -> Result<Variant> {
 ///
 /// # Errors
 ///
-/// DISP_E_TYPEMISMATCH when the value has another type.
+/// DISP_E_TYPEMISMATCH when the value has another type; DISP_E_BADVARTYPE for an invalid type.
 pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
     if vt == VARIANT {
         // SAFETY: the caller's promise.
@@ -485,7 +486,8 @@ pub(crate) unsafe fn clear(vt: u16, at: *mut u8) {
     unsafe { at.write_bytes(0, size(vt).unwrap_or(0)) };
 }
 
-/// Returns the memory form of an object: its address, with a reference of its own.
+/// Returns the address of an object, and transfers its reference to the holder of the address. The
+/// address is null without an object.
 pub(crate) fn into_raw(object: Option<IUnknown>) -> *mut c_void {
     object.map_or(std::ptr::null_mut(), Interface::into_raw)
 }

@@ -101,7 +101,7 @@ impl Variant {
         }
     }
 
-    /// Returns the value or the target's value.
+    /// Returns the value, or the value of the target if the variant is by reference.
     ///
     /// # Errors
     ///

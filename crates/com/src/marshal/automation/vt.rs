@@ -6,7 +6,8 @@ pub use obvia_ndr::vartype::*;
 /// The size of a VARIANT.
 pub(super) const VARIANT_SIZE: usize = 24;
 
-/// Returns the size of a value in memory; `None` for an invalid type.
+/// Returns the size of a value in memory. `None` for an invalid type, and for EMPTY and NULL, which
+/// have no value.
 pub(crate) fn size(vt: u16) -> Option<usize> {
     if vt & (ARRAY | BYREF) != 0 {
         return Some(8).filter(|_| is_known(vt));

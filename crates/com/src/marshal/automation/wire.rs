@@ -16,7 +16,7 @@ use windows_core::{GUID, IUnknown, Interface};
 
 /// The greatest depth of nested values.
 const DEPTH_MAX: usize = 32;
-/// The length that a null string has on the wire.
+/// The length that stands for a null string on the wire.
 const NO_TEXT: u32 = u32::MAX;
 
 /// FLAGGED_WORD_BLOB; the units follow.
@@ -147,7 +147,8 @@ impl Wires {
         self.made(vt, arm, bytes)
     }
 
-    /// Returns the arm of the union for a value, and the number of bytes that count for it.
+    /// Returns the arm of the union for a value, and the number of bytes that the value adds to the
+    /// VARIANT's size.
     ///
     /// # Safety
     ///
@@ -265,7 +266,7 @@ impl Drop for Wires {
     }
 }
 
-/// Returns the wire type of elements: `SF_TYPE`.
+/// Returns the wire type of elements, an `SF_TYPE`. `None` for a type that has none.
 const fn kind_of(vt: u16) -> Option<u16> {
     Some(match vt {
         vt::BSTR | vt::UNKNOWN | vt::DISPATCH | vt::VARIANT => vt,
@@ -382,7 +383,7 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     if dimensions == 0 || dimensions > DIMENSIONS_MAX {
         return Err(invalid("a SAFEARRAY has no dimensions, or too many"));
     }
-    // The upper half is padding.
+    // The other bytes are padding.
     let kind = found.kind as u16;
     // An array of objects with one interface is treated as an array of objects.
     let kind = if kind == 0x8000 | vt::UNKNOWN { vt::UNKNOWN } else { kind };

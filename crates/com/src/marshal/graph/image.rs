@@ -103,7 +103,7 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// The caller must own all of it, and must not use it again.
+    /// The caller must own everything that the parameters reach, and must not use it again.
     pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
@@ -230,12 +230,12 @@ impl Results {
         Ok(())
     }
 
-    /// Copies an array to the caller's memory.
+    /// Copies an array to the caller's memory. A null pointer in the results is ignored.
     ///
     /// # Safety
     ///
     /// `to` must be writable for `count` elements, `T` must be the type of the elements, and the
-    /// array must have that many.
+    /// array in the results must have `count` elements, or be null.
     pub unsafe fn fill<T>(&mut self, at: usize, to: *mut T, count: usize) {
         let from = self.pointer(at);
         if from.is_null() {

@@ -196,8 +196,9 @@ impl Survey {
 pub(crate) struct FrameLayout {
     /// The length of the frame.
     pub(crate) length: usize,
-    /// The offsets of the bodies of objects and of references.
+    /// The offsets of the bodies of objects.
     objects: Vec<usize>,
+    /// The offsets of the bodies of references.
     references: Vec<usize>,
 }
 

@@ -1,9 +1,10 @@
 //! Methods that tables describe completely, for languages whose proxies and stubs only call this
 //! module.
 //!
-//! A proxy passes the addresses of its arguments in the order of the source. A stub passes a
-//! function that calls the method with such addresses. For a pointer that is never null, the
-//! address is the pointer itself; for every other parameter it is the address of the parameter.
+//! A proxy passes the addresses of its arguments in the order of the parameters in the source. A
+//! stub passes a function that calls the method with such addresses. For a pointer that is never
+//! null, the address is the pointer itself; for every other parameter it is the address of the
+//! parameter.
 
 use super::Layout;
 use super::image::Image;
@@ -76,7 +77,8 @@ impl Method {
         Layout { block, types: self.types }
     }
 
-    /// Returns the number and type of the elements of the array behind a slot of the reply's block.
+    /// Returns the expression for the number, and the type, of the elements of the array behind a
+    /// slot of the reply's block. `None` if no counted array belongs to the slot.
     fn array(&self, at: u32) -> Option<(Expr, Element)> {
         let part = self.words.reply.shape.parts.iter().find(|part| part.at == at)?;
         match part.what {
@@ -91,8 +93,8 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG where the number is invalid; E_OUTOFMEMORY where it exceeds the size of a
-    /// frame.
+    /// E_INVALIDARG where the number is invalid; E_OUTOFMEMORY where the array exceeds the size of
+    /// a frame.
     fn room(&self, at: u32, outer: &[i64]) -> Result<usize> {
         let none = || Error::new(code::E_INVALIDARG, "an array's size is invalid");
         let (size, element) = self.array(at).ok_or_else(none)?;
@@ -135,7 +137,7 @@ impl Method {
 
 /// An array that the caller has allocated for results.
 struct Room {
-    /// The offset of its slot in the reply.
+    /// The offset of the array's slot in the reply.
     at: u32,
     /// The address and the size in bytes of the caller's array.
     to: *mut u8,
@@ -147,8 +149,9 @@ impl Method {
     ///
     /// # Safety
     ///
-    /// `proxy` must be an interface pointer to a proxy. There must be one address for each
-    /// parameter of the method, of an argument as the tables describe it.
+    /// `proxy` must be an interface pointer to a proxy. `arguments` must have one address for each
+    /// parameter of the method. At each address there must be an argument as the tables describe
+    /// it.
     pub unsafe fn call(&'static self, proxy: *mut c_void, arguments: *const *mut c_void) -> HRESULT {
         // SAFETY: the caller's promise.
         let arguments = unsafe { std::slice::from_raw_parts(arguments, self.words.params.len()) };
@@ -207,7 +210,8 @@ impl Method {
         // SAFETY: the caller's promise.
         let answer = unsafe { call.send_graph(self.words.opnum, &image, request) }?;
         if answer.failed() {
-            // The method left no error text. The text of an earlier call must not be taken for one.
+            // The method left no error text. The text of an earlier call must not be taken for the
+            // text of this call.
             forget();
             return Ok(answer.result());
         }
@@ -216,7 +220,8 @@ impl Method {
         if rooms.iter().any(|room| room.bytes > 0 && room.to.is_null() && results.has(room.at as usize)) {
             return Err(invalid_reply());
         }
-        // SAFETY: by COM's rules the method may free its [in, out] arguments.
+        // SAFETY: by COM's rules the caller gives up its [in, out] arguments, which the results
+        // replace.
         unsafe { self.free_given(&image) };
         for (param, to) in self.words.params.iter().zip(arguments).filter(|(param, _)| param.is_place) {
             if let Some(at) = param.reply {
@@ -270,7 +275,7 @@ impl Method {
     ///
     /// # Safety
     ///
-    /// The caller must own all of it, and must not use it again.
+    /// The caller must own everything that is freed, and must not use it again.
     unsafe fn free_given(&'static self, image: &Image) {
         if !self.changes {
             return;

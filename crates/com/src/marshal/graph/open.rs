@@ -1,6 +1,7 @@
 //! Structures that end in an open array: members, followed by elements in the same allocation.
 //!
-//! A reference to such a structure refers to its members, and the elements are reached from there.
+//! A Rust reference to such a structure covers only the members. [`elements_after`] returns the
+//! elements behind them.
 
 use super::memory::Allocations;
 use super::owned::{Graph, Owned};
@@ -45,8 +46,8 @@ pub unsafe fn elements_after<T, E>(members: &T, at: usize, count: usize) -> &[E]
     unsafe { std::slice::from_raw_parts(first, count) }
 }
 
-/// An argument that a caller lent to a method, which may replace it. The drop stores the final
-/// pointer in the caller's place, even after a panic.
+/// An argument that a caller lent to a method. The method may replace the argument. The drop stores
+/// the final pointer in the caller's place, even after a panic.
 pub struct Held<T: Graph> {
     // Invariant: writable by the promise to `new`.
     place: *mut *mut u8,

@@ -9,8 +9,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use windows_core::{GUID, HRESULT, Interface};
 
-/// A type that can be owned with everything that it reaches; generated for structures with
-/// pointers.
+/// A type whose values can be owned with everything that they reach. The compiler implements the
+/// trait for structures with pointers.
 ///
 /// # Safety
 ///
@@ -18,7 +18,7 @@ use windows_core::{GUID, HRESULT, Interface};
 pub unsafe trait Graph {
     /// The structure while it is borrowed.
     type Item<'a>;
-    /// The element types that contain this one.
+    /// The table of element types in which this type stands.
     const TYPES: &'static [ElementType];
     /// The index of the type in `TYPES`.
     const ELEMENT: Element;
@@ -79,8 +79,9 @@ impl<T: Graph> Owned<T> {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant, or an array has an
-    /// invalid size.
+    /// E_OUTOFMEMORY; E_POINTER for a null pointer where null is not allowed; E_INVALIDARG when a
+    /// union has no arm for its discriminant, an array has an invalid size, or pointers that must
+    /// not share objects form a ring.
     pub fn new(item: &T::Item<'_>) -> Result<Self> {
         let from = std::ptr::from_ref(item).cast();
         // SAFETY: the implementer of `Graph` promises that the type describes an item.
@@ -230,8 +231,9 @@ unsafe fn free<T: Graph>(first: *mut u8, count: usize) {
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant, or an array has an
-/// invalid size.
+/// E_OUTOFMEMORY; E_POINTER for a null pointer where null is not allowed; E_INVALIDARG when a union
+/// has no arm for its discriminant, an array has an invalid size, or pointers that must not share
+/// objects form a ring.
 pub unsafe fn copy_elements(
     from: *const u8,
     element: Element,

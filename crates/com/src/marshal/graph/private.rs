@@ -19,7 +19,7 @@ use obvia_via::RegionView;
 use std::collections::HashMap;
 use windows_core::{GUID, IUnknown, Interface};
 
-/// Returns the caller of the method that is about to run, which gives up the references in the
+/// Returns the caller of the method that is about to run. The caller gives up the references in the
 /// arguments.
 pub(super) fn giving_caller() -> Option<Client> {
     Some(server::caller()?.holder())

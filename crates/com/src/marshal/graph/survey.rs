@@ -61,7 +61,8 @@ pub(crate) struct Survey {
     shared: HashMap<(usize, Element), usize>,
     /// Whether invalid values are ignored instead of reported.
     is_tolerant: bool,
-    /// The full pointers, including null ones, and their addresses. Safe code can set them.
+    /// The full pointers, including null ones: the address and the value of each. Safe code can
+    /// change these pointers.
     pub(crate) full: Vec<(*mut *const u8, *const u8)>,
     /// The number of objects at which the survey next looks for a ring.
     look_at: usize,
@@ -84,7 +85,7 @@ pub(crate) fn own(element: Element, types: &'static [ElementType]) -> Option<&'s
     }
 }
 
-/// Returns the size of an object with `count` elements; `None` where it exceeds a frame.
+/// Returns the size of an object with `count` elements; `None` where the object exceeds a frame.
 pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType]) -> Option<usize> {
     match element {
         Element::Char => Some(count),
@@ -93,7 +94,7 @@ pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType
     }
 }
 
-/// Evaluates an expression over a structure in memory.
+/// Evaluates an expression over a structure in memory. `None` if the expression has no value.
 ///
 /// # Safety
 ///
@@ -108,7 +109,8 @@ pub(crate) unsafe fn evaluate(base: *const u8, expr: &Expr, outer: &[i64]) -> Op
     expr.evaluate(&load, outer)
 }
 
-/// Returns the shape of the active arm of a union in memory.
+/// Returns the shape of the active arm of a union in memory. `None` if the union has no arm for its
+/// discriminant.
 ///
 /// # Safety
 ///
@@ -198,7 +200,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Finds all memory to free of the elements of an array, which are object 0.
+    /// Finds all memory to free for an array. The array's elements are object 0.
     ///
     /// # Safety
     ///
@@ -210,7 +212,7 @@ impl Survey {
         types: &'static [ElementType],
     ) -> Self {
         let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
-        // An array that exceeds a frame cannot have come from one, so an error is ignored.
+        // An array that exceeds a frame cannot have come from a frame, so an error is ignored.
         // SAFETY: the caller's promise.
         let _ = unsafe { survey.begin(first, element, count) };
         survey
@@ -229,7 +231,7 @@ impl Survey {
     }
 
     /// Returns the number of used elements and the number for which there is room. For a structure
-    /// with an array at its end, these count the array's elements.
+    /// with an array at its end, both numbers are of the array's elements.
     ///
     /// # Safety
     ///
@@ -340,7 +342,7 @@ impl Survey {
         }
     }
 
-    /// Returns the number of the object that a pointer leads to, adding it where it is new.
+    /// Returns the number of the object that a pointer leads to. Adds a new object to the survey.
     ///
     /// # Safety
     ///

@@ -72,7 +72,8 @@ impl Unsent {
 
     /// Transfers the references to the server after the request was published. If the server
     /// reports that it has not read the arguments, the references are taken back. Otherwise the
-    /// server counts as their holder: it gives them back, or they are dropped when it ends.
+    /// server counts as their holder: the server gives the references back, or they are dropped
+    /// when the server ends.
     #[inline(always)]
     pub(crate) fn is_published(&mut self, error: Option<&CallError>) {
         if self.0.get_mut().is_some() {

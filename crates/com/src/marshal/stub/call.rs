@@ -5,7 +5,8 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::RegionView;
 
-/// Runs the body of a stub. If it fails, the method was not called, or its results cannot be sent.
+/// Runs the body of a stub. If the body fails, the answer is a fault: the method was not called, or
+/// its results cannot be sent.
 #[inline(always)]
 pub fn serve<'b>(
     call: &mut ServerCall<'b>,

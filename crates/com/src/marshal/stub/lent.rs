@@ -56,7 +56,8 @@ impl StubCall<'_, '_> {
     ///
     /// # Errors
     ///
-    /// As [`lend_again`]; BAD_STUB_DATA for an invalid number of elements.
+    /// REMOTE_NO_MEMORY where the caller is gone, or its memory is too small for the frame;
+    /// BAD_STUB_DATA for an invalid number of elements.
     #[inline(always)]
     pub unsafe fn lent<T: Scalar>(
         &mut self,

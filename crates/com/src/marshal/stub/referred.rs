@@ -41,8 +41,9 @@ impl StubCall<'_, '_> {
     }
 }
 
-/// Returns a fault where the reference leads to no region, or too many regions were looked up for
-/// this call. `object` and `call` come first, as in the stub, so they stay in their registers.
+/// Looks up the region of an array, and runs the stub again. Returns a fault where the reference
+/// leads to no region, or too many regions were looked up for this call. `object` and `call` come
+/// first, as in the stub, so they stay in their registers.
 ///
 /// # Safety
 ///

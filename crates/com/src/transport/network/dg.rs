@@ -1,8 +1,8 @@
 //! `ncadg_ip_udp`: standard calls as datagrams. Without connections, the end of a client is not
-//! reported, so clients send messages now and then while they live.
+//! reported, so clients send messages at intervals while they live.
 //!
 //! A server has one option, `rundown`: the number of seconds without any message after which a
-//! client counts as gone, with its context handles and its references.
+//! client counts as gone. The server then drops the client's context handles and references.
 
 use super::sequence::{Means, Sequence, port};
 use crate::transport::routes::Targets;

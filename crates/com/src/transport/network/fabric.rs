@@ -1,5 +1,6 @@
 //! `ncacn_vi_fabric`. The option `provider` is libfabric's provider, which must be the same at both
 //! ends; the default is `tcp`. The option `domain` is libfabric's name of the adapter.
+//! [`super::protection`] has the other options.
 
 use super::sequence::{Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted, any};
 use crate::types::error::{Error, Result, code};
@@ -7,8 +8,8 @@ use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Error as ViError;
 use obvia_via::provider::fabric;
 
-/// The default provider. libfabric has it on every host, and it reaches all other hosts, so both
-/// ends can assume it.
+/// The default provider. libfabric has this provider on every host, and the provider reaches all
+/// other hosts, so both ends can assume it.
 const PROVIDER: &str = "tcp";
 
 pub(super) const SEQUENCE: Sequence = Sequence {

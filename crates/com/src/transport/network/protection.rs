@@ -1,6 +1,7 @@
 //! The options of bindings for protection. `security` is the level at which a client protects its
 //! calls, or the least level that a server accepts. `auth` is the client's authentication
-//! mechanism, and `spn` the server's principal name.
+//! mechanism, and `spn` the server's principal name. `activation` is the least level that a server
+//! accepts for activations of objects.
 
 use super::sequence::{NO_SECURITY, OF_CLIENTS, SECURITY, Wanted};
 use crate::access::{self, Protection};
@@ -11,8 +12,8 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 /// The option with the least protection level of activation calls.
 pub(crate) const ACTIVATION: &str = "activation";
 
-/// Returns the greatest protection level of a protocol sequence; `None` for no protection.
-/// libfabric's packets cannot be signed or encrypted here.
+/// Returns the greatest protection level of a protocol sequence; `None` for no protection. This
+/// runtime cannot sign or encrypt libfabric's packets.
 fn most(protocol: ProtocolSequence) -> Option<Level> {
     use ProtocolSequence::{IpTcp, Lrpc, ViFabric, ViUdp, ViXdp};
     match protocol {
@@ -67,7 +68,7 @@ pub(crate) fn protection(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
     Protection::new(level, kind, principal).map(Some)
 }
 
-/// Returns the least level of a server that listens on a binding.
+/// Returns the least protection level that a server accepts on a binding; `None` for no protection.
 pub(crate) fn demanded(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Level>> {
     let least = level(wanted)?;
     if access::accounts()?.is_none() && least.is_some() {
@@ -84,9 +85,10 @@ pub(crate) fn demanded(wanted: &Wanted, binding: &StringBinding) -> Result<Optio
     Ok(least)
 }
 
-/// Returns the least level of activations by a server that listens on a binding, where it differs
-/// from that of calls. Clients of DCOM activate objects at `connect` regardless of the level of
-/// their calls, unless they have been hardened (MS-DCOM 3.2.4.1.1).
+/// Returns the least protection level that a server accepts for activations on a binding. The outer
+/// `None` means that the binding has no such option, and the level of calls applies. Clients of
+/// DCOM activate objects at `connect` regardless of the level of their calls, unless they have been
+/// hardened (MS-DCOM 3.2.4.1.1).
 pub(crate) fn activation(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Option<Level>>> {
     let name = wanted.value(ACTIVATION);
     if name.is_empty() {
@@ -103,15 +105,15 @@ pub(crate) fn activation(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
     Ok(Some(least))
 }
 
-/// Returns the level at which a client of a binding must protect its calls; the greatest for an
-/// unknown level.
+/// Returns the level at which a client of a binding must protect its calls: `None` for no
+/// protection, and the greatest level for an unknown name.
 pub(crate) fn level_of(binding: &StringBinding) -> Option<Level> {
     let name = binding.option(SECURITY).filter(|name| *name != NO_SECURITY)?;
     Some(Level::named(name).unwrap_or(Level::Privacy))
 }
 
-/// Returns a binding for a client that protects calls at least at this level; `None` where its
-/// protocol sequence cannot do so.
+/// Returns a binding for a client that protects calls at least at this level; `None` if the
+/// protocol sequence does not support this level.
 pub(crate) fn protected(mut binding: StringBinding, least: Option<Level>) -> Option<StringBinding> {
     // Connections by shared memory pass through the kernel of one host only.
     let is_private = binding.protocol == ProtocolSequence::ViShm;

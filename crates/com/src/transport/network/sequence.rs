@@ -81,7 +81,7 @@ impl Sequence {
         self.shared.contains(&(option.as_str(), value.as_str()))
     }
 
-    /// Returns the default of an option; empty for none.
+    /// Returns the default of an option. Empty if the option has none.
     fn idle(&self, option: &str) -> &str {
         self.shared.iter().find(|(known, _)| *known == option).map_or("", |(_, value)| value)
     }
@@ -126,7 +126,7 @@ impl Wanted {
         &self.shared
     }
 
-    /// Returns the value of an option, or its default; empty for none.
+    /// Returns the value of an option, or its default. Empty if the option has neither.
     pub(crate) fn value(&self, option: &str) -> &str {
         let said = self.shared.iter().chain(&self.own).find(|(known, _)| known == option);
         said.map_or_else(|| self.sequence.idle(option), |(_, value)| value)
@@ -138,8 +138,9 @@ impl Wanted {
         self.own.push((option.to_owned(), value));
     }
 
-    /// Whether a NIC with these options can be used for `other`. Peers do not know the options of
-    /// this process, and an end without such options takes any NIC.
+    /// Whether a NIC with these options can be used for `other`. The shared options must be the
+    /// same. Of the options of this process, the NIC must have those that `other` has; a binding
+    /// from a peer has none.
     pub(crate) fn serves(&self, other: &Self) -> bool {
         self.sequence.protocol == other.sequence.protocol
             && self.shared == other.shared
@@ -152,7 +153,8 @@ impl Wanted {
         Some(self.value(alone)).filter(|value| *value == other.value(alone))
     }
 
-    /// Returns the network conditions to simulate, as in `fault=loss=5%`.
+    /// Returns the network conditions to simulate, as in `fault=loss=5%`. `None` without the
+    /// option.
     pub(crate) fn fault(&self) -> Result<Option<Conditions>> {
         Some(self.value("fault")).filter(|text| !text.is_empty()).map(|text| Ok(text.parse()?)).transpose()
     }
@@ -169,7 +171,8 @@ pub(crate) fn port(binding: &StringBinding) -> Result<u16> {
     binding.endpoint.parse().map_err(|_| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}")))
 }
 
-/// Completes a binding for listening: all addresses, and a port that the system chooses.
+/// Completes a binding for listening. A missing address becomes all addresses, and a missing
+/// endpoint becomes a port that the system chooses.
 pub(crate) fn complete(binding: &mut StringBinding) {
     for (part, default) in [(&mut binding.address, "0.0.0.0"), (&mut binding.endpoint, "0")] {
         if part.is_empty() {

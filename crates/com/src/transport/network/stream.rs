@@ -1,7 +1,7 @@
 //! `ncacn_ip_tcp` and `ncalrpc`: associations over TCP and over Unix sockets.
 //!
 //! The option `transfer` names the transfer syntax of calls; by default the two sides choose the
-//! best one that both support.
+//! best one that both support. [`super::protection`] has the other options.
 
 use super::protection::ACTIVATION;
 use super::sequence::{Means, OF_CLIENTS, SHARED, Sequence, Wanted, port};

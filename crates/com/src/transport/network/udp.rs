@@ -1,4 +1,5 @@
-//! `ncacn_vi_udp`. The only option, `fault`, simulates network faults.
+//! `ncacn_vi_udp`. The option `fault` simulates network faults. [`super::protection`] has the other
+//! options.
 
 use super::sequence::{Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted, any};
 use crate::access::log_refused_host;

@@ -1,6 +1,7 @@
-//! `ncacn_vi_xdp`. All options concern this process alone: `interface`, by default selected by the
-//! address of the peer or of this process; `mode`, `native` or `generic`, by default the better one
-//! that works; and `fault`.
+//! `ncacn_vi_xdp`. These options concern this process alone: `interface`, by default selected by
+//! the address of the peer or of this process; `mode`, `native` or `generic`, by default the better
+//! one that works; and `fault`, which simulates network faults. [`super::protection`] has the other
+//! options.
 
 use super::sequence::{End, Means, NicMeans, OF_CLIENTS, Open, SHARED, Sequence, Wanted};
 use crate::access::log_refused_host;
@@ -22,8 +23,8 @@ fn bad(text: impl Into<String>) -> Error {
     Error::new(code::E_INVALIDARG, text)
 }
 
-/// Unless the options name a network interface, selects the one by which the kernel reaches the
-/// peer, or which has the address to listen on.
+/// Selects a network interface unless the options name one: the interface by which the kernel
+/// reaches the peer, or the interface with the address to listen on.
 fn settle(wanted: &mut Wanted, end: End) -> Result<()> {
     if !wanted.value("interface").is_empty() {
         return Ok(());

@@ -23,7 +23,7 @@ impl From<Error> for windows_core::Error {
     }
 }
 
-/// A method that fails with a text alone fails with E_FAIL.
+/// The code is E_FAIL, since a text alone says nothing about the kind of failure.
 impl From<&str> for Error {
     fn from(text: &str) -> Self {
         Self::new(code::E_FAIL, text)
@@ -37,7 +37,7 @@ impl From<String> for Error {
     }
 }
 
-/// The HRESULT is Windows' own for the kind of failure, or E_FAIL where there is none.
+/// The common kinds of failure get the HRESULTs that Windows uses for them. All others get E_FAIL.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         let code = match error.kind() {
@@ -106,7 +106,8 @@ impl From<ViError> for Error {
     }
 }
 
-/// Returns the HRESULT for an association that failed because of its security.
+/// Returns the HRESULT for an association that failed: a specific one for a failed authentication,
+/// E_FAIL for any other reason.
 fn code_of(error: &AssociationError) -> HRESULT {
     match error {
         AssociationError::Refused { reason: BindNak::CHECKSUM } => code::E_ACCESSDENIED,

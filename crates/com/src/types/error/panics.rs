@@ -10,9 +10,10 @@ static ARE_TOLD: AtomicU8 = AtomicU8::new(UNSAID);
 /// The program has not chosen; the default depends on how the failing code was compiled.
 const UNSAID: u8 = 2;
 
-/// Chooses whether callers receive the texts of panics in addition to E_UNEXPECTED. By default they
-/// receive the texts in programs built with debug assertions. Processes of other users and on other
-/// hosts never do, since a text may contain confidential values.
+/// Chooses whether callers receive the texts of panics, and of undeclared exceptions in other
+/// languages, in addition to the HRESULT. By default callers receive the texts of panics in
+/// programs that are built with debug assertions. Processes of other users and on other hosts never
+/// receive a text, since a text may contain confidential values.
 pub fn set_panic_texts(are_told: bool) {
     ARE_TOLD.store(are_told.into(), Ordering::Relaxed);
 }
@@ -43,7 +44,8 @@ fn may_tell(by_default: bool) -> bool {
 }
 
 /// Leaves the error of a method in another language that threw an undeclared exception. The caller
-/// gets the text under the same conditions as that of a panic.
+/// gets the text if [`crate::set_panic_texts`] permits; `by_default` applies where the program has
+/// not chosen.
 pub fn unforeseen(result: HRESULT, text: &str, by_default: bool) -> HRESULT {
     leave(if may_tell(by_default) { Error::new(result, text) } else { result.into() })
 }

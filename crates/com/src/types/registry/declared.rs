@@ -51,7 +51,7 @@ fn all() -> impl Iterator<Item = &'static Declared> {
     successors(at(&LAST), move |declared| at(&declared.next))
 }
 
-/// Returns two interfaces with the same IID that differ, one of each module.
+/// Returns two different interfaces with the same IID, one of each module, if there are any.
 fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a DeclaredInterface, &'a DeclaredInterface)> {
     let rival = |own: &'a DeclaredInterface| {
         other.interfaces.iter().find(|known| known.iid == own.iid && known.fingerprint != own.fingerprint)
@@ -80,9 +80,9 @@ pub fn declare(declared: &'static Declared) {
     let _ = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, added);
 }
 
-/// Declares the interfaces of a module in another language, whose own strings may not live as long
-/// as the program: each interface's name, its IID and the fingerprint of its text. Known
-/// declarations are not copied again.
+/// Declares the interfaces of a module in another language: the name of each interface, its IID and
+/// the fingerprint of its text. The strings are copied, because those of the module may not live as
+/// long as the program. If all interfaces are declared already, the function does nothing.
 ///
 /// Aborts the program as [`declare`] does.
 pub fn declare_copy(module: &str, interfaces: &[(&str, GUID, u128)]) {
@@ -112,7 +112,7 @@ fn conflict((module, own): (&str, &DeclaredInterface), (other, rival): (&str, &D
     )
 }
 
-/// Returns the name of a linked interface that differs but has the same IID.
+/// Returns the name of a linked interface that differs from this one but has the same IID, if any.
 pub(super) fn rival_of(info: &InterfaceInfo) -> Option<&'static str> {
     let iid = info.iid.to_u128();
     let mut meanings = all().flat_map(|declared| declared.interfaces);

@@ -6,10 +6,9 @@ use std::ffi::c_void;
 use std::sync::{PoisonError, RwLock};
 use windows_core::Interface;
 
-/// The addresses of the vtables that proxies were made with, by which the runtime recognises its
-/// own proxies. No other object has such a vtable, as
-/// [`InterfaceInfo::new`](crate::InterfaceInfo::new) requires. The answer of an object's
-/// QueryInterface would not do, since foreign objects may answer anything.
+/// The addresses of the vtables of proxies. The runtime recognises its own proxies by them, since
+/// no other object has such a vtable, as [`InterfaceInfo::new`](crate::InterfaceInfo::new)
+/// requires. QueryInterface cannot tell, since a foreign object may give any answer.
 static VTABLES: RwLock<BTreeSet<usize>> = RwLock::new(BTreeSet::new());
 
 /// Registers a vtable of proxies.
@@ -21,7 +20,7 @@ pub(crate) fn note_proxies(vtable: VtablePointer) {
     }
 }
 
-/// Whether an interface pointer is a proxy of the runtime's own.
+/// Whether an interface pointer leads to one of the runtime's proxies.
 pub(crate) fn is_proxy<I: Interface>(object: &I) -> bool {
     // SAFETY: an interface pointer leads to a pointer to its vtable.
     let vtable = unsafe { object.as_raw().cast::<*const c_void>().read() };

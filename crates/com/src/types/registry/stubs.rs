@@ -7,8 +7,8 @@ use std::ffi::c_void;
 /// The stub of one method: unmarshals the arguments, calls the method of `object`, and returns the
 /// answer for the caller.
 ///
-/// Stubs have C's calling convention and may be in any language. A panic of a Rust stub unwinds to
-/// the connection's thread and ends it.
+/// Stubs have C's calling convention and may be in any language. A panic of a Rust stub unwinds
+/// through the connection's thread and ends that thread.
 ///
 /// # Safety
 ///
@@ -41,7 +41,8 @@ impl Stubs {
     }
 }
 
-/// Makes a table of `N` stubs: those of the methods from opnum 3 on, and refusing ones.
+/// Makes a table of `N` stubs: the stubs of the methods from opnum 3 on, and at every other opnum a
+/// stub that refuses the call.
 ///
 /// # Panics
 ///
