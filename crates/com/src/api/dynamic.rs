@@ -51,7 +51,7 @@ impl Identity {
     }
 }
 
-/// The greatest number of descriptions of interfaces without generated code. They are never freed.
+/// The greatest number of descriptions of interfaces without generated code, which are never freed.
 const DESCRIBED_MAX: usize = 20_000;
 
 /// An interface without generated code, with the data that is needed to call servers that are not
@@ -75,13 +75,13 @@ pub struct Described {
 }
 
 impl Described {
-    /// Returns the description for the runtime. There is one for each distinct value; it is never
-    /// freed.
+    /// Returns the description for the runtime. Each distinct value has one description, which is
+    /// never freed.
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG for an IID that is reserved, except IUnknown's: the runtime calls the interface
-    /// through a vtable. E_OUTOFMEMORY after [`DESCRIBED_MAX`] different descriptions.
+    /// E_INVALIDARG for a reserved IID other than IUnknown's, because the runtime calls such an
+    /// interface through a vtable. E_OUTOFMEMORY after [`DESCRIBED_MAX`] different descriptions.
     pub(crate) fn info(&self) -> Result<&'static InterfaceInfo> {
         static MADE: Mutex<Vec<(Described, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
         let iid = self.identity.iid;
@@ -132,8 +132,8 @@ pub struct Object {
 }
 
 /// Runs `calls`, and limits the time of each call of this thread without sending the limit to
-/// callees. Inside [`crate::with_timeout`] it is sent, as that function's limit is; sending costs a
-/// message a call.
+/// callees. Inside [`crate::with_timeout`] the limit is sent, because that function's limit is
+/// sent, too. Sending a limit costs one message per call.
 pub fn with_unsent_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     deadline::with(Deadline::Within(timeout), calls)
 }
@@ -261,7 +261,7 @@ impl Object {
     }
 
     /// Opens this thread's connection to the object's process, and waits until the process answers
-    /// on it. For a server that is not an obvia process, it only opens the connection.
+    /// on it. If the server is not an obvia process, the function does not wait.
     ///
     /// # Errors
     ///
@@ -292,8 +292,8 @@ impl Object {
     }
 }
 
-/// Sends the frame of a request with these references, and returns the method's HRESULT and the
-/// frame of its reply.
+/// Sends the frame of a request, whose references are `unsent`, and returns the method's HRESULT
+/// and the frame of its reply.
 fn exchange(
     link: &Arc<Link>,
     target: TargetId,

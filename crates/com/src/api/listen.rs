@@ -13,8 +13,8 @@ use std::path::Path;
 use std::sync::Once;
 
 /// Listens on a network, so that processes of other hosts can connect to the exports of this
-/// process: `ncacn_vi_udp:0.0.0.0[5555]`. Without an endpoint the system chooses one. Returns the
-/// binding with the actual endpoint.
+/// process: `ncacn_vi_udp:0.0.0.0[5555]`. If the binding has no endpoint, the system chooses one.
+/// Returns the binding with the actual endpoint.
 ///
 /// Other virtual interfaces are `ncacn_vi_xdp` and `ncacn_vi_fabric`, in programs built with the
 /// features `xdp` and `fabric`; docs/xdp.md and docs/fabric.md describe their options.
@@ -86,7 +86,8 @@ const SOCKETS_MAX: RawFd = 64;
 /// Listens, as [`crate::listen`], on the sockets that this process was started with, such as those
 /// that systemd passes to a service with a socket unit. `binding` is `ncacn_ip_tcp:` with options
 /// only, which apply to all sockets: `ncacn_ip_tcp:[,security=integrity]`. Returns the bindings
-/// with the addresses and ports of the sockets; none where the process inherited no sockets.
+/// with the addresses and ports of the sockets; none if the process inherited no sockets, or if an
+/// earlier call has taken them.
 ///
 /// # Errors
 ///

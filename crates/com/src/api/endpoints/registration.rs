@@ -77,8 +77,8 @@ impl Drop for Registration {
 /// at all of its `ncacn_ip_tcp`, `ncadg_ip_udp` and `ncalrpc` endpoints. Interfaces and endpoints
 /// that are added later need another registration. The annotation is a description for users.
 ///
-/// The mapper is the one at `ncalrpc:[epmapper]`, or at another `ncalrpc` binding. The entries end
-/// with this process in any case. When the mapper restarts, they are registered again.
+/// `mapper` is the mapper's `ncalrpc` binding; `None` stands for `ncalrpc:[epmapper]`. The entries
+/// end with this process in any case. When the mapper restarts, the entries are registered again.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use crate::types::registry::{InterfaceInfo, Remote, register_module};
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 
-/// The time that the end of a connection may take in a drop.
+/// The time limit of the call that ends a connection in a drop.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connects a sink to an object, the source of events (AtlAdvise).
@@ -61,7 +61,8 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// CONNECT_E_NOCONNECTION where the source has ended it before; otherwise as for every call.
+    /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
+    /// call.
     pub fn unadvise(mut self) -> Result<()> {
         self.point.take().map_or(Ok(()), |point| point.get().Unadvise(self.cookie))
     }
