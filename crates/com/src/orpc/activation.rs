@@ -118,7 +118,7 @@ impl Property {
 /// The properties of a request or an answer, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// The client's context by its own account (MSHCTX); unused.
+    /// The context (MSHCTX) that the client claims to have; unused.
     pub destination: u32,
     /// The properties: one to ten.
     pub list: Vec<Property>,

@@ -1,4 +1,4 @@
-//! ORPC_EXTENT and ORPC_EXTENT_ARRAY (MS-DCOM 2.2.13.1, 2.2.13.2): additional data of calls beside
+//! ORPC_EXTENT and ORPC_EXTENT_ARRAY (MS-DCOM 2.2.13.1, 2.2.13.2): additional data of calls besides
 //! their parameters.
 
 use super::stub_data::{Body, Decoder, Encoder, Malformed};

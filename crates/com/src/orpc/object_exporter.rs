@@ -40,7 +40,7 @@ pub enum Request {
         /// The set.
         set: u64,
     },
-    /// Opnum 2: pings a set that it changes or makes.
+    /// Opnum 2: changes or makes a ping set, and pings its objects.
     ComplexPing(ComplexPing),
     /// Opnum 3: tests whether the resolver is alive.
     ServerAlive,
@@ -159,7 +159,7 @@ pub enum Response {
     ComplexPing {
         /// The set.
         set: u64,
-        /// The power of 2 by which the client may ping less often.
+        /// The exponent of 2 for the factor by which the client may ping less often.
         backoff: u16,
         /// The status of the call.
         status: Status,

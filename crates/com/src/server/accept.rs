@@ -95,7 +95,7 @@ pub(crate) fn accept_from(
 ///
 /// # Errors
 ///
-/// The reason of the refusal, for the client, if too many connections must.
+/// The reason of the refusal, for the client, if too many connections have yet to authenticate.
 fn required_proof(
     exporter: &'static Exporter,
     request: &Request,

@@ -98,7 +98,7 @@ pub(crate) struct AssociationClient {
     local: Option<String>,
     /// The client, if it has introduced itself.
     introduced: OnceLock<Introduced>,
-    /// The client to which the proof of a mark has assigned it later.
+    /// The client to which the proof of a mark has assigned the association later.
     assigned: OnceLock<Introduced>,
     challenge: Challenge,
     users: Mutex<Users>,
@@ -208,9 +208,9 @@ impl AssociationClient {
     }
 
     /// Returns the client's number if the client has introduced itself. Otherwise returns the
-    /// number of the caller's user, which it gets at its first use. The number is valid in the
-    /// association's group, or in the association if it has no group. Giving a number to the user
-    /// takes the lock of the clients, under which clients also leave.
+    /// number of the caller's user, which the user gets at the first use. The number is valid in
+    /// the association's group, or in the association if it has no group. Giving a number to the
+    /// user takes the lock of the clients, under which clients also leave.
     pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<ClientNumber, Status> {
         // The guard is held from the look-up to the insertion, since a client's first calls may
         // arrive over two lanes at once.
@@ -263,9 +263,9 @@ impl AssociationClient {
     }
 
     /// Identifies the client's process by its introduction, and returns the answer. A client keeps
-    /// its first identity: an OXID, or the names of its users once one has called. A client
-    /// over datagrams has no further connection, so a later proof on the association may assign it
-    /// to another client with its OXID.
+    /// its first identity: an OXID, or its users once one of them has called. A client over
+    /// datagrams has no further connection, so a later proof on the association may assign it to
+    /// another client with its OXID.
     fn identify(&self, client: Introduction) -> Greeting {
         if client.asks {
             return self.challenge.greeting();
@@ -407,8 +407,8 @@ pub(crate) struct DatagramClients {
 }
 
 impl DatagramClients {
-    /// Makes the clients of an endpoint. `local` is the address at which they reach it, where it is
-    /// known.
+    /// Makes the clients of an endpoint. `local` is the address at which the clients reach the
+    /// endpoint, if known.
     pub(crate) fn new(exporter: &'static Exporter, serve_lane: ServeLane, local: Option<String>) -> Self {
         Self { exporter, serve_lane, local }
     }

@@ -168,8 +168,8 @@ impl Caller {
         self.local.as_deref()
     }
 
-    /// Returns the caller's host, or its process on this host, with the principal that has
-    /// authenticated.
+    /// Returns the caller as a peer that must ping: its host, or its process on this host, with the
+    /// principal that has authenticated.
     pub(crate) fn origin(&self) -> Client {
         let maker = self.authenticated();
         self.exporter.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))

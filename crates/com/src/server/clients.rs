@@ -23,11 +23,12 @@
 //! one exception: if it was given references lately and its process lives, it is lost. The
 //! references may still be on their way: the process may have closed its connections before it
 //! received them, and connects again to use them. Its states are run down as those of a client that
-//! is gone. A broken network does not prove that a client is gone. The references and states of a
+//! gone. A broken network does not prove that a client is gone. The references and states of a
 //! client that was lost through the network, and the references of a lost process of this host, are
-//! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). Those of a process of this host
-//! are dropped earlier if it ends. References that another client passes to a lost one are kept
-//! apart, under an expected process. The lost client gets them when it is admitted again.
+//! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). The references of a process of
+//! this host are dropped earlier if the process ends. References that another client passes to a
+//! lost client are kept apart, under an expected process. The lost client gets them when it is
+//! admitted again.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -113,9 +114,9 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection of a client, which changes nothing else of a known client until the
-    /// connection is admitted. `oxid` returns the client's OXID and runs under the register's lock,
-    /// so that two calls cannot give a user of a group two numbers.
+    /// Counts a connection of a client. Until the connection is admitted, nothing else of a known
+    /// client changes. `oxid` returns the client's OXID and runs under the register's lock, so that
+    /// two calls cannot give a user of a group two numbers.
     ///
     /// With `merge`, the connection is admitted at once, under the same lock, so that the end of
     /// the client's last other connection does not end the client in between. `merge` moves the
@@ -163,8 +164,9 @@ impl Clients {
         self.code_for(mark, b"mark").map(|code| code as u64)
     }
 
-    /// Returns the mark of a client for its other connections, which a reader of the network may
-    /// know: it makes no such connection one of a process that was reached confidentially.
+    /// Returns the mark of a client for connections that are not confidential. A reader of the
+    /// network may know this mark, so links that have reached the process confidentially do not
+    /// accept it.
     ///
     /// # Errors
     ///
@@ -211,8 +213,9 @@ impl Clients {
     }
 
     /// Returns the number of the client with this OXID at the place to which a link of this process
-    /// leads, or of the process that is expected there. `found` is the link's, and `place` returns
-    /// its place if the client has to be searched.
+    /// leads, or of the process that is expected there. `found` is the link's record of the last
+    /// result. `place` returns the link's place, and is called only if the client has to be
+    /// searched.
     pub(crate) fn number_behind(
         &self,
         oxid: u64,
@@ -273,9 +276,9 @@ impl Clients {
     }
 
     /// Records the principal that authenticated a client's call over a network, and admits the
-    /// connection unless that is done. Both happen under one lock, so that no end of another
-    /// connection takes the owner away in between. Returns false where the process belongs to
-    /// another principal. `merge` is that of [`Self::enter`].
+    /// connection if it has not been admitted yet. Both happen under one lock, so that no end of
+    /// another connection takes the owner away in between. Returns false where the process belongs
+    /// to another principal. `merge` is that of [`Self::enter`].
     pub(super) fn prove(
         &self,
         number: ClientNumber,
@@ -308,9 +311,9 @@ impl Clients {
 
     /// Removes those of the given holders of references that have been expected for too long:
     /// `patience` after a process was last given references, or [`register::STRANGERS_PATIENCE`] if
-    /// clients claim its OXID, since it may be one of them. Calls `end_client` for each under the
-    /// register's lock, so that the process neither connects nor is given references meanwhile.
-    /// Returns the results.
+    /// clients claim its OXID, since the process may be one of them. Calls `end_client` for each
+    /// under the register's lock, so that the process neither connects nor is given references
+    /// meanwhile. Returns the results.
     pub(crate) fn expire_expected<R>(
         &self,
         holders: &[ClientNumber],

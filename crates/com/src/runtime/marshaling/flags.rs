@@ -10,9 +10,10 @@ use std::ops::BitOr;
 pub enum Context {
     /// Another process of this host.
     Local = 0,
-    /// Another process of this host that shares no memory with this one.
+    /// Another process of this host that shares no memory with this one: this process must
+    /// [listen](crate::listen).
     NoSharedMemory = 1,
-    /// Another host: the process must [listen](crate::listen) on a network.
+    /// Another host: this process must [listen](crate::listen) on a network.
     DifferentMachine = 2,
     /// The same process.
     InProcess = 3,
@@ -22,7 +23,7 @@ pub enum Context {
 }
 
 impl Context {
-    /// Returns the context with this number.
+    /// Returns the context with this number, if there is one.
     pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Local, Self::NoSharedMemory, Self::DifferentMachine, Self::InProcess, Self::CrossContext];
         all.into_iter().find(|context| *context as u32 == number)

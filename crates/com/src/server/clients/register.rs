@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The greatest number of clients with one OXID for each user of this host; also the greatest
-/// number of other hosts from which one OXID is claimed. A client beyond the limit enters only if
-/// a process is expected at its place: always if this process itself has given that one references.
-/// Each process that only peers have named raises the limit by one.
+/// number of other hosts from which one OXID is claimed. A client beyond the limit enters only if a
+/// process is expected at its place: always if this process itself has given the expected process
+/// references. Each process that only peers have named raises the limit by one.
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
@@ -50,7 +50,7 @@ pub(super) struct Register {
     numbers: HashMap<u64, Vec<ClientNumber>>,
     /// The number that was given last.
     last: u64,
-    /// The number of changes after which a search may find another client.
+    /// The number of changes. After each of them a search may find another client.
     pub(super) changes: u64,
     /// The lost clients, ordered by the time from which their patience counts.
     pub(super) lost: BTreeSet<(Instant, ClientNumber)>,
@@ -94,8 +94,8 @@ struct Source {
 }
 
 /// The number from which a client's mark and the mark's key follow. The connections that outlive
-/// the state of a client get another one, so that a principal which proves to own the process later
-/// has a mark that the former owner does not know.
+/// the state of a client get another number, so that a principal which proves to own the process
+/// later has a mark that the former owner does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MarkNumber(pub(super) u64);
 
@@ -106,7 +106,7 @@ pub(super) struct Expected {
     /// The time at which the process was last given references.
     pub(super) used: Instant,
     /// Whether only peers have given the process references. If so, the process raises the limits
-    /// of clients by one; otherwise they do not hold for it.
+    /// of clients by one; otherwise the limits do not hold at its place.
     is_named: bool,
     /// The lost client for which the references wait, if any. Until that client ends, no other
     /// client gets the references.
@@ -115,11 +115,11 @@ pub(super) struct Expected {
 
 /// The state of a lost client.
 pub(super) struct Lost {
-    /// The time from which the client's patience counts: that of the loss, or that at which a
-    /// process of this host was last given references.
+    /// The time from which the client's patience counts: the time of the loss, or the time at which
+    /// a process of this host was last given references.
     pub(super) since: Instant,
-    /// The descriptor of the client's process, if it is one of this host. Its end ends the client.
-    /// `None` also where no descriptor was left.
+    /// The descriptor of the client's process, if it is one of this host. The end of the process
+    /// ends the client. `None` also if this process could open no descriptor.
     pub(super) process: Option<OwnedFd>,
 }
 
@@ -130,7 +130,7 @@ impl Source {
     }
 }
 
-/// The clients of one OXID are too many.
+/// The error for too many clients of one OXID.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
@@ -457,7 +457,7 @@ impl Register {
         self.changes += 1;
     }
 
-    /// Lets any client at their places have the references that wait for a lost client.
+    /// Lets the references that wait for a lost client go to any client at their places.
     fn free_waiting(&mut self, lost: ClientNumber) {
         let Some(known) = self.known.get(&lost) else { return };
         for number in self.numbers.get(&known.oxid).into_iter().flatten() {
@@ -489,7 +489,7 @@ impl Register {
     }
 
     /// Returns the lost clients that end now: those whose patience is over, and those whose process
-    /// has ended. The expected processes whose references wait for one of the latter end with it.
+    /// has ended. The expected processes whose references wait for one of the latter end, too.
     pub(super) fn over(&self, now: Instant, patience: Duration) -> Vec<ClientNumber> {
         let process_of = |number| self.known.get(&number)?.lost.as_ref()?.process.as_ref();
         let watched = self.lost.iter().filter_map(|(_, number)| Some((*number, process_of(*number)?)));
