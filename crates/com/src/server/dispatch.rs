@@ -183,7 +183,7 @@ impl Dispatch {
         outcome.map(|_| &self.last)
     }
 
-    /// Returns the place of a target. Fetches the target if there is no copy. There may be one,
+    /// Returns the place of a target. Fetches the target if there is no copy. A copy may exist,
     /// since a removal is not the only reason for the slow path.
     fn place(
         &mut self,

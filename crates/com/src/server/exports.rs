@@ -86,7 +86,7 @@ impl Tables {
         let Some(entry) = self.entries.remove(&target) else { return };
         self.data.remove(&target);
         let key = (entry.identity, entry.info.iid.to_u128());
-        // Marshaled data has an entry of its own beside the usual one.
+        // Marshaled data has an entry of its own besides the usual one.
         if self.targets.get(&key) == Some(&target) {
             self.targets.remove(&key);
         }
@@ -142,7 +142,7 @@ impl Exports {
         objref::ipid(target, self.oxid)
     }
 
-    /// Counts `refs` references for `holder` to an object's interface, making the entry where there
+    /// Counts `refs` references for `holder` to an object's interface, and makes the entry if there
     /// is none.
     pub(crate) fn add(
         &self,
@@ -185,7 +185,8 @@ impl Exports {
         Ok(found)
     }
 
-    /// Makes an entry with references of `holder`. Gives the tables back unless that fails.
+    /// Makes an entry with references of `holder`. Returns the guard of the tables again if that
+    /// succeeds.
     fn insert<'a>(
         &self,
         mut tables: MutexGuard<'a, Tables>,
@@ -222,7 +223,7 @@ impl Exports {
         self.add_refs(object, info, holder, LOCK).map(drop)
     }
 
-    /// Releases such a reference, if there is one.
+    /// Releases a reference that [`Self::lock_for`] has counted, if there is one.
     pub(crate) fn unlock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) {
         let Ok(identity) = object.cast::<IUnknown>() else { return };
         let target = self.tables().targets.get(&(identity.as_raw().addr(), info.iid.to_u128())).copied();

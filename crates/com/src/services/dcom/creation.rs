@@ -170,8 +170,8 @@ impl ActivationRequest {
         })
     }
 
-    /// Activates the class in a process of this user: a running one, or one that the SCM starts,
-    /// where `program` is the path of a registration with a program.
+    /// Activates the class in a process of this user: a running one, or one that the SCM starts.
+    /// `program` is the file of the class's registration, if the registration has a program.
     fn by_process(&self, program: Option<&Path>) -> Result<IUnknown> {
         let start = |_| {
             let Some(path) = program else {

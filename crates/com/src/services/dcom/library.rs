@@ -1,4 +1,5 @@
-//! Shared libraries that make objects in their client's process: loading them, and being one.
+//! Shared libraries that make objects in their client's process: loading such libraries, and
+//! exporting classes from one.
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
@@ -116,7 +117,7 @@ impl Libraries {
     }
 }
 
-/// Unloads the libraries of classes whose DllCanUnloadNow reports that they are unused
+/// Unloads the libraries of classes whose DllCanUnloadNow reports that the library is unused
 /// (CoFreeUnusedLibraries).
 ///
 /// # Errors
@@ -127,8 +128,7 @@ pub fn free_unused_libraries() -> Result<()> {
     Ok(())
 }
 
-/// The function that [`export_classes`](crate::export_classes) has for each class, which makes its
-/// objects.
+/// The function by which [`export_classes`](crate::export_classes) makes objects of a class.
 #[doc(hidden)]
 pub type Make = fn() -> Result<IUnknown>;
 

@@ -1,4 +1,4 @@
-//! Being this user's SCM.
+//! The role of a process as its user's SCM.
 
 use super::names::SERVICE;
 use crate::runtime::Runtime;
