@@ -125,7 +125,7 @@ impl PingSets {
 }
 
 impl Parts {
-    /// Applies a change to the affected parts, and pings all others.
+    /// Applies a change to the affected parts, and pings all other parts.
     fn change(&mut self, caller: &Caller, ping: &ComplexPing) -> Status {
         if is_older(ping.sequence, self.sequence) {
             return DONE;
@@ -156,8 +156,8 @@ impl Parts {
         if self.ping(caller, others) == INVALID_SET { INVALID_SET } else { outcome }
     }
 
-    /// Returns the processes that a change affects, by the upper halves of their OIDs: known ones,
-    /// and those of this user found by their names.
+    /// Returns the processes that a change affects, by the upper halves of their OIDs: processes
+    /// with a part, and processes of this user that are found by their names.
     fn processes(&self, caller: &Caller, changes: &HashMap<u32, ComplexPing>) -> HashMap<u32, u64> {
         let own = caller.exporter.oxid();
         let known = self.sets.keys().copied().chain([own]).map(|oxid| (upper(oxid), oxid));
