@@ -85,7 +85,7 @@ pub struct Interface {
     /// The name.
     pub name: &'static str,
     /// Whether requests name an object and begin with ORPCTHIS. Such an interface is an ORPC
-    /// interface; the others are RPC interfaces.
+    /// interface; all other interfaces are RPC interfaces.
     pub has_objects: bool,
     /// The methods.
     pub methods: &'static [Method],

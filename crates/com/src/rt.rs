@@ -199,7 +199,8 @@ pub fn claimed_of(count: Option<i64>) -> usize {
     count.map_or(usize::MAX, claimed)
 }
 
-/// Converts the value of an expression to a number of elements.
+/// Converts the value of an expression to a number of elements; `None` for no value or a negative
+/// one.
 #[inline]
 pub fn elements_of(count: Option<i64>) -> Option<usize> {
     usize::try_from(count?).ok()

@@ -20,11 +20,12 @@ use std::sync::Once;
 /// features `xdp` and `fabric`; docs/xdp.md and docs/fabric.md describe their options.
 /// `ncacn_ip_tcp` and `ncalrpc:[NAME]` are standard protocol sequences: every DCE/RPC client can
 /// call the [interfaces of functions](crate::serve_interface) there, in NDR or NDR64.
-/// `ncadg_ip_udp` is another one, for calls in NDR: docs/dg.md. Between two obvia processes calls
-/// use FLAT, unless the option `transfer` of either end is `ndr` or `ndr64`. A process may listen
-/// on several bindings, and its references contain all of them. Options that concern this process
-/// alone, such as `interface=eth0` or `fault=loss=5%`, are not in the returned binding. They apply
-/// to every connection of the protocol sequence whose binding does not set them.
+/// `ncadg_ip_udp` is another standard protocol sequence, for calls in NDR: docs/dg.md. Between two
+/// obvia processes calls use FLAT, unless the option `transfer` of either end is `ndr` or `ndr64`.
+/// A process may listen on several bindings, and its references contain all of them. Options that
+/// concern this process alone, such as `interface=eth0` or `fault=loss=5%`, are not in the returned
+/// binding. They apply to every connection of the protocol sequence whose binding does not set
+/// them.
 ///
 /// Processes of this host reach the exports without this call. `ncacn_vi_shm:[NAME]` gives this
 /// process a further name, to which clients of its interfaces of functions can [bind](crate::bind).

@@ -75,7 +75,7 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     Ok(export)
 }
 
-/// Adds a name to those of this process.
+/// Adds a name to the exported names of this process.
 ///
 /// # Errors
 ///

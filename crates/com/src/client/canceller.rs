@@ -54,7 +54,7 @@ impl Drop for Scopes {
 struct Wait(Mutex<Option<Bell>>);
 
 impl Wait {
-    /// Sets the bell that a cancellation rings, and returns the previous one.
+    /// Sets the bell that a cancellation rings, if any, and returns the previous one.
     fn set(&self, bell: Option<Bell>) -> Option<Bell> {
         std::mem::replace(&mut *lock(&self.0), bell)
     }

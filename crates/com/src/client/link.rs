@@ -191,7 +191,7 @@ impl Link {
         *lock(&self.process.others) = bindings.iter().cloned().map(for_peers).collect();
     }
 
-    /// Returns the host name by which the peer reaches this process over a network.
+    /// Returns the host name by which the peer reaches this process over a network, if any.
     pub(crate) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }

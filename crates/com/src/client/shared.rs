@@ -79,7 +79,7 @@ pub(crate) fn end(start: *mut u8) {
     }
 }
 
-/// Returns the memory that contains an address.
+/// Returns the memory of this process that contains an address, if there is any.
 pub(crate) fn find(address: usize) -> Option<Arc<Known>> {
     let tables = tables();
     let (start, known) = tables.as_ref()?.regions.range(..=address).next_back()?;

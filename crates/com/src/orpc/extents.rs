@@ -23,7 +23,7 @@ pub struct Extent {
 pub struct Extents(pub Vec<Extent>);
 
 impl Extents {
-    /// Returns the data of the first extent with a format.
+    /// Returns the data of the first extent with a format, if there is one.
     pub fn find(&self, id: &GUID) -> Option<&[u8]> {
         self.0.iter().find(|extent| extent.id == *id).map(|extent| extent.data.as_slice())
     }

@@ -25,8 +25,8 @@ impl TimeLeft {
         Extent { id: Self::ID, data: microseconds.to_le_bytes().to_vec() }
     }
 
-    /// Finds the extent among those of a call. A longer extent comes from a later version, and
-    /// begins in the same way.
+    /// Returns the extent among those of a call, if it is there. A longer extent comes from a later
+    /// version, and begins in the same way.
     ///
     /// # Errors
     ///
@@ -78,8 +78,9 @@ impl TraceContext {
         Extent { id: Self::ID, data }
     }
 
-    /// Finds the extent among those of a call. Another version is ignored, and an invalid state is
-    /// left out: tracing is no reason to refuse a call (Trace Context 3.2.2, 3.3).
+    /// Returns the extent among those of a call, if it is there and valid. Another version is
+    /// ignored, and an invalid state is left out: tracing is no reason to refuse a call (Trace
+    /// Context 3.2.2, 3.3).
     pub fn find(extents: &Extents) -> Option<Self> {
         let ([0, flags], data) = extents.find(&Self::ID)?.split_first_chunk()? else { return None };
         let (trace, data) = data.split_first_chunk()?;
@@ -167,8 +168,8 @@ impl ErrorInfo {
         Ok(Extent { id: Self::ID, data: reference.to_bytes()? })
     }
 
-    /// Finds the extent among those of an answer. A reference to an error object of another class
-    /// is ignored.
+    /// Returns the extent among those of an answer, if it is there. A reference to an error object
+    /// of another class is ignored.
     ///
     /// # Errors
     ///

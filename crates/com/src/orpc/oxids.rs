@@ -47,7 +47,7 @@ impl Oxids {
         Ok(())
     }
 
-    /// Removes a process that has ended or moved.
+    /// Removes a process that has ended or moved, and returns its entry.
     pub fn remove(&mut self, oxid: u64) -> Option<Resolved> {
         self.entries.remove(&oxid)
     }

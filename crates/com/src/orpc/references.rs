@@ -240,7 +240,8 @@ impl References {
     }
 
     /// Removes a client that is gone. Public references that it may have passed on to clients which
-    /// ping the object stay until those pings end.
+    /// ping the object stay until those pings end. Returns the interface pointers that have no more
+    /// references.
     pub fn drop_client(&mut self, client: Client, now: Instant) -> Vec<Dropped> {
         self.merged.forget(client);
         let Some(share) = self.shares.get(&client) else { return Vec::new() };
@@ -258,7 +259,7 @@ impl References {
         Dropped::merged(dropped)
     }
 
-    /// Drops all references to an object.
+    /// Drops all references to an object. Returns its interface pointers.
     pub fn disconnect(&mut self, oid: u64) -> Vec<Dropped> {
         Dropped::merged(self.drop_holders(oid, |_| true))
     }
@@ -330,14 +331,14 @@ impl References {
         self.pinging = pinging;
     }
 
-    /// Returns the time at which [`Self::collect`] may next have work.
+    /// Returns the time at which [`Self::collect`] may next have work, if any.
     pub fn due(&self) -> Option<Instant> {
         let first = [self.waiting.first(), self.quiet.first()].into_iter().flatten().map(|(since, _)| *since).min();
         first.map(|since| since + self.pinging.patience())
     }
 
     /// Ends expired sets, and drops the peers' references to objects that have expired without
-    /// pings or use.
+    /// pings or use. Returns the interface pointers that have no more references.
     pub fn collect(&mut self, now: Instant) -> Vec<Dropped> {
         let patience = self.pinging.patience();
         let mut dropped = Vec::new();
@@ -376,7 +377,8 @@ impl References {
         }
     }
 
-    /// Removes all references of a client to an interface pointer.
+    /// Removes all references of a client to an interface pointer. Returns the pointer if it has no
+    /// more references.
     fn drop_held(&mut self, ipid: GUID, client: Client) -> Option<Dropped> {
         self.forget_share(client, |share| {
             share.ipids.remove(&ipid);

@@ -14,7 +14,7 @@ pub(crate) fn note_return(target: TargetId, refs: u64) {
     RETURNED.set(Some((target, refs)));
 }
 
-/// Returns the object of the last [`note_return`], once.
+/// Takes the object of the last [`note_return`], if it was not taken before.
 pub(crate) fn take_return() -> Option<(TargetId, u64)> {
     RETURNED.take()
 }

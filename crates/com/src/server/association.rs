@@ -154,7 +154,7 @@ impl AssociationClient {
         }
     }
 
-    /// Returns the host name by which the client reaches this process.
+    /// Returns the host name by which the client reaches this process, if known.
     pub(crate) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }
@@ -189,7 +189,7 @@ impl AssociationClient {
         self.named().map(|named| &named.presence)
     }
 
-    /// Whether the client has not introduced itself, but a principal of it has called.
+    /// Whether the client has not introduced itself, and one of its principals has called.
     fn is_foreign(&self) -> bool {
         self.presence().is_none() && self.users().first.is_some()
     }
@@ -332,7 +332,8 @@ impl Interfaces for AssociationClient {
         }
         self.number_for(caller)?;
         let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        // The interface must be that of the context, by which the arguments are translated.
+        // The interface must be that of the presentation context, by which the arguments are
+        // translated.
         if info.iid.to_u128() == interface.uuid.0 {
             Ok((target, interface_of(info, registry::plan(info))))
         } else {

@@ -85,8 +85,8 @@ pub(crate) struct Caller {
     /// The facts from the SCM, where the SCM forwarded the call.
     forwarding: Option<Forwarding>,
     alarm: Alarm,
-    // The watch of the connection's dispatch. When it is invalid, the next call takes the slow
-    // path.
+    // The watch of the connection's dispatch. While the watch is invalid, the next call takes the
+    // slow path.
     watch: Arc<Watch>,
     /// The references in the last response.
     sent: Mutex<Sent>,
@@ -193,7 +193,7 @@ impl Caller {
         }
     }
 
-    /// Returns the authenticated principal of the running method's caller.
+    /// Returns the authenticated principal of the running method's caller, if there is one.
     pub(crate) fn authenticated(&self) -> Option<Authenticated> {
         match &self.maker {
             PrincipalSource::Connection(proved) => proved.clone(),

@@ -200,12 +200,13 @@ impl Clients {
         self.register().of(oxid).map(|(_, known)| known.mark).collect()
     }
 
-    /// Returns the OXID of a client or an expected process.
+    /// Returns the OXID of the client or the expected process with a number, if there is one.
     pub(crate) fn oxid_of(&self, number: ClientNumber) -> Option<u64> {
         self.register().oxid_of(number)
     }
 
-    /// Returns the OXID and the place of a client or an expected process.
+    /// Returns the OXID and the place of the client or the expected process with a number, if there
+    /// is one.
     pub(crate) fn whereabouts(&self, number: ClientNumber) -> Option<(u64, Place)> {
         let register = self.register();
         let known = register.known.get(&number).map(|known| (known.oxid, known.place()));
@@ -368,15 +369,15 @@ impl Clients {
         Some((number, std::mem::take(&mut known.to_return)))
     }
 
-    /// Returns the OXID of a client or an expected process, and the host name by which the client
-    /// reaches this process over a network.
+    /// Returns the OXID of the client or the expected process with a number, if there is one, and
+    /// the host name by which the client reaches this process over a network, if known.
     pub(crate) fn way_of(&self, number: ClientNumber) -> Option<(u64, Option<String>)> {
         let register = self.register();
         let local = register.known.get(&number).and_then(Known::local);
         Some((register.oxid_of(number)?, local.map(str::to_owned)))
     }
 
-    /// Adds an association to a group.
+    /// Returns the group that an association joins: see `GroupClient::join`.
     pub(crate) fn join(&self, wanted: u32, peer: &Peer) -> Option<Arc<Group<GroupClient>>> {
         GroupClient::join(&self.groups, wanted, peer)
     }
@@ -426,7 +427,7 @@ impl Clients {
         gone
     }
 
-    /// Returns the time at which the next lost client expires.
+    /// Returns the time at which the next lost client expires, if there is one.
     pub(crate) fn due(&self, patience: Duration) -> Option<Instant> {
         self.register().lost.first().map(|(since, _)| *since + patience)
     }

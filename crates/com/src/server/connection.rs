@@ -78,7 +78,7 @@ impl Connection {
         &self.peer
     }
 
-    /// Returns the host name by which the peer reaches this process.
+    /// Returns the host name by which the peer reaches this process, if known.
     pub(super) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }
@@ -155,7 +155,7 @@ impl Connection {
         if let Some(caller) = &self.caller {
             caller.has_taken();
         }
-        // An association's client may have become another one by the proof of a mark.
+        // The proof of a mark may have assigned the association to another client.
         if let Some(client) = self.association.as_ref().and_then(|(client, _)| client.client())
             && self.caller.as_ref().is_none_or(|caller| caller.number != client.number)
         {

@@ -149,7 +149,7 @@ impl Places {
         Ok(())
     }
 
-    /// Subtracts a place from those of its host.
+    /// Subtracts a place from the places of its host.
     fn forget(&mut self, host: Host, is_waiting: bool) {
         let Some(share) = self.by_host.get_mut(&host) else { return };
         share.places -= 1;

@@ -1,8 +1,8 @@
 //! Exports: the objects of this process to which other processes hold references.
 //!
 //! An entry is one interface pointer of one object. It lives while any client holds a reference to
-//! it. References are counted for each client. Those of an obvia process are dropped at once when
-//! it ends, those of other peers when the object's pings cease.
+//! it. References are counted for each client. The references of an obvia process are dropped at
+//! once when the process ends, those of other peers when the object's pings cease.
 
 mod data;
 
@@ -123,8 +123,8 @@ impl Exports {
             entries: HashMap::new(),
             targets: HashMap::new(),
             oids: HashMap::new(),
-            // The upper half of an OID is that of the process's OXID. The objects of different
-            // processes thus have different OIDs, since a resolver may know the objects of many
+            // The upper half of an OID equals that of the process's OXID. Thus the objects of
+            // different processes have different OIDs, which matters to resolvers for many
             // processes.
             last_oid: oxid & !u64::from(u32::MAX),
             data: HashMap::new(),
@@ -310,7 +310,7 @@ impl Exports {
         self.tables().references.set_pinging(pinging);
     }
 
-    /// Returns the time at which [`Self::collect`] may next have work.
+    /// Returns the time at which [`Self::collect`] may next have work, if any.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.tables().references.due()
     }

@@ -65,7 +65,7 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// Counts a connection of a client that has introduced itself, until the value is dropped.
-    /// `challenge` is that of the connection.
+    /// `challenge` is the connection's.
     pub(crate) fn introduced(
         exporter: &'static Exporter,
         Introduction { oxid, proof, .. }: Introduction,

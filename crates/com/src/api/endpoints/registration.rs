@@ -83,8 +83,8 @@ impl Drop for Registration {
 /// # Errors
 ///
 /// RPC_S_SERVER_UNAVAILABLE where there is no mapper; RPC_S_NO_BINDINGS where this process has no
-/// such endpoint; E_INVALIDARG where it performs no interface of functions, and for a mapper with
-/// another protocol sequence; EPT_S_CANT_PERFORM_OP where the mapper has no room.
+/// such endpoint; E_INVALIDARG where this process performs no interface of functions, and for a
+/// mapper with another protocol sequence; EPT_S_CANT_PERFORM_OP where the mapper has no room.
 pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Registration> {
     let runtime = process::runtime()?;
     let mapper = match mapper {

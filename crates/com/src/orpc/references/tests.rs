@@ -318,7 +318,7 @@ impl HonestClient {
         }
     }
 
-    /// Returns one of the client's interface pointers, and some of the references to it.
+    /// Returns one of the client's interface pointers, if any, and some of the references to it.
     fn some(&self, random: &mut Random) -> Option<(GUID, u64, u64)> {
         let mut all: Vec<_> = self.owned.iter().collect();
         all.sort_by_key(|(ipid, _)| ipid.to_u128());

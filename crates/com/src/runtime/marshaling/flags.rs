@@ -44,8 +44,8 @@ impl Flags {
     /// The reference is unmarshaled any number of times until it is released. It does not keep the
     /// object alive.
     pub const TABLE_WEAK: Self = Self(2);
-    /// A flag in addition to one of the others: holders of the reference do not ping the object,
-    /// and the reference does not expire without pings.
+    /// A flag that is added to one of the other flags: holders of the reference do not ping the
+    /// object, and the reference does not expire without pings.
     pub const NO_PING: Self = Self(4);
 
     /// Returns the flags with this number; `None` for unknown flags or a contradiction.

@@ -141,7 +141,8 @@ fn identity_of(object: &IUnknown) -> Result<usize> {
     Ok(object.cast::<IUnknown>()?.as_raw().addr())
 }
 
-/// Returns the handler class that an object of this process names, or the class of a handler.
+/// Returns the handler class that an object of this process names, or the class of a handler, if
+/// there is one.
 pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
     if let Some((class, _)) = handled_by(object) {
         return Some(class);

@@ -165,7 +165,7 @@ impl Known {
         &self.sources
     }
 
-    /// Returns the host name by which the client reaches this process.
+    /// Returns the host name by which the client reaches this process, if known.
     pub(super) fn local(&self) -> Option<&str> {
         self.sources().rev().find_map(|source| source.local.as_deref())
     }
@@ -205,7 +205,7 @@ impl Known {
         Place::of(self.sources().map(|source| (&source.origin, source.local.as_deref())))
     }
 
-    /// Returns how well the client fits a place, as [`Place::fit`].
+    /// Returns how well the client fits a place, if it does: see [`Place::fit`].
     pub(super) fn fit(&self, place: &Place) -> Option<Fit> {
         self.sources().filter_map(|source| place.fit(&source.origin, source.local.as_deref())).min()
     }
@@ -232,10 +232,10 @@ impl Register {
         self.numbers(oxid).filter_map(|number| Some((number, self.expected.get(&number)?)))
     }
 
-    /// Returns the client of an OXID that fits a place best, or the process that is expected there.
-    /// Clients without an admitted connection do not count. Among clients that fit alike, connected
-    /// ones come before lost ones, and then the lowest number counts: a stranger can know the OXID
-    /// only after the process has used it, so the process usually came first.
+    /// Returns the client of an OXID that fits a place best, or the process that is expected there,
+    /// if any. Clients without an admitted connection do not count. Among clients that fit alike,
+    /// connected ones come before lost ones, and then the lowest number counts: a stranger can know
+    /// the OXID only after the process has used it, so the process usually came first.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
         let fits = self.entered(oxid).filter_map(|(number, known)| rank(number, known));
@@ -251,7 +251,7 @@ impl Register {
         self.at(oxid, place).or_else(|| self.entered(oxid).find(is_on_host).map(|(number, _)| number))
     }
 
-    /// Returns the OXID of a client or an expected process.
+    /// Returns the OXID of the client or the expected process with a number, if there is one.
     pub(super) fn oxid_of(&self, number: ClientNumber) -> Option<u64> {
         let known = self.known.get(&number).map(|known| known.oxid);
         known.or_else(|| self.expected.get(&number).map(|expected| expected.oxid))
@@ -292,7 +292,8 @@ impl Register {
         let of_lost = || self.expected_of(oxid).filter(|(_, expected)| lost.is_some() && expected.lost == lost);
         let waiting = of_lost().find(|(_, expected)| expected.place == *place).map(|(number, _)| number);
         let found = if lost.is_some() { waiting } else { found };
-        // The first expected process of a lost client needs no room among those of the OXID.
+        // The first expected process of a lost client needs no room among the expected processes of
+        // the OXID.
         let is_first = lost.is_some() && of_lost().next().is_none();
         let is_one_too_many = !is_first && self.expected_of(oxid).count() >= SAME_OXID_MAX;
         let is_full = is_one_too_many || self.expected.len() >= EXPECTED_MAX;
@@ -397,8 +398,8 @@ impl Register {
     }
 
     /// Admits a connection of a client. The client is not lost any more. References for processes
-    /// that are expected at the connection's source belong to the client: `merge` moves those of
-    /// another number, unless they are too many.
+    /// that are expected at the connection's source belong to the client: `merge` moves the
+    /// references of another number, unless they are too many.
     pub(super) fn admit(
         &mut self,
         number: ClientNumber,

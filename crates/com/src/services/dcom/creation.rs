@@ -36,7 +36,7 @@ impl ClassContext {
         Self(bits & Self::ALL.0)
     }
 
-    /// Whether this set contains all contexts of another one.
+    /// Whether this set contains all contexts of `other`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -138,7 +138,7 @@ impl ActivationRequest {
         if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
             return self.runtime.adopt(&link, &reference, self.info);
         }
-        // The process has forwarded the activation to another one.
+        // The process has forwarded the activation to another process.
         self.runtime.with_link_for(&reference, |link| {
             let give_back = |_: &_| link.give_back(reference.target, reference.public_refs);
             link.bind(self.info).inspect_err(give_back)?;

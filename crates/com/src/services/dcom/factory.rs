@@ -138,7 +138,7 @@ static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
     RemoteLockServer: remote_lock,
 };
 
-/// Returns the class factory behind an adapter. The factory is alive during the call.
+/// Returns the class factory behind an adapter, which is alive during the call; `None` for null.
 ///
 /// # Safety
 ///

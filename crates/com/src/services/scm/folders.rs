@@ -85,7 +85,7 @@ pub fn classes() -> Vec<(PathBuf, Result<Class>)> {
     found.into_values().collect()
 }
 
-/// Returns the CLSID in the name of a registration file.
+/// Returns the CLSID in the name of a registration file; `None` for other names.
 fn id_of(name: OsString) -> Option<GUID> {
     let text = name.to_str()?.strip_suffix(ENDING)?;
     guid::parse(text).filter(|id| guid::to_text(id) == text)

@@ -89,8 +89,8 @@ impl PingSets {
         PingAnswer { set, status: if is_new && status == INVALID_OID { DONE } else { status } }
     }
 
-    /// Returns the parts of a set, and records the ping. If a client is given, the set must be that
-    /// client's.
+    /// Returns the parts of a set, if it exists, and records the ping. If a client is given, the
+    /// set must be that client's.
     fn pinged(&self, set: u64, maker: Option<Client>) -> Option<Arc<Mutex<Parts>>> {
         let mut sets = lock(&self.0);
         let found = sets.get_mut(&set).filter(|set| maker.is_none_or(|maker| set.maker == maker))?;
