@@ -189,9 +189,9 @@ pub(crate) fn check_cancellers() -> Result<()> {
     Scopes::with(Scopes::check).unwrap_or(Ok(()))
 }
 
-/// Runs `work`, which is the exchanges on a new connection, so that the thread's cancellers can end
-/// them. Afterwards the thread's wait has its previous bell again, which belongs to the call for
-/// which the exchanges are made.
+/// Runs `work`, the exchanges on a new connection. The thread's cancellers can end the exchanges.
+/// Afterwards the thread's wait has its previous bell again, which belongs to the call for which
+/// the exchanges are made.
 ///
 /// # Errors
 ///

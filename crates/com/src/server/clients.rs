@@ -255,7 +255,7 @@ impl Clients {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY when too many processes, or too many places of this one, are expected. The
+    /// E_OUTOFMEMORY when too many processes, or too many places of this process, are expected. The
     /// errors of `count`.
     pub(crate) fn pass_on<R>(
         &self,

@@ -44,7 +44,7 @@ pub(super) struct Connection {
     context: Option<CallContext>,
     /// The number of the last message that was refused before its arguments were read.
     refused: Option<u32>,
-    /// Whether the list of connections has this one.
+    /// Whether the list of connections contains this connection.
     is_listed: bool,
 }
 

@@ -332,8 +332,8 @@ impl Exports {
     pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client) -> Result<PingAnswer> {
         let references = &mut self.tables().references;
         let mut fresh = draw_set()?;
-        // An identifier has 16 bits. If most of them are taken, the last one drawn may be in use,
-        // and the ping is refused.
+        // An identifier has 16 bits. If most of them are taken, the last identifier drawn may be in
+        // use, and the ping is refused.
         for _ in 0..DRAWS {
             if !references.has_set(fresh) {
                 break;

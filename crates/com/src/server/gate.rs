@@ -29,7 +29,8 @@ struct Gate<'a> {
     connection: &'a mut Connection,
     least: Level,
     stage: Stage,
-    /// The deadline of the authentication, and the connection's count among the waiting ones.
+    /// The deadline of the authentication, and the connection's count among the waiting
+    /// connections.
     proof: Option<(Deadline, Counted)>,
 }
 

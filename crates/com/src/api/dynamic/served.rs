@@ -150,7 +150,8 @@ pub fn with_performer<P: Performer, R>(object: &IUnknown, work: impl FnOnce(&P) 
     performer.downcast_ref().map(work)
 }
 
-/// Returns the identity of an object. The reference `object` becomes that of the identity.
+/// Returns the identity of an object: its interface pointer for IUnknown, which takes over the
+/// reference `object`.
 fn identity(object: Arc<Object>) -> IUnknown {
     let facet = object.facet(Arc::as_ptr(&object), IUnknown::IID);
     let _ = Arc::into_raw(object);

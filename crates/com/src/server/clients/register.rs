@@ -87,7 +87,8 @@ pub(super) struct Known {
 /// A source of connections of a client.
 struct Source {
     origin: Origin,
-    /// The process id where the origin is a process that has one here; otherwise 0.
+    /// The id of the process that is the origin, if it has an id in this PID namespace; otherwise
+    /// 0.
     pid: u32,
     /// The host name by which connections from there reach this process.
     local: Option<String>,

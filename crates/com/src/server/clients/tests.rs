@@ -377,7 +377,7 @@ fn owed_references_are_released_over_other_links_of_the_process() {
     let clients = Clients::default();
     let take =
         |oxid, peer: &Peer, local, others: &[&str]| take_references_to_return(&clients, oxid, peer, local, others);
-    // A client whose own address equals the one at which it reaches this process runs on this host.
+    // A client whose own address is also the address of this process runs on this host.
     let first = enter_at(&clients, 1, &host("127.0.0.1"), Some("127.0.0.1"));
     let second = enter_at(&clients, 2, &host("far"), Some("near"));
     for number in [first, second, enter(&clients, 3, &process(7))] {
@@ -757,7 +757,7 @@ fn the_places_of_a_receiver_are_limited() {
     // The links of this process have no such limit.
     let far = expect(&clients, 1, &place(&host("far")));
     assert_eq!(pass_on("far", Ok(())).unwrap(), far);
-    // Peers that name many places leave one to each lost client.
+    // Peers that name many places leave room for one place of each lost client.
     let number = enter(&clients, 1, &host("lost"));
     assert_eq!(enter_as(&clients, 1, &host("further"), number), number);
     (0..2).for_each(|_| assert_eq!(leave(&clients, number, End::Lost(Instant::now()), 1), []));

@@ -36,8 +36,8 @@ pub(crate) struct Libraries(Mutex<HashMap<PathBuf, Arc<Loaded>>>);
 impl Loaded {
     fn new(path: &Path) -> Result<Self> {
         let failed = |code, error: libloading::Error| Error::new(code, format!("{}: {error}", path.display()));
-        // SAFETY: the library's initialisation is trusted with the registration of the class, whose
-        // file only this user or root can write.
+        // SAFETY: the library's initialisation is trusted like the registration of the class. Only
+        // this user or root can write the registration's file.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = library.map_err(|error| failed(code::CO_E_DLLNOTFOUND, error))?;
         // SAFETY: COM defines the function with this signature.

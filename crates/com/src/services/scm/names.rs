@@ -99,15 +99,15 @@ pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadl
         }
         match deadline::with(deadline, || start(deadline))? {
             true => starts += 1,
-            // `attempt` found no server, but `start` has found one: another process has started it,
-            // or it is ending.
+            // `attempt` found no server, but `start` has found one: another process has started the
+            // server, or the server is ending.
             false => std::thread::sleep(PAUSE),
         }
     }
 }
 
-/// Whether the error may mean that the server has just ended or is about to, so that a new one can
-/// be started.
+/// Whether the error may mean that the server has just ended or is about to end, so that a new
+/// server can be started.
 fn may_be_ending(result: HRESULT) -> bool {
     [code::RPC_S_SERVER_UNAVAILABLE, code::RPC_E_DISCONNECTED, code::REGDB_E_CLASSNOTREG].contains(&result)
 }

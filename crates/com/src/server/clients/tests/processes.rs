@@ -239,7 +239,7 @@ fn a_connection_that_needs_no_admission_is_admitted_under_the_lock_under_which_i
     let arrival = Arrival { peer: &peer, local: None, group: None, proved: None };
     let number = clients.enter(oxid, &arrival, Some(&merge)).unwrap().number;
     assert_eq!(clients.oxid_of(expected), None);
-    // The new connection has entered when the last former one leaves.
+    // The new connection has entered when the last earlier connection leaves.
     assert_eq!(enter(&clients, 1, &peer), number);
     assert_eq!((leave(&clients, number, End::InOrder, 9), clients.is_lost(number)), (vec![], false));
     assert_eq!(leave(&clients, number, End::InOrder, 9), [number]);
