@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The time for which releases wait for others to join their batch.
 const BATCH: Duration = Duration::from_millis(5);
 /// The time until the next attempt if a process could not be reached, and the interval at which the
-/// janitor looks whether the processes of lost clients have ended.
+/// janitor checks whether the processes of lost clients have ended.
 const RETRY: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links, and for links whose mark is not known.
 const ROUND: Duration = Duration::from_secs(10);

@@ -264,8 +264,8 @@ impl AssociationClient {
 
     /// Identifies the client's process by its introduction, and returns the answer. A client keeps
     /// its first identity: an OXID, or its users once one of them has called. A client over
-    /// datagrams has no further connection, so a later proof on the association may assign it to
-    /// another client with its OXID.
+    /// datagrams has no further connection, so a later proof on the association may assign the
+    /// association to another client with its OXID.
     fn identify(&self, client: Introduction) -> Greeting {
         if client.asks {
             return self.challenge.greeting();
