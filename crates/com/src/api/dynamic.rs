@@ -192,7 +192,7 @@ impl Object {
         Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
     }
 
-    /// Wraps a reference whose interface has been verified for both sides.
+    /// Wraps a reference to an interface that both sides describe alike.
     fn of(link: Arc<Link>, reference: &ObjRef) -> Result<Self> {
         if reference.oxid != link.oxid() {
             return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference leads to an object of another process"));
@@ -226,7 +226,7 @@ impl Object {
     /// # Errors
     ///
     /// E_NOINTERFACE when the object does not have the interface; RPC_E_VERSION_MISMATCH when the
-    /// server describes it differently.
+    /// server describes the interface differently.
     pub fn query(&self, interface: Identity) -> Result<Self> {
         let target = own_target::query_interface(&self.link, self.target, &interface.info())?;
         Ok(Self::new(Arc::clone(&self.link), target, own_calls::REFS_PER_QUERY, interface.iid))
@@ -250,8 +250,8 @@ impl Object {
         exchange(&self.link, self.target, opnum, request, Unsent::default())
     }
 
-    /// As [`Self::call`], with the frame of the reply in `results`, whose memory is used again: a
-    /// caller that repeats a call allocates nothing for it.
+    /// As [`Self::call`], but stores the frame of the reply in `results`. The memory of `results`
+    /// is reused, so that a caller that repeats a call allocates nothing.
     ///
     /// # Errors
     ///

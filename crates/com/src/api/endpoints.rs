@@ -78,7 +78,8 @@ fn any_way(protocol: ProtocolSequence) -> Option<Way> {
 fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBinding> {
     let (protocol, usual) = match binding.protocol {
         ProtocolSequence::Lrpc => (ProtocolSequence::Lrpc, LOCAL_MAPPER.to_owned()),
-        // Endpoints for datagrams are queried over TCP as well, on which every mapper listens.
+        // Endpoints for datagrams are queried over TCP as well, because every mapper listens on
+        // TCP.
         _ => (ProtocolSequence::IpTcp, epm::PORT.to_string()),
     };
     let endpoint = endpoint.map_or(usual, str::to_owned);

@@ -127,7 +127,8 @@ pub struct Connections {
 pub struct Connected {
     /// The number of the connection. A later connection has a greater number.
     pub number: u64,
-    /// The client's process, where it is one of the server's host and the server's PID namespace.
+    /// The id of the client's process, if it runs on the server's host and in the server's PID
+    /// namespace.
     pub pid: Option<u32>,
     /// The user of that process, where the kernel knows it.
     pub uid: Option<u32>,

@@ -113,7 +113,8 @@ impl Link {
         Ok(link)
     }
 
-    /// Whether the server is not an obvia process, and performs functions only.
+    /// Whether the peer is a server that is not an obvia process. Such a server performs functions
+    /// only.
     pub(crate) fn is_foreign(&self) -> bool {
         self.foreign.is_some()
     }
@@ -320,8 +321,8 @@ impl Link {
     }
 
     /// Proves to the server that this process is the one to which the server has sent the key of a
-    /// mark over another link, and replaces the home connection by one of that client. Returns
-    /// whether the server knows the key and has accepted the proof.
+    /// mark over another link, and replaces the home connection by a connection of that client.
+    /// Returns whether the server knows the key and has accepted the proof.
     fn prove_process(&mut self, key: u128, deadline: Deadline) -> Result<bool> {
         let greet = |channel: &mut Channel| self.introduce(channel, Some(key), deadline);
         let options = for_home(&self.options);

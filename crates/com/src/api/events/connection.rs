@@ -15,9 +15,9 @@ const END_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// E_NOINTERFACE for an object without connection points; CONNECT_E_NOCONNECTION when it has none
-/// for the sink's interface; CONNECT_E_ADVISELIMIT or CONNECT_E_CANNOTCONNECT when it refuses the
-/// sink; otherwise as for every call.
+/// E_NOINTERFACE for an object without connection points; CONNECT_E_NOCONNECTION when the object
+/// has no connection point for the sink's interface; CONNECT_E_ADVISELIMIT or
+/// CONNECT_E_CANNOTCONNECT when the object refuses the sink; otherwise as for every call.
 pub fn advise<S: Interface, I: Remote>(source: &S, sink: &I) -> Result<Connection> {
     advise_by(&source.cast()?, I::INFO, &sink.cast()?)
 }
@@ -41,8 +41,8 @@ pub fn advise_by(source: &IUnknown, info: &'static InterfaceInfo, sink: &IUnknow
     Ok(Connection { point: Some(point), cookie })
 }
 
-/// The connection of a sink to a source, which ends with this value. If the source is gone, the
-/// connection has ended already.
+/// The connection of a sink to a source. The connection ends with this value. If the source is
+/// gone, the connection has ended already.
 #[derive(Debug)]
 #[must_use = "the connection ends at once when nobody keeps it"]
 pub struct Connection {

@@ -1,8 +1,8 @@
 //! The enumerators of connection points and of connections.
+//!
 //! `Next` of an enumerator returns S_FALSE with the remaining elements if fewer remain than the
 //! caller wants. Implementations in Rust cannot return a success code, so the interfaces are
 //! declared by their vtables here.
-//! cannot return a success code, so the interfaces are declared by their vtables here.
 
 #![allow(non_snake_case, reason = "names are COM's")]
 

@@ -39,7 +39,7 @@ struct Sink {
     cookie: u32,
     /// The sink's pointer to the interface of the connection point.
     pointer: Agile<IUnknown>,
-    /// The link to the sink's process, where it is another process.
+    /// The link to the sink's process, if that is another process.
     link: Option<Arc<Link>>,
     is_connected: AtomicBool,
     /// The number of consecutive calls that the sink did not answer in time.
@@ -87,7 +87,7 @@ impl Point {
             .map_err(|error| if error.code() == code::E_NOINTERFACE { cannot(error) } else { error })?;
         let link = look_behind(&pointer).map(|imported| imported.link);
         let pointer = Agile::new(&pointer).map_err(cannot)?;
-        // The sinks are released without a lock.
+        // The dead sinks are dropped after the guard, so that they are released without the lock.
         let dead: Vec<Arc<Sink>>;
         let mut sinks = lock(&self.sinks);
         // Sinks whose processes have ended stay connected until the next event, so they are removed
