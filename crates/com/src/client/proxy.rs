@@ -2,7 +2,7 @@
 //!
 //! One proxy manager stands for one object of another process. It has one interface proxy for each
 //! requested interface. An interface proxy begins with a pointer to a vtable, so its holder uses it
-//! as any interface pointer. There is a separate interface proxy for each link by which the
+//! like any other interface pointer. There is a separate interface proxy for each link by which the
 //! interface came, and queries through it use that link.
 
 mod known;
@@ -376,7 +376,7 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     let link = proxies.lock().unwrap_or_else(PoisonError::into_inner).first().map(|proxy| Arc::clone(&proxy.link));
     let Some(link) = link else { return };
     let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
-    // A new manager may have taken the place since the count reached zero.
+    // A new manager may have taken the entry since the count reached zero.
     if managers.get(&oid).is_some_and(|there| there.manager() == manager) {
         managers.remove(&oid);
     }

@@ -30,7 +30,7 @@ const IID_OUT: GUID = com_guid(0x1a3);
 
 /// The greatest number of properties (MAX_ACTPROP_LIMIT, MS-DCOM 2.2.28.1); the least is one.
 const PROPERTIES_MAX: usize = 10;
-/// The number of bytes before a serialized value: the common header and its private header.
+/// The number of bytes before a serialized value: the common header and the value's private header.
 const HEADERS: usize = 16;
 /// The origin of a call: another machine (MSHCTX_DIFFERENTMACHINE).
 const DIFFERENT_MACHINE: u32 = 2;

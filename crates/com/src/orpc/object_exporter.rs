@@ -148,7 +148,7 @@ impl Calls for Request {
     }
 }
 
-/// The response of a resolver. Each ends with an error_status_t, 0 for success.
+/// The response of a resolver. Each response ends with an error_status_t, 0 for success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Response {
     /// The response to opnum 0, which contains no version.

@@ -142,7 +142,8 @@ impl Runtime {
         self.exports().keep(object, info, Keeping::Once(holder), REFS_PER_POINTER.into())
     }
 
-    /// Returns the bindings by which processes in a context reach this process.
+    /// Returns the bindings by which the destination of this thread's marshaling reaches this
+    /// process, or if no destination is known, by which processes in a context do.
     pub(super) fn bindings_there(&'static self, context: Context) -> Result<Vec<StringBinding>> {
         if let Some(process) = destination() {
             return Ok(self.bindings_for(Client::Process(process)));

@@ -194,8 +194,8 @@ impl AssociationClient {
         self.presence().is_none() && self.users().first.is_some()
     }
 
-    /// Returns the client process, if it has introduced itself, or the first of its principals that
-    /// has called.
+    /// Returns the client process, if it has introduced itself, or else the first of its principals
+    /// that has called, if any.
     pub(crate) fn client(&self) -> Option<Identity> {
         let introduced = self.presence().map(|presence| presence.identity(false));
         introduced.or_else(|| self.users().first)

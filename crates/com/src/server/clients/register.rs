@@ -70,8 +70,8 @@ pub(super) struct Known {
     /// The group of the client's associations, where the client has not introduced itself. The
     /// group is kept so that a returning client can join it.
     pub(super) group: Option<Arc<Group<GroupClient>>>,
-    /// The number of connections. A connection that is not admitted has not proved yet that its
-    /// principal owns the process, or belongs to another principal.
+    /// The number of connections, and of the admitted ones. A connection is not admitted while its
+    /// principal has not proved to own the process, or if it belongs to another principal.
     pub(super) count: usize,
     pub(super) admitted: usize,
     /// The references in refused calls, which this process gives back once it has a link to the
@@ -156,7 +156,7 @@ impl Known {
         Some(Lost { since: given, process: process?.ok() })
     }
 
-    /// Whether a connection of the client has been admitted, and its state is kept.
+    /// Whether the client has an admitted connection, or is lost.
     pub(super) fn has_entered(&self) -> bool {
         self.admitted > 0 || self.lost.is_some()
     }
