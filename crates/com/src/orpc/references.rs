@@ -10,9 +10,9 @@
 //!   released.
 //! - As long as any client has references, clients that received references from others are safe,
 //!   too, while they ping.
-//! - When an object was in no ping set and unused for the patience of [`Pinging`], all references
-//!   of clients that must ping are dropped. References of obvia processes stay until they are
-//!   released or the processes end.
+//! - When an object has been in no ping set and unused for the patience of [`Pinging`], all
+//!   references of clients that must ping are dropped. References of obvia processes stay until
+//!   they are released or the processes end.
 //!
 //! A client that passes references on and dies or loses them can thus at most delay the release of
 //! an object. A client that releases too much cannot take references that it has not passed on.

@@ -1,4 +1,4 @@
-//! Objects of this process whose references came back.
+//! Objects of this process that other processes pass back, with their references.
 
 use obvia_rpc::vi_call::TargetId;
 use std::cell::Cell;

@@ -26,7 +26,7 @@ impl Runtime {
         }
         if let Some(process) = destination() {
             // Opens the endpoints by which the destination calls back, as for any other reference.
-            // The virtual interfaces come in addition.
+            // The virtual interfaces are opened in addition.
             self.bindings_for(Client::Process(process));
         }
         self.exporter.listen_over_vi(endpoint)?;

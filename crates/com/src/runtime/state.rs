@@ -197,8 +197,8 @@ impl Runtime {
         Ok(listener)
     }
 
-    /// Returns the object exported by a name, or the one that performs an interface of functions,
-    /// by the interface's name.
+    /// Returns the object exported by a name, or the performer of an interface of functions, by the
+    /// interface's name.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
         match name.strip_prefix(PREFIX) {
             Some(interface) => self.functions().named(interface),

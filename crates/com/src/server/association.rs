@@ -346,7 +346,8 @@ impl Interfaces for AssociationClient {
             self.exporter.exports().note_call(target);
         }
         self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)?;
-        // Anonymous clients may call some of the services everywhere.
+        // An anonymous call of a service does not count, since some services permit anonymous calls
+        // everywhere.
         if maker.is_some() || target.generation != 0 || target == own_calls::TARGET {
             self.note_call();
         }

@@ -23,7 +23,7 @@
 //! one exception: if it was given references lately and its process lives, it is lost. The
 //! references may still be on their way: the process may have closed its connections before it
 //! received them, and connects again to use them. Its states are run down as those of a client that
-//! gone. A broken network does not prove that a client is gone. The references and states of a
+//! is gone. A broken network does not prove that a client is gone. The references and states of a
 //! client that was lost through the network, and the references of a lost process of this host, are
 //! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). The references of a process of
 //! this host are dropped earlier if the process ends. References that another client passes to a
@@ -88,7 +88,7 @@ pub(super) enum Ending {
     All,
 }
 
-/// A function that moves the references of one client number to another one of the same process.
+/// A function that moves the references of one client number to another number of the same process.
 pub(super) type Merge<'a> = &'a dyn Fn(ClientNumber, ClientNumber) -> bool;
 
 /// The client of a connection that has entered.
@@ -120,8 +120,8 @@ impl Clients {
     ///
     /// With `merge`, the connection is admitted at once, under the same lock, so that the end of
     /// the client's last other connection does not end the client in between. `merge` moves the
-    /// references of one number to another one. It returns false, and moves none, if they are too
-    /// many.
+    /// references of one number to another number. It returns false, and moves none, if there are
+    /// too many.
     ///
     /// # Errors
     ///

@@ -74,7 +74,7 @@ impl Presence {
         local: Option<&str>,
     ) -> Result<Self, Status> {
         let (challenge, own, clients) = (challenge.0.get().copied(), exporter.oxid(), exporter.clients());
-        // The codes are computed before the client enters, since it enters under a lock.
+        // The codes are computed before the client enters, since entering takes a lock.
         let find = |(code, challenge)| {
             let places = places_of(own, &exporter.network().bindings(None), local, peer);
             let valid = |mark| {

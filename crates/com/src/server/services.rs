@@ -42,7 +42,8 @@ pub(crate) trait Services: Sync {
         state: &AssociationState,
     ) -> Option<Result<Vec<u8>, Status>>;
 
-    /// Returns the interfaces and methods whose least level differs from that of all other calls.
+    /// Returns the interfaces and methods whose least authentication level differs from that of all
+    /// other calls.
     fn exemptions(&self, least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption>;
 
     /// Returns the counters of calls, if calls are counted.

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A relay that carries nothing, and that calls a function when it is woken and one when it is
+/// A relay that carries nothing, and that calls a function when it is woken and another when it is
 /// dropped.
 struct Idle {
     woken: Box<dyn Fn() + Send + Sync>,

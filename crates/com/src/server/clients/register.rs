@@ -213,7 +213,7 @@ impl Known {
 }
 
 impl Register {
-    /// Returns the numbers of an OXID.
+    /// Returns the client numbers of an OXID.
     fn numbers(&self, oxid: u64) -> impl Iterator<Item = ClientNumber> {
         self.numbers.get(&oxid).into_iter().flatten().copied()
     }
@@ -223,7 +223,8 @@ impl Register {
         self.numbers(oxid).filter_map(|number| Some((number, self.known.get(&number)?)))
     }
 
-    /// Returns the clients of an OXID that have been admitted, with their numbers.
+    /// Returns the clients of an OXID that have an admitted connection or are lost, with their
+    /// numbers.
     fn entered(&self, oxid: u64) -> impl Iterator<Item = (ClientNumber, &Known)> {
         self.of(oxid).filter(|(_, known)| known.has_entered())
     }
@@ -234,9 +235,10 @@ impl Register {
     }
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there,
-    /// if any. Clients without an admitted connection do not count. Among clients that fit alike,
-    /// connected ones come before lost ones, and then the lowest number counts: a stranger can know
-    /// the OXID only after the process has used it, so the process usually came first.
+    /// if any. Clients that have no admitted connection and are not lost do not count. Among
+    /// clients that fit alike, connected ones come before lost ones, and then the lowest number
+    /// counts: a stranger can know the OXID only after the process has used it, so the process
+    /// usually came first.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
         let fits = self.entered(oxid).filter_map(|(number, known)| rank(number, known));
@@ -367,7 +369,8 @@ impl Register {
     }
 
     /// Returns the processes that are expected at the source of a connection, and those whose
-    /// references wait for `client`, the client of the connection; `None` for a new one.
+    /// references wait for `client`. `client` is the client of the connection; `None` for a new
+    /// client.
     fn meant(
         &self,
         oxid: u64,

@@ -190,7 +190,7 @@ impl ActivationRequest {
     }
 }
 
-/// Returns the string binding of the SCM on a host, or the registration's own string binding.
+/// Returns `host` if it is a string binding, otherwise the string binding of the SCM on that host.
 fn binding_of(host: &str) -> String {
     if StringBinding::is_meant(host) { host.to_owned() } else { format!("ncacn_ip_tcp:{host}[{}]", epm::PORT) }
 }

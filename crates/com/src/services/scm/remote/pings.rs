@@ -214,7 +214,7 @@ impl Parts {
     }
 }
 
-/// Performs a ping in this process or another one.
+/// Performs a ping in this process or another process.
 fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
     let exports = caller.exporter.exports();
     Ok(match request {
