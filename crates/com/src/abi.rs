@@ -1,4 +1,5 @@
-//! The runtime by raw pointers, for bindings of other languages. Not for programs.
+//! The functions of the runtime over raw pointers, for bindings of other languages. Programs do not
+//! use them.
 
 pub use crate::api::dynamic::pointer::connect;
 pub use crate::api::dynamic::served::{ObjectTable, Performer, WeakObject, object, with_performer};
@@ -46,7 +47,7 @@ pub fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Puts a channel of the proxy's link at hand for this thread's next call: see [`Calls::exchange`].
+/// Prepares a channel of the proxy's link for this thread's next call: see [`Calls::exchange`].
 ///
 /// # Errors
 ///
@@ -98,7 +99,8 @@ pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static Interfac
 }
 
 /// Returns the description of an interface without generated code, for calls by frames and for
-/// objects that are called by frames. There is one for each distinct value, which is never freed.
+/// objects that are called by frames. Each distinct value has one description, which is never
+/// freed.
 ///
 /// # Safety
 ///
@@ -208,19 +210,19 @@ pub fn unshare(memory: *mut u8) {
     crate::client::shared::end(memory);
 }
 
-/// Sets the limit on the time of this thread's further calls, and returns the previous limit;
-/// `None` is the default.
+/// Sets the time limit of this thread's further calls, and returns the previous limit. `None`
+/// stands for the default limit.
 pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
     crate::types::deadline::set_timeout(timeout)
 }
 
-/// Makes a canceller one of those that end this thread's further calls; [`Canceller::run`] does so
-/// for a limited time.
+/// Adds a canceller that can end this thread's further calls, until [`remove_canceller`].
+/// [`Canceller::run`] adds it only while a function runs.
 pub fn add_canceller(canceller: &Canceller) {
     canceller.add();
 }
 
-/// Reverts one [`add_canceller`] of this thread. Nothing happens where there is none.
+/// Reverts one [`add_canceller`] of this thread, if there is one for the canceller.
 pub fn remove_canceller(canceller: &Canceller) {
     canceller.remove();
 }

@@ -29,9 +29,9 @@
 //! }
 //! ```
 //!
-//! Within one process a call is a plain call through the object's vtable. Across processes it goes
-//! through shared memory, without the kernel: see the crates below, `obvia-rpc` (calls),
-//! `obvia-ndr` (layout) and `obvia-via` (memory).
+//! Within one process a call is a plain call through the object's vtable. Between processes of a
+//! host it goes through shared memory, without the kernel: see the crates on which this crate
+//! builds, `obvia-rpc` (calls), `obvia-ndr` (layout) and `obvia-via` (memory).
 
 // Generated code refers to the crate by this name, here as well.
 extern crate self as obvia;

@@ -5,18 +5,18 @@
 //! the wire form of an interface pointer. [`OrpcThis`] and [`OrpcThat`] precede the parameters and
 //! the results of a call. [`activation`] has the properties of activation requests and answers.
 //! [`object_exporter`], [`rem_unknown`] and [`activator`] are the interfaces that every process
-//! with objects has in addition. [`Oxids`] and [`References`] are the tables of a server, and
-//! [`PingPlan`] is the state of a client.
+//! with objects has besides the interfaces of its objects. [`Oxids`] and [`References`] are the
+//! tables of a server, and [`PingPlan`] is the state of a client.
 //!
 //! # Reference counting
 //!
 //! [`References`] counts the exports of this process, for all clients:
 //!
-//! - An entry of the exports is one interface here. Its IPID contains the entry's target and the
-//!   OXID. The exports map objects and interfaces to targets, and targets to stubs; peers have no
-//!   influence on them.
-//! - An obvia process is a [`Client::Process`], by the number that this process has given to it. It
-//!   does not ping: the end of its connections reports that it is gone, and
+//! - An entry of the exports is one interface of one object. Its IPID contains the entry's target
+//!   and the OXID. The exports map objects and interfaces to targets, and targets to stubs; peers
+//!   have no influence on them.
+//! - An obvia process is a [`Client::Process`], with the number that this process has assigned to
+//!   it. Such a client does not ping: the end of its connections reports that it is gone, and
 //!   [`References::drop_client`] drops its references at once.
 //! - Any other peer is a [`Client::Peer`], by its host and its authenticated principal. Its death
 //!   is not reported, so its references live by pings. Finer distinctions protect peers better from
@@ -85,7 +85,7 @@ pub struct Interface {
     /// The name.
     pub name: &'static str,
     /// Whether requests name an object and begin with ORPCTHIS. Such an interface is an ORPC
-    /// interface; the others are RPC interfaces.
+    /// interface; all other interfaces are RPC interfaces.
     pub has_objects: bool,
     /// The methods.
     pub methods: &'static [Method],
@@ -97,5 +97,5 @@ pub const INVALID_OXID: Status = Status(0x0000_0776);
 pub const INVALID_OID: Status = Status(0x0000_0777);
 /// The resolver does not know the ping set (OR_INVALID_SET).
 pub const INVALID_SET: Status = Status(0x0000_0778);
-/// The resolver has no room (OR_NO_RESOURCES is not on the wire; this is RPC_S_OUT_OF_RESOURCES).
+/// The resolver has no room (RPC_S_OUT_OF_RESOURCES, because OR_NO_RESOURCES is never sent).
 pub const OUT_OF_RESOURCES: Status = Status(0x0000_06b9);

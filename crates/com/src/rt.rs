@@ -55,7 +55,8 @@ pub fn not_shared() -> HRESULT {
     crate::types::error::leave(Error::new(code::E_INVALIDARG, words))
 }
 
-/// Makes the caller's room for an array that a method lends: none for a proxy.
+/// Makes the caller's room for an array that a method lends, and returns a pointer to the room. A
+/// proxy needs no room.
 #[inline(always)]
 pub fn borrowing<T: Scalar>(is_proxy: bool, room: usize) -> (Borrowing<T>, *mut T) {
     let mut borrowing = Borrowing::new(is_proxy, room);
@@ -83,12 +84,12 @@ pub unsafe fn lent<T: Scalar>(
     Ok(unsafe { borrowing.lent(first, count) })
 }
 
-/// Makes the array that a method lends.
+/// Makes the array that a method lends to its caller.
 ///
 /// # Safety
 ///
-/// `first` must lead to null, or to room for `room` elements that no other code writes for the
-/// lifetime of the result.
+/// `first` must point to a null pointer, or to a pointer to room for `room` elements that no other
+/// code writes for the lifetime of the result.
 #[inline(always)]
 pub unsafe fn lending<'a, T: Scalar + 'static>(first: *mut *mut T, room: usize) -> crate::Lending<'a, T> {
     // SAFETY: the caller's promise.
@@ -97,7 +98,7 @@ pub unsafe fn lending<'a, T: Scalar + 'static>(first: *mut *mut T, room: usize) 
     unsafe { crate::Lending::new(first, room) }
 }
 
-/// Returns the address of a method's lent elements, when the method has ended.
+/// Ends the lending of a method that has returned, and returns the address of the lent elements.
 #[inline(always)]
 pub fn finish_lending<T: Scalar + 'static>(lending: crate::Lending<'_, T>) -> *mut T {
     lending.finish()
@@ -126,7 +127,8 @@ pub fn count<T: TryFrom<usize>>(length: usize) -> Result<T> {
 ///
 /// # Safety
 ///
-/// `this` must be a live interface pointer, `OFFSET` pointers from the start of an `Identity`.
+/// `this` must be a live interface pointer, and its `Identity` must start `OFFSET` pointers after
+/// it.
 #[inline(always)]
 pub unsafe fn identity<'a, Identity, const OFFSET: isize>(this: *mut c_void) -> &'a Identity {
     // SAFETY: the caller's promise.
@@ -197,7 +199,8 @@ pub fn claimed_of(count: Option<i64>) -> usize {
     count.map_or(usize::MAX, claimed)
 }
 
-/// Converts the value of an expression to a number of elements.
+/// Converts the value of an expression to a number of elements; `None` for no value or a negative
+/// one.
 #[inline]
 pub fn elements_of(count: Option<i64>) -> Option<usize> {
     usize::try_from(count?).ok()
@@ -216,7 +219,7 @@ pub fn wrong_arm() -> Error {
     Error::new(code::E_INVALIDARG, "the union's arm does not match its discriminant")
 }
 
-/// Verifies that the number of used elements is within the room.
+/// Returns the number of used elements if it is within the room.
 ///
 /// # Errors
 ///

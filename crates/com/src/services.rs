@@ -1,5 +1,5 @@
-//! The calls that a process performs for its peers beside those of its objects, and the place where
-//! its runtime is made.
+//! The calls that a process performs for its peers besides the calls of its objects, and the
+//! function that makes the runtime of the process.
 
 pub mod dcom;
 pub(crate) mod management;

@@ -51,7 +51,7 @@ impl Identity {
     }
 }
 
-/// The greatest number of descriptions of interfaces without generated code. They are never freed.
+/// The greatest number of descriptions of interfaces without generated code, which are never freed.
 const DESCRIBED_MAX: usize = 20_000;
 
 /// An interface without generated code, with the data that is needed to call servers that are not
@@ -75,13 +75,13 @@ pub struct Described {
 }
 
 impl Described {
-    /// Returns the description for the runtime. There is one for each distinct value; it is never
-    /// freed.
+    /// Returns the description for the runtime. Each distinct value has one description, which is
+    /// never freed.
     ///
     /// # Errors
     ///
-    /// E_INVALIDARG for an IID that is reserved, except IUnknown's: the runtime calls the interface
-    /// through a vtable. E_OUTOFMEMORY after [`DESCRIBED_MAX`] different descriptions.
+    /// E_INVALIDARG for a reserved IID other than IUnknown's, because the runtime calls such an
+    /// interface through a vtable. E_OUTOFMEMORY after [`DESCRIBED_MAX`] different descriptions.
     pub(crate) fn info(&self) -> Result<&'static InterfaceInfo> {
         static MADE: Mutex<Vec<(Described, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
         let iid = self.identity.iid;
@@ -132,8 +132,8 @@ pub struct Object {
 }
 
 /// Runs `calls`, and limits the time of each call of this thread without sending the limit to
-/// callees. Inside [`crate::with_timeout`] it is sent, as that function's limit is; sending costs a
-/// message a call.
+/// callees. Inside [`crate::with_timeout`] the limit is sent, because that function's limit is
+/// sent, too. Sending a limit costs one message per call.
 pub fn with_unsent_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     deadline::with(Deadline::Within(timeout), calls)
 }
@@ -192,7 +192,7 @@ impl Object {
         Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
     }
 
-    /// Wraps a reference whose interface has been verified for both sides.
+    /// Wraps a reference to an interface that both sides describe alike.
     fn of(link: Arc<Link>, reference: &ObjRef) -> Result<Self> {
         if reference.oxid != link.oxid() {
             return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference leads to an object of another process"));
@@ -226,7 +226,7 @@ impl Object {
     /// # Errors
     ///
     /// E_NOINTERFACE when the object does not have the interface; RPC_E_VERSION_MISMATCH when the
-    /// server describes it differently.
+    /// server describes the interface differently.
     pub fn query(&self, interface: Identity) -> Result<Self> {
         let target = own_target::query_interface(&self.link, self.target, &interface.info())?;
         Ok(Self::new(Arc::clone(&self.link), target, own_calls::REFS_PER_QUERY, interface.iid))
@@ -250,8 +250,8 @@ impl Object {
         exchange(&self.link, self.target, opnum, request, Unsent::default())
     }
 
-    /// As [`Self::call`], with the frame of the reply in `results`, whose memory is used again: a
-    /// caller that repeats a call allocates nothing for it.
+    /// As [`Self::call`], but stores the frame of the reply in `results`. The memory of `results`
+    /// is reused, so that a caller that repeats a call allocates nothing.
     ///
     /// # Errors
     ///
@@ -261,7 +261,7 @@ impl Object {
     }
 
     /// Opens this thread's connection to the object's process, and waits until the process answers
-    /// on it. For a server that is not an obvia process, it only opens the connection.
+    /// on it. If the server is not an obvia process, the function does not wait.
     ///
     /// # Errors
     ///
@@ -292,8 +292,8 @@ impl Object {
     }
 }
 
-/// Sends the frame of a request with these references, and returns the method's HRESULT and the
-/// frame of its reply.
+/// Sends the frame of a request, whose references are `unsent`, and returns the method's HRESULT
+/// and the frame of its reply.
 fn exchange(
     link: &Arc<Link>,
     target: TargetId,

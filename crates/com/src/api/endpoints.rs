@@ -22,17 +22,19 @@ use obvia_rpc::uuid::Uuid;
 
 /// The name of this host's endpoint mapper for `ncalrpc`.
 const LOCAL_MAPPER: &str = "epmapper";
-/// The option of a binding with the endpoint of its host's endpoint mapper.
+/// The binding option that names the endpoint of the host's endpoint mapper.
 const MAPPER: &str = "mapper";
 
-/// Returns the endpoint in an interface's `[endpoint]` attribute.
+/// Returns the endpoint that an interface's `[endpoint]` attribute has for a protocol sequence, if
+/// any.
 fn well_known(info: &InterfaceInfo, protocol: ProtocolSequence) -> Option<String> {
     let bindings = info.endpoints.iter().filter_map(|text| text.parse::<StringBinding>().ok());
     bindings.filter(|binding| binding.protocol == protocol && !binding.endpoint.is_empty()).map(|it| it.endpoint).next()
 }
 
-/// Completes a binding with an endpoint of the interface: the binding's own, the interface's
-/// well-known one, or the one that the endpoint mapper returns.
+/// Completes a binding with an endpoint of the interface: the binding's own endpoint, the
+/// interface's well-known endpoint, or the endpoint that the endpoint mapper returns. If none of
+/// these exists for the protocol sequence, the binding stays without an endpoint.
 pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result<StringBinding> {
     let mapper = take_mapper(&mut binding);
     if !binding.endpoint.is_empty() {
@@ -50,7 +52,7 @@ pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result
     Ok(binding)
 }
 
-/// Removes the mapper option from a binding, since no other code accepts it.
+/// Removes the mapper option from a binding, because no other code accepts it. Returns its value.
 fn take_mapper(binding: &mut StringBinding) -> Option<String> {
     let at = binding.options.iter().position(|(option, _)| option == MAPPER)?;
     Some(binding.options.remove(at).1)
@@ -76,7 +78,8 @@ fn any_way(protocol: ProtocolSequence) -> Option<Way> {
 fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBinding> {
     let (protocol, usual) = match binding.protocol {
         ProtocolSequence::Lrpc => (ProtocolSequence::Lrpc, LOCAL_MAPPER.to_owned()),
-        // Endpoints for datagrams are queried over TCP as well, on which every mapper listens.
+        // Endpoints for datagrams are queried over TCP as well, because every mapper listens on
+        // TCP.
         _ => (ProtocolSequence::IpTcp, epm::PORT.to_string()),
     };
     let endpoint = endpoint.map_or(usual, str::to_owned);

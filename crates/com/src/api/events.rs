@@ -1,4 +1,4 @@
-//! Events: calls of objects that have registered for them, by COM's connection points.
+//! Events: calls of the objects (sinks) that clients have registered, by COM's connection points.
 //!
 //! An object with events has a [`ConnectionPoint`] for each interface that it calls, and implements
 //! IConnectionPointContainer by [`ConnectionPoints`]:

@@ -41,7 +41,7 @@ impl Drop for Serving {
 /// every caller. [`crate::listen`] makes the process reachable.
 ///
 /// Several threads call the functions at once, so the object must be thread-safe, as objects made
-/// by `#[implement]` of `Sync` types are. Those callers reach only this interface of the object.
+/// by `#[implement]` of `Sync` types are. Callers reach only this interface of the object.
 ///
 /// # Errors
 ///
@@ -82,8 +82,9 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
 ///
 /// A binding without endpoint, such as `ncacn_ip_tcp:host`, uses the endpoint in the interface's
 /// `[endpoint]` attribute for the protocol sequence, or else the one that the host's endpoint
-/// mapper returns. The mapper is queried at port 135, or at the one in the option `mapper`:
-/// `ncacn_ip_tcp:host[,mapper=1135]`. On this host, for `ncalrpc:`, its name is `epmapper`.
+/// mapper returns. The mapper is queried at port 135, or at the port in the option `mapper`:
+/// `ncacn_ip_tcp:host[,mapper=1135]`. For `ncalrpc:`, the endpoint of this host's mapper is
+/// `epmapper`.
 ///
 /// # Errors
 ///
@@ -91,8 +92,8 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
 /// [connects](crate::connect); RPC_S_SERVER_UNAVAILABLE when no server is there;
 /// EPT_S_NOT_REGISTERED when the endpoint mapper has no endpoint; E_ACCESSDENIED when the server
 /// denies access, or there are no credentials for it; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the
-/// server does not perform the interface; RPC_E_VERSION_MISMATCH when the two sides describe it
-/// differently.
+/// server does not perform the interface; RPC_E_VERSION_MISMATCH when the two sides describe the
+/// interface differently.
 pub fn bind<I: Remote>(binding: &str) -> Result<I> {
     Ok(bind_object(binding, I::INFO)?.cast()?)
 }
@@ -116,8 +117,8 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     if network::has_no_connections(&located) {
         return reach_foreign(runtime, &binding, ForeignServer { object, info });
     }
-    // Standard protocol sequences also lead to servers that are not obvia processes. A short
-    // deadline leaves time to try that.
+    // Standard protocol sequences also lead to servers that are not obvia processes. A shorter
+    // deadline leaves time for a second attempt, with such a server.
     let is_standard = network::is_standard(&binding);
     let remaining = deadline::of_thread().start().remaining();
     let limit = if is_standard { remaining - share_of(remaining) } else { remaining };
@@ -137,8 +138,8 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     Ok((link, reference))
 }
 
-/// The errors after which there is no second attempt: no server is there, it denies access, or the
-/// program has cancelled the call.
+/// The errors after which there is no second attempt: no server is there, authentication fails, the
+/// server denies access, or the program has cancelled the call.
 const SETTLED: [HRESULT; 5] = [
     code::RPC_E_CALL_CANCELED,
     code::RPC_S_SERVER_UNAVAILABLE,

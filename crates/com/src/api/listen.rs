@@ -13,18 +13,19 @@ use std::path::Path;
 use std::sync::Once;
 
 /// Listens on a network, so that processes of other hosts can connect to the exports of this
-/// process: `ncacn_vi_udp:0.0.0.0[5555]`. Without an endpoint the system chooses one. Returns the
-/// binding with the actual endpoint.
+/// process: `ncacn_vi_udp:0.0.0.0[5555]`. If the binding has no endpoint, the system chooses one.
+/// Returns the binding with the actual endpoint.
 ///
 /// Other virtual interfaces are `ncacn_vi_xdp` and `ncacn_vi_fabric`, in programs built with the
 /// features `xdp` and `fabric`; docs/xdp.md and docs/fabric.md describe their options.
 /// `ncacn_ip_tcp` and `ncalrpc:[NAME]` are standard protocol sequences: every DCE/RPC client can
 /// call the [interfaces of functions](crate::serve_interface) there, in NDR or NDR64.
-/// `ncadg_ip_udp` is another one, for calls in NDR: docs/dg.md. Between two obvia processes calls
-/// use FLAT, unless the option `transfer` of either end is `ndr` or `ndr64`. A process may listen
-/// on several bindings, and its references contain all of them. Options that concern this process
-/// alone, such as `interface=eth0` or `fault=loss=5%`, are not in the returned binding. They apply
-/// to every connection of the protocol sequence whose binding does not set them.
+/// `ncadg_ip_udp` is another standard protocol sequence, for calls in NDR: docs/dg.md. Between two
+/// obvia processes calls use FLAT, unless the option `transfer` of either end is `ndr` or `ndr64`.
+/// A process may listen on several bindings, and its references contain all of them. Options that
+/// concern this process alone, such as `interface=eth0` or `fault=loss=5%`, are not in the returned
+/// binding. They apply to every connection of the protocol sequence whose binding does not set
+/// them.
 ///
 /// Processes of this host reach the exports without this call. `ncacn_vi_shm:[NAME]` gives this
 /// process a further name, to which clients of its interfaces of functions can [bind](crate::bind).
@@ -86,7 +87,8 @@ const SOCKETS_MAX: RawFd = 64;
 /// Listens, as [`crate::listen`], on the sockets that this process was started with, such as those
 /// that systemd passes to a service with a socket unit. `binding` is `ncacn_ip_tcp:` with options
 /// only, which apply to all sockets: `ncacn_ip_tcp:[,security=integrity]`. Returns the bindings
-/// with the addresses and ports of the sockets; none where the process inherited no sockets.
+/// with the addresses and ports of the sockets; none if the process inherited no sockets, or if an
+/// earlier call has taken them.
 ///
 /// # Errors
 ///

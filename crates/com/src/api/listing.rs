@@ -20,7 +20,7 @@ use obvia_via::provider::shm::Entry;
 use std::time::Duration;
 use windows_core::{GUID, Interface};
 
-/// The time that each of several processes may take to answer.
+/// The time limit for the answer of each process when several are asked.
 const ANSWER: Duration = Duration::from_secs(2);
 
 /// A name that a process exports.
@@ -28,7 +28,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 pub struct Listed {
     /// The name.
     pub name: String,
-    /// The id of the process, where it is one of this host.
+    /// The id of the process, if the process runs on this host.
     pub pid: Option<u32>,
     /// The interface of the export, where the process has answered.
     pub interface: Option<String>,
@@ -40,8 +40,8 @@ pub struct Listed {
     pub over: Option<String>,
 }
 
-/// Returns the names that the processes of this user export, each with the id of the process, where
-/// it is known. No process is asked.
+/// Returns the names that the processes of this user export, each with the id of the process, if
+/// known. No process is asked.
 ///
 /// # Errors
 ///
@@ -127,23 +127,24 @@ pub struct Connections {
 pub struct Connected {
     /// The number of the connection. A later connection has a greater number.
     pub number: u64,
-    /// The client's process, where it is one of the server's host and the server's PID namespace.
+    /// The id of the client's process, if it runs on the server's host and in the server's PID
+    /// namespace.
     pub pid: Option<u32>,
     /// The user of that process, where the kernel knows it.
     pub uid: Option<u32>,
-    /// The client's host, where it is another one.
+    /// The client's host, if it is not the server's.
     pub host: Option<String>,
     /// Whether the client is this process.
     pub is_own: bool,
-    /// The server has processed at least this many messages for the client, modulo 2^32: calls, and
-    /// the runtimes' own messages.
+    /// A lower bound of the number of messages that the server has processed for the client, modulo
+    /// 2^32: calls, and the runtimes' own messages.
     pub messages: u32,
 }
 
-/// Returns the connections of the process that exports a name, among them one of this process.
+/// Returns the connections of the process that exports a name, including the one of this process.
 /// Clients that have neither introduced themselves nor made a permitted call are left out.
 ///
-/// A server counts nothing for this: the numbers are those that its connections have anyway.
+/// Servers keep no counters for this list: the numbers are those that connections have anyway.
 ///
 /// # Errors
 ///
@@ -208,8 +209,8 @@ pub struct Performed {
 }
 
 /// Returns the interfaces of functions that are performed at a string binding. A server that is not
-/// an obvia process is asked by its management interface. A binding of `ncacn_ip_tcp` or `ncalrpc`
-/// without endpoint stands for all entries of the host's endpoint mapper.
+/// an obvia process is asked through its management interface. A binding of `ncacn_ip_tcp` or
+/// `ncalrpc` without endpoint stands for all entries of the host's endpoint mapper.
 ///
 /// # Errors
 ///

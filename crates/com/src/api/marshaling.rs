@@ -2,8 +2,8 @@
 //!
 //! Proxies and stubs marshal parameters and results themselves. [`marshal`] (CoMarshalInterface) is
 //! for references that travel by other means: in a file, in a message of another protocol, or in a
-//! table for clients. The bytes are an OBJREF (MS-DCOM 2.2.18). [`Context`] is the destination, and
-//! [`Flags`] the number of times that they are unmarshaled.
+//! table for clients. The bytes are an OBJREF (MS-DCOM 2.2.18). [`Context`] says where the bytes
+//! are unmarshaled, and [`Flags`] how often.
 //!
 //! ```no_run
 //! # use obvia::{Remote, marshaling::{self, Context, Flags}};

@@ -26,7 +26,8 @@ pub struct Export {
     runtime: &'static Runtime,
     // Invariant: exported by this value alone.
     name: String,
-    // The listener of the name in the directory of this host.
+    // The listener of the name in the directory of this host; `None` for an export to networks
+    // only.
     listener: Option<Arc<Listener>>,
 }
 
@@ -74,7 +75,7 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     Ok(export)
 }
 
-/// Adds a name to those of this process.
+/// Adds a name to the exported names of this process.
 ///
 /// # Errors
 ///
@@ -126,7 +127,7 @@ pub fn connect<I: Remote>(name: &str) -> Result<I> {
     Ok(connect_object(name, I::INFO)?.cast()?)
 }
 
-/// Returns the directory in which this process serves names and finds those of others.
+/// Returns the directory in which this process serves its names and finds those of other processes.
 ///
 /// # Errors
 ///

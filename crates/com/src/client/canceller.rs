@@ -54,7 +54,7 @@ impl Drop for Scopes {
 struct Wait(Mutex<Option<Bell>>);
 
 impl Wait {
-    /// Sets the bell that a cancellation rings, and returns the previous one.
+    /// Sets the bell that a cancellation rings, if any, and returns the previous one.
     fn set(&self, bell: Option<Bell>) -> Option<Bell> {
         std::mem::replace(&mut *lock(&self.0), bell)
     }
@@ -155,7 +155,7 @@ pub(crate) fn add(canceller: &Canceller) {
 }
 
 /// Removes a canceller from those of this thread. Returns whether the canceller was one of them and
-/// was used: its bells may have been rung then.
+/// was used. If so, its bells may have been rung.
 pub(crate) fn remove(canceller: &Canceller) -> bool {
     let remove = |scopes: &Scopes| {
         let at = scopes.cancellers.borrow().iter().position(|known| Arc::ptr_eq(&known.0, &canceller.0))?;
@@ -173,7 +173,7 @@ pub(crate) fn remove(canceller: &Canceller) -> bool {
 ///
 /// # Errors
 ///
-/// If one of them was used.
+/// RPC_E_CALL_CANCELED if one of the cancellers was used.
 pub(crate) fn register(alarm: Alarm) -> Result<()> {
     let register = |scopes: &Scopes| {
         drop(scopes.wait.set(Some(alarm.into())));
@@ -189,9 +189,9 @@ pub(crate) fn check_cancellers() -> Result<()> {
     Scopes::with(Scopes::check).unwrap_or(Ok(()))
 }
 
-/// Runs `work`, the exchanges on a new connection, so that the thread's cancellers end them.
-/// Afterwards the thread's wait has its previous bell again: that of the call, on another
-/// connection, of which the exchanges are a part.
+/// Runs `work`, the exchanges on a new connection. The thread's cancellers can end the exchanges.
+/// Afterwards the thread's wait has its previous bell again, which belongs to the call for which
+/// the exchanges are made.
 ///
 /// # Errors
 ///
@@ -240,7 +240,7 @@ impl Drop for Bells<'_> {
 ///
 /// # Errors
 ///
-/// The errors of `attempt`, and if a canceller was used.
+/// The errors of `attempt`, and RPC_E_CALL_CANCELED if a canceller was used.
 pub(crate) fn in_attempts<R>(deadline: Deadline, attempt: impl Fn(Deadline) -> Result<R>) -> Result<R> {
     if !is_cancellable() {
         return attempt(deadline);

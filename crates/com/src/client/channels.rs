@@ -36,7 +36,7 @@ pub struct Calls {
     // until the request is published.
     slot: Cell<*mut [u8; INLINE_MAX]>,
     // Invariant: each entry is empty, or a region that the peer of the channel at hand has mapped.
-    // The entries of the second half are of regions that the peer may write.
+    // The entries of the second half belong to regions that the peer may write.
     regions: RegionCaches,
     // Invariant: null, or a leaked box that this field owns. Never null while `link` is not 0.
     owned: Cell<*mut OwnedChannel>,
@@ -112,7 +112,7 @@ impl Calls {
         self.slot.get()
     }
 
-    /// Puts a channel of `link` at hand, for one call at least, and frees its slot.
+    /// Puts a channel of `link` at hand, for at least one call, and waits until its slot is free.
     ///
     /// # Errors
     ///

@@ -61,8 +61,8 @@ pub(crate) fn reach<L>(
         Ok(found)
     };
     let Reached { oxid, address, home: channel, terms, .. } = introduce_at_endpoint(&local.options())?;
-    // The connection to the name stays open until the others are made, so that the server does not
-    // consider this client gone.
+    // The connection to the name stays open until the other connections are made, so that the
+    // server does not consider this client gone.
     let home = if is_one_process(&introduced.home.peer(), &channel.peer()) {
         introduced.home
     } else {

@@ -113,7 +113,8 @@ impl Link {
         Ok(link)
     }
 
-    /// Whether the server is not an obvia process, and performs functions only.
+    /// Whether the peer is a server that is not an obvia process. Such a server performs functions
+    /// only.
     pub(crate) fn is_foreign(&self) -> bool {
         self.foreign.is_some()
     }
@@ -191,7 +192,7 @@ impl Link {
         *lock(&self.process.others) = bindings.iter().cloned().map(for_peers).collect();
     }
 
-    /// Returns the host name by which the peer reaches this process over a network.
+    /// Returns the host name by which the peer reaches this process over a network, if any.
     pub(crate) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }
@@ -294,8 +295,9 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a further connection. Over a network the mark is proved again if
-    /// its key is known, so that the server recognises this process also at another address.
+    /// Introduces this process on a further connection. If the key of the mark is known, the mark
+    /// is proved again over a network, and over any link that is proved: the server then recognises
+    /// this process also at another address.
     fn introduce_further(&self, channel: &mut Channel, deadline: Deadline) -> Result<()> {
         let (known, key) = {
             let mark = lock(&self.mark);
@@ -305,8 +307,8 @@ impl Link {
             return Ok(());
         }
         if !self.is_proved {
-            // The server refuses proofs behind a translation of addresses, although it knows this
-            // process by its address.
+            // Behind a translation of addresses the server refuses the proof, but may still know
+            // this process by its address.
             if Some(own_calls::mark(channel, deadline)?.0) == known {
                 return Ok(());
             }
@@ -319,8 +321,8 @@ impl Link {
     }
 
     /// Proves to the server that this process is the one to which the server has sent the key of a
-    /// mark over another link, and opens the home connection anew as one of that process. Returns
-    /// whether the server has accepted the proof, and knows the key itself.
+    /// mark over another link, and replaces the home connection by a connection of that client.
+    /// Returns whether the server knows the key and has accepted the proof.
     fn prove_process(&mut self, key: u128, deadline: Deadline) -> Result<bool> {
         let greet = |channel: &mut Channel| self.introduce(channel, Some(key), deadline);
         let options = for_home(&self.options);
@@ -356,8 +358,8 @@ impl Link {
         self.on_channel(|channel, deadline| own_calls::call(channel, deadline, opnum, request))
     }
 
-    /// As [`Self::long_call`]; the call also ends when `is_awaited` returns false, which is asked
-    /// at intervals.
+    /// As [`Self::long_call`]; the call also ends when `is_awaited`, which is called at intervals,
+    /// returns false.
     pub(crate) fn long_call_while(&self, opnum: u16, request: &[u8], is_awaited: &dyn Fn() -> bool) -> Result<Vec<u8>> {
         self.on_channel(|channel, deadline| own_calls::call_while(channel, deadline, opnum, request, is_awaited))
     }
@@ -377,11 +379,12 @@ impl Link {
 
     /// Performs a call of the runtime's own on the home connection. The thread's cancellers end the
     /// call. The wait for the connection, the making of a new one and the call share one deadline.
-    /// After it nothing is sent: a call whose response is not awaited would break the connection.
+    /// After the deadline nothing is sent: a call whose response is not awaited would break the
+    /// connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel, Deadline) -> Result<R>) -> Result<R> {
         let deadline = deadline::of_thread().start();
         self.home.lend(deadline, |home| {
-            // Over a network the connection may have ended without the process.
+            // Over a network the connection may have ended although the process lives.
             if home.channel.is_ended() && self.is_private() {
                 return Err(self.process_ended());
             }
@@ -410,7 +413,8 @@ impl Link {
         Ok(())
     }
 
-    /// Returns the fingerprint of an interface that has been verified for both sides.
+    /// Returns the fingerprint of an interface that has been verified for both sides; `None` for
+    /// any other interface.
     pub(crate) fn fingerprint(&self, iid: &GUID) -> Option<u128> {
         lock(&self.bound).iter().find(|(bound, _)| *bound == iid.to_u128()).map(|(_, fingerprint)| *fingerprint)
     }

@@ -82,8 +82,8 @@ pub(crate) fn functions(link: &Link) -> Result<String> {
 }
 
 /// Returns the connections of the server: their number, and a line for each of the newest with the
-/// connection's number, process, user, host, whether this process has it, and number of messages,
-/// separated by tabs.
+/// connection's number, process, user, host, whether the connection is this process's, and number
+/// of messages, separated by tabs.
 pub(crate) fn connections(link: &Link) -> Result<String> {
     let answer = link.with_home(|home, deadline| call(home, deadline, OP_CONNECTIONS, &[]))?;
     text(answer)

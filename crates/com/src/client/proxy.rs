@@ -2,7 +2,7 @@
 //!
 //! One proxy manager stands for one object of another process. It has one interface proxy for each
 //! requested interface. An interface proxy begins with a pointer to a vtable, so its holder uses it
-//! as any interface pointer. There is a separate interface proxy for each link by which the
+//! like any other interface pointer. There is a separate interface proxy for each link by which the
 //! interface came, and queries through it use that link.
 
 mod known;
@@ -39,7 +39,7 @@ static UNKNOWN_VTABLE: IUnknown_Vtbl = UNKNOWN;
 /// The vtable of proxies for IUnknown alone.
 pub(crate) const UNKNOWN_POINTER: VtablePointer = VtablePointer((&raw const UNKNOWN_VTABLE).cast());
 
-/// An interface proxy, to which an interface pointer to a remote object points.
+/// An interface proxy: the target of an interface pointer to a remote object.
 #[repr(C)]
 pub struct Proxy {
     // Callers read the vtable through the interface pointer.
@@ -104,8 +104,8 @@ impl Proxy {
         })
     }
 
-    /// Puts a channel of the link at hand for a call. Returns the HRESULT of a failure, whose text
-    /// the wrapper recalls.
+    /// Puts a channel of the link at hand for a call. Returns the HRESULT of a failure, if any. The
+    /// wrapper of the proxy's method recalls the error's text.
     #[cold]
     #[inline(never)]
     pub fn prepare(&self) -> Option<HRESULT> {
@@ -181,11 +181,12 @@ pub(crate) fn find(link: &Link, oid: u64) -> Option<IUnknown> {
     let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
     let identity = proxies.first().map(|proxy| NonNull::from(&**proxy).cast::<c_void>())?;
     drop(proxies);
-    // SAFETY: the identity is an interface pointer, and the reference just taken goes with it.
+    // SAFETY: the identity is an interface pointer, and owns the reference that was just taken.
     Some(unsafe { IUnknown::from_raw(identity.as_ptr()) })
 }
 
-/// Returns the interface proxy for a target, making it where there is none.
+/// Returns the interface proxy for a target, with a reference for the caller. Makes the proxy if
+/// there is none.
 ///
 /// The proxy takes over `public_refs` references of `target`.
 pub(crate) fn import(
@@ -230,7 +231,8 @@ fn add_refs(count: &AtomicU32, refs: u32) {
     let _ = count.fetch_update(Ordering::AcqRel, Ordering::Acquire, add);
 }
 
-/// Takes one of the references that a proxy holds at the server, to be sent home with the object.
+/// Takes one of the references that a proxy holds at the server, to pass the object back to its own
+/// process. Returns `None` for an object that is no proxy.
 pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Imported>> {
     let Some(imported) = look_behind(object) else { return Ok(None) };
     // SAFETY: `look_behind` returns `Some` for proxies only.
@@ -265,7 +267,7 @@ impl Proxy {
 /// the count wrap to 0.
 const REFERENCES_MAX: u32 = u32::MAX / 2;
 
-/// Aborts the process if the count could overflow.
+/// Returns true, or aborts the process if the count could overflow.
 fn is_counted(before: u32) -> bool {
     if before > REFERENCES_MAX {
         std::process::abort();
@@ -374,7 +376,7 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     let link = proxies.lock().unwrap_or_else(PoisonError::into_inner).first().map(|proxy| Arc::clone(&proxy.link));
     let Some(link) = link else { return };
     let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
-    // A new manager may have taken the place since the count reached zero.
+    // A new manager may have taken the entry since the count reached zero.
     if managers.get(&oid).is_some_and(|there| there.manager() == manager) {
         managers.remove(&oid);
     }

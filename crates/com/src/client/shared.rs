@@ -79,7 +79,7 @@ pub(crate) fn end(start: *mut u8) {
     }
 }
 
-/// Returns the memory that contains an address.
+/// Returns the memory of this process that contains an address, if there is any.
 pub(crate) fn find(address: usize) -> Option<Arc<Known>> {
     let tables = tables();
     let (start, known) = tables.as_ref()?.regions.range(..=address).next_back()?;
@@ -95,8 +95,9 @@ impl Known {
         self.region.is_writable()
     }
 
-    /// Selects this region for one array position of this thread, which has the given cache.
-    /// Returns false if the region has ended meanwhile.
+    /// Selects this region for one array position of this thread. `cache` is the position's entry
+    /// in `caches`, and `number` is the region's number at the peer. Returns false if the region
+    /// has ended meanwhile.
     pub(crate) fn fill_cache(&self, cache: &RegionCache, number: u16, caches: &RegionCaches) -> bool {
         let mut tables = tables();
         let tables = tables.get_or_insert_default();
@@ -113,15 +114,15 @@ impl Known {
     }
 }
 
-/// Removes the selections of a thread that ends from the table.
+/// Removes from the table the selections of a thread that is ending.
 pub(crate) fn leave(caches: &RegionCaches) {
     if let Some(tables) = tables().as_mut() {
         tables.threads.retain(|known| known.0 != NonNull::from(caches));
     }
 }
 
-/// Returns the number of a region at the peer of a channel. If the peer does not have the region,
-/// sends it. `let_go` clears the thread's selections, and is called before the peer unmaps other
+/// Returns the number of a region at the peer of a channel, and sends the region if the peer does
+/// not have it. `let_go` clears the thread's selections, and is called before the peer unmaps other
 /// regions. `None` where the peer cannot map the region.
 pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn()) -> Option<u16> {
     if !channel.shares_memory() {

@@ -30,7 +30,7 @@ const IID_OUT: GUID = com_guid(0x1a3);
 
 /// The greatest number of properties (MAX_ACTPROP_LIMIT, MS-DCOM 2.2.28.1); the least is one.
 const PROPERTIES_MAX: usize = 10;
-/// The number of bytes before a serialized value: the common header and its private header.
+/// The number of bytes before a serialized value: the common header and the value's private header.
 const HEADERS: usize = 16;
 /// The origin of a call: another machine (MSHCTX_DIFFERENTMACHINE).
 const DIFFERENT_MACHINE: u32 = 2;
@@ -118,7 +118,7 @@ impl Property {
 /// The properties of a request or an answer, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
-    /// The client's context by its own account (MSHCTX); unused.
+    /// The context (MSHCTX) that the client claims to have; unused.
     pub destination: u32,
     /// The properties: one to ten.
     pub list: Vec<Property>,

@@ -102,7 +102,7 @@ pub struct RemoteActivationResults {
     pub version: ComVersion,
     /// Whether the activation succeeded.
     pub result: HRESULT,
-    /// Whether the object has each interface, and the bytes of the reference if it does.
+    /// For each wanted interface, whether the object has it, and if so the bytes of the reference.
     pub interfaces: Vec<(HRESULT, Option<Vec<u8>>)>,
     /// The status of the call: an error_status_t.
     pub status: u32,

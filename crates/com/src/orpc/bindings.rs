@@ -13,8 +13,8 @@ const NO_AUTHORIZATION: u16 = 0xffff;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TowerBinding {
     /// The tower identifier of the protocol sequence (C706 appendix I), never 0: 7 is
-    /// `ncacn_ip_tcp`, 8 `ncadg_ip_udp`, 16 `ncalrpc`; [`ProtocolSequence::tower`] has those of
-    /// obvia's own.
+    /// `ncacn_ip_tcp`, 8 `ncadg_ip_udp`, 16 `ncalrpc`; [`ProtocolSequence::tower`] has the
+    /// identifiers of obvia's own protocol sequences.
     pub tower: u16,
     /// `host`, or `host[endpoint]`; obvia's own protocol sequences have options after the endpoint.
     pub address: String,
@@ -53,7 +53,7 @@ impl From<&StringBinding> for TowerBinding {
 pub struct SecurityBinding {
     /// The security provider (MS-RPCE 2.2.1.1.7), never 0: 9 is SPNEGO, 10 NTLM.
     pub service: u16,
-    /// The server's principal; empty for none in particular.
+    /// The server's principal; empty if the binding names none.
     pub principal: String,
 }
 

@@ -5,10 +5,10 @@ use super::TraceContext;
 use std::time::Duration;
 
 /// The context of a call in FLAT. Its bytes begin with the remaining time in microseconds, all ones
-/// where the caller has set no limit. Where the call belongs to a trace, there follow the trace's
-/// number, its parent's, the flags (u16), the length of the state (u16), four zeros, the state, and
-/// zeros up to a multiple of 8. Numbers of traces are in the order of their digits, all others
-/// little endian.
+/// where the caller has set no limit. If the call belongs to a trace, there follow the number of
+/// the trace, the number of the parent, the flags (u16), the length of the state (u16), four zeros,
+/// the state, and zeros up to a multiple of 8. Numbers of traces and parents are in the order of
+/// their digits, all others little endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallContext {
     /// The time that the caller still waits, if it has set a limit.
@@ -32,7 +32,7 @@ impl CallContext {
         self.trace.as_ref().map_or(8, |trace| (Self::TRACE + trace.state.len()).next_multiple_of(8))
     }
 
-    /// Encodes the context; `bytes` must have its length.
+    /// Encodes the context; `bytes` must have the length that [`Self::length`] returns.
     pub fn write(&self, bytes: &mut [u8]) {
         let micros = |left: Duration| {
             u64::try_from(left.as_micros()).map_or(Self::NO_TIME - 1, |all| all.min(Self::NO_TIME - 1))

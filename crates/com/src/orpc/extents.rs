@@ -1,4 +1,4 @@
-//! ORPC_EXTENT and ORPC_EXTENT_ARRAY (MS-DCOM 2.2.13.1, 2.2.13.2): additional data of calls beside
+//! ORPC_EXTENT and ORPC_EXTENT_ARRAY (MS-DCOM 2.2.13.1, 2.2.13.2): additional data of calls besides
 //! their parameters.
 
 use super::stub_data::{Body, Decoder, Encoder, Malformed};
@@ -23,7 +23,7 @@ pub struct Extent {
 pub struct Extents(pub Vec<Extent>);
 
 impl Extents {
-    /// Returns the data of the first extent with a format.
+    /// Returns the data of the first extent with a format, if there is one.
     pub fn find(&self, id: &GUID) -> Option<&[u8]> {
         self.0.iter().find(|extent| extent.id == *id).map(|extent| extent.data.as_slice())
     }

@@ -6,7 +6,8 @@ use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
 use std::sync::Arc;
 use windows_core::GUID;
 
-/// The greatest length of forwarded arguments: somewhat less than that of the runtime's own calls.
+/// The greatest length of forwarded arguments: somewhat less than the limit of the runtime's own
+/// calls.
 const STUB_MAX: usize = 1 << 19;
 
 /// A forwarded call with its caller.
@@ -22,8 +23,8 @@ pub struct Forwarded {
     pub host: String,
     /// The authenticated principal of the caller.
     pub maker: Option<Authenticated>,
-    /// The SCM's binding by which the call arrived, as a string binding, with the host as the
-    /// client knows it.
+    /// The SCM's binding by which the call arrived: a string binding, with the host name that the
+    /// client uses.
     pub heard: String,
     /// The arguments, little endian.
     pub stub: Vec<u8>,

@@ -42,7 +42,7 @@ impl Body for ComVersion {
 pub struct OrpcThis {
     /// The client's version.
     pub version: ComVersion,
-    /// Zero; any value where it is a parameter of activation.
+    /// Zero, except in a header that is a parameter of an activation, where any value is permitted.
     pub flags: u32,
     /// The causality identifier, which a call shares with all calls that it causes.
     pub causality: GUID,

@@ -25,8 +25,8 @@ impl TimeLeft {
         Extent { id: Self::ID, data: microseconds.to_le_bytes().to_vec() }
     }
 
-    /// Finds the extent among those of a call. A longer one is of a later version, which begins in
-    /// the same way.
+    /// Returns the extent among those of a call, if it is there. A longer extent comes from a later
+    /// version, and begins in the same way.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ pub struct TraceContext {
 impl TraceContext {
     /// The format.
     pub const ID: GUID = GUID::from_u128(0xa17c_44e0_0b8d_4e6f_8a31_d5c9_26f0_7be3);
-    /// The greatest length of the state in bytes: the least that W3C requires.
+    /// The greatest length of the state in bytes. W3C requires support for at least this length.
     pub(crate) const STATE_MAX: usize = 512;
 
     /// Makes a trace context; `None` where one of the numbers is 0. An invalid state is left out.
@@ -78,8 +78,9 @@ impl TraceContext {
         Extent { id: Self::ID, data }
     }
 
-    /// Finds the extent among those of a call. Another version is ignored, and an invalid state is
-    /// left out: tracing is no reason to refuse a call (Trace Context 3.2.2, 3.3).
+    /// Returns the extent among those of a call, if it is there and valid. Another version is
+    /// ignored, and an invalid state is left out: tracing is no reason to refuse a call (Trace
+    /// Context 3.2.2, 3.3).
     pub fn find(extents: &Extents) -> Option<Self> {
         let ([0, flags], data) = extents.find(&Self::ID)?.split_first_chunk()? else { return None };
         let (trace, data) = data.split_first_chunk()?;
@@ -115,7 +116,7 @@ impl FromStr for TraceContext {
     type Err = BadTraceParent;
 
     fn from_str(text: &str) -> Result<Self, BadTraceParent> {
-        // The text must equal its own canonical form: lower-case digits, in the exact number.
+        // The text must equal its own canonical form: lower-case digits, as many as the format has.
         let mut parts = text.split('-').skip(1).map(|part| u128::from_str_radix(part, 16).unwrap_or_default());
         let mut part = || parts.next().unwrap_or_default();
         let (trace, parent, flags) = (part(), part() as u64, part() as u8);
@@ -142,9 +143,9 @@ pub struct ErrorInfo {
 impl ErrorInfo {
     /// The format: CLSID_ERROR_EXTENSION.
     pub const ID: GUID = com_guid(0x31c);
-    /// The class of the reference in it: CLSID_ErrorObject.
+    /// The class of the reference in the extent: CLSID_ErrorObject.
     const CLSID: GUID = com_guid(0x31b);
-    /// The interface of the reference in it: IErrorInfo.
+    /// The interface of the reference in the extent: IErrorInfo.
     const IID: GUID = GUID::from_u128(0x1cf2_b120_547d_101b_8e65_0800_2b2b_d119);
     /// The greatest length of a text in words of 16 bits; longer texts are truncated.
     const TEXT_MAX: usize = 4096;
@@ -167,8 +168,8 @@ impl ErrorInfo {
         Ok(Extent { id: Self::ID, data: reference.to_bytes()? })
     }
 
-    /// Finds the extent among those of an answer. A reference to an error object of another class
-    /// is ignored.
+    /// Returns the extent among those of an answer, if it is there. A reference to an error object
+    /// of another class is ignored.
     ///
     /// # Errors
     ///

@@ -40,7 +40,7 @@ pub enum Request {
         /// The set.
         set: u64,
     },
-    /// Opnum 2: pings a set that it changes or makes.
+    /// Opnum 2: changes or makes a ping set, and pings its objects.
     ComplexPing(ComplexPing),
     /// Opnum 3: tests whether the resolver is alive.
     ServerAlive,
@@ -148,7 +148,7 @@ impl Calls for Request {
     }
 }
 
-/// The response of a resolver. Each ends with an error_status_t, 0 for success.
+/// The response of a resolver. Each response ends with an error_status_t, 0 for success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Response {
     /// The response to opnum 0, which contains no version.
@@ -159,7 +159,7 @@ pub enum Response {
     ComplexPing {
         /// The set.
         set: u64,
-        /// The power of 2 by which the client may ping less often.
+        /// The exponent of 2 for the factor by which the client may ping less often.
         backoff: u16,
         /// The status of the call.
         status: Status,

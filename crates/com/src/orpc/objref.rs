@@ -23,7 +23,8 @@ pub const NO_PING: u32 = 0x0000_1000;
 pub struct StdObjRef {
     /// [`NO_PING`], and flags without meaning.
     pub flags: u32,
-    /// The public references that travel with it, which the receiver must release.
+    /// The number of public references that travel with the interface pointer. The receiver must
+    /// release them.
     pub public_refs: u32,
     /// The OXID of the process that has the object.
     pub oxid: u64,

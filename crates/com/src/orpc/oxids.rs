@@ -21,7 +21,7 @@ pub struct Resolved {
     pub version: ComVersion,
 }
 
-/// The OXID table. The number of entries is limited, so that a client can use a table as well.
+/// The OXID table. The number of entries is limited, since a client's table depends on its servers.
 #[derive(Clone, Debug)]
 pub struct Oxids {
     entries: HashMap<u64, Resolved>,
@@ -47,7 +47,7 @@ impl Oxids {
         Ok(())
     }
 
-    /// Removes a process that has ended or moved.
+    /// Removes a process that has ended or moved, and returns its entry.
     pub fn remove(&mut self, oxid: u64) -> Option<Resolved> {
         self.entries.remove(&oxid)
     }

@@ -1,7 +1,7 @@
 //! The pings of a client to a resolver, which keep its objects alive: the objects added and removed
 //! since the last ping (MS-DCOM 3.2.6.1).
 //!
-//! There is one plan for each resolver. It reads no clock and sends nothing: [`PingPlan::next`]
+//! There is one plan for each resolver. A plan reads no clock and sends nothing: [`PingPlan::next`]
 //! returns the ping to send, and [`PingPlan::answered`] takes the result.
 
 use super::object_exporter::ComplexPing;
@@ -73,8 +73,9 @@ impl PingPlan {
         }
     }
 
-    /// Adds a proxy for an object. A ping follows soon, together with others: the process that
-    /// passed the reference on may be about to end, and its pings with it.
+    /// Adds a proxy for an object. If the set does not contain the object yet, a ping follows soon,
+    /// together with other changes: the process that passed the reference on may end, and its pings
+    /// with it.
     pub fn join(&mut self, oid: u64, now: Instant) {
         *self.wanted.entry(oid).or_insert(0) += 1;
         let soon = now + self.pinging.period / RETRIES;
@@ -91,7 +92,8 @@ impl PingPlan {
         }
     }
 
-    /// Returns the time of the next ping; `None` while the resolver needs none.
+    /// Returns the time of the next ping; `None` while no ping is needed, or while an answer is
+    /// awaited.
     pub fn due(&self) -> Option<Instant> {
         self.next.filter(|_| self.open.is_none())
     }
@@ -130,7 +132,7 @@ impl PingPlan {
     }
 
     /// Takes the result of the last ping: the set and the backoff factor of the answer, or its
-    /// status; `None` where no answer came.
+    /// status; `None` if no answer arrived.
     pub fn answered(&mut self, answer: Option<Result<(u64, u16), Status>>, now: Instant) {
         let Some(ping) = self.open.take() else { return };
         match answer {
@@ -165,7 +167,7 @@ impl PingPlan {
                     self.unsure.extend(ping.added.into_iter().chain(ping.removed));
                 }
                 // The resolver has restarted, or does not know one of the objects. A new set will
-                // contain the objects that it knows.
+                // contain the objects that the resolver knows.
                 if matches!(failure, Some(Err(INVALID_SET | INVALID_OID))) {
                     self.forget_set();
                 }

@@ -10,9 +10,9 @@
 //!   released.
 //! - As long as any client has references, clients that received references from others are safe,
 //!   too, while they ping.
-//! - When an object was in no ping set and unused for the patience of [`Pinging`], all references
-//!   of clients that must ping are dropped. References of obvia processes stay until they are
-//!   released or the processes end.
+//! - When an object has been in no ping set and unused for the patience of [`Pinging`], all
+//!   references of clients that must ping are dropped. References of obvia processes stay until
+//!   they are released or the processes end.
 //!
 //! A client that passes references on and dies or loses them can thus at most delay the release of
 //! an object. A client that releases too much cannot take references that it has not passed on.
@@ -86,7 +86,7 @@ pub struct References {
     sets: HashMap<u64, Set>,
     // Invariant: no share is empty.
     shares: HashMap<Client, Share>,
-    /// The number of shares by giver.
+    /// The number of shares for each giver.
     // Invariant: no number is 0.
     given: HashMap<Client, usize>,
     merged: Merged,
@@ -121,7 +121,7 @@ impl References {
         are_tables_empty && self.shares.is_empty() && self.given.is_empty()
     }
 
-    /// Returns the object of an interface pointer that has references.
+    /// Returns the object of an interface pointer, if the pointer has references.
     pub fn oid(&self, ipid: &GUID) -> Option<u64> {
         self.pointers.get(ipid).map(|pointer| pointer.oid)
     }
@@ -163,7 +163,7 @@ impl References {
 
     /// Performs RemAddRef of one interface pointer (MS-DCOM 3.1.1.5.6.1.2). `None` for an interface
     /// pointer without references: CO_E_OBJNOTREG. An obvia process that receives a reference from
-    /// a peer calls this at once.
+    /// a peer makes this call at once.
     pub fn add(&mut self, ipid: &GUID, client: Client, refs: Refs, now: Instant) -> Option<Result<(), Status>> {
         Some(self.hand_out(self.oid(ipid)?, *ipid, client, refs, now))
     }
@@ -192,8 +192,8 @@ impl References {
         added
     }
 
-    /// Notes that a client has connected. The references that it has received are its own from now
-    /// on.
+    /// Notes that a client has connected. Its references no longer count towards the limits of
+    /// their giver.
     pub fn connected(&mut self, client: Client) {
         let giver = self.shares.get_mut(&client).and_then(|share| share.giver.take());
         self.forget_giver(giver);
@@ -208,7 +208,7 @@ impl References {
     }
 
     /// Performs RemRelease of one interface pointer (3.1.1.5.6.1.3). References that the client
-    /// does not have are ignored.
+    /// does not have are ignored. Returns the interface pointer if it has no more references.
     pub fn release(&mut self, ipid: &GUID, client: Client, refs: Refs) -> Option<Dropped> {
         let holders = &mut self.pointers.get_mut(ipid)?.holders;
         let client = if holders.contains_key(&client) { client } else { self.merged.heir(client)? };
@@ -217,14 +217,15 @@ impl References {
         if held.is_none() { self.drop_held(*ipid, client) } else { None }
     }
 
-    /// Moves all references of a client to another one, which has turned out to be the same
-    /// process. Returns false, and moves none, if the other client would have too many then.
+    /// Moves all references of a client to another client, which has turned out to be the same
+    /// process. Returns false, and moves none, if the other client would then have too many
+    /// references.
     pub fn merge(&mut self, from: Client, to: Client, now: Instant) -> bool {
         if from == to {
             return true;
         }
-        // The sum is a bound that needs no look at the references: a client can have them refused
-        // with each of its connections.
+        // The sum is an upper bound that needs no look at the references. A client could cause such
+        // a look, and the refusal after it, with each of its connections.
         if self.held_by(from).saturating_add(self.held_by(to)) > self.limits.interfaces_per_client {
             return false;
         }
@@ -239,7 +240,8 @@ impl References {
     }
 
     /// Removes a client that is gone. Public references that it may have passed on to clients which
-    /// ping the object stay until those pings end.
+    /// ping the object stay until those pings end. Returns the interface pointers that have no more
+    /// references.
     pub fn drop_client(&mut self, client: Client, now: Instant) -> Vec<Dropped> {
         self.merged.forget(client);
         let Some(share) = self.shares.get(&client) else { return Vec::new() };
@@ -257,7 +259,7 @@ impl References {
         Dropped::merged(dropped)
     }
 
-    /// Drops all references to an object.
+    /// Drops all references to an object. Returns its interface pointers.
     pub fn disconnect(&mut self, oid: u64) -> Vec<Dropped> {
         Dropped::merged(self.drop_holders(oid, |_| true))
     }
@@ -329,14 +331,14 @@ impl References {
         self.pinging = pinging;
     }
 
-    /// Returns the time at which [`Self::collect`] may next have work.
+    /// Returns the time at which [`Self::collect`] may next have work, if any.
     pub fn due(&self) -> Option<Instant> {
         let first = [self.waiting.first(), self.quiet.first()].into_iter().flatten().map(|(since, _)| *since).min();
         first.map(|since| since + self.pinging.patience())
     }
 
     /// Ends expired sets, and drops the peers' references to objects that have expired without
-    /// pings or use.
+    /// pings or use. Returns the interface pointers that have no more references.
     pub fn collect(&mut self, now: Instant) -> Vec<Dropped> {
         let patience = self.pinging.patience();
         let mut dropped = Vec::new();
@@ -375,7 +377,8 @@ impl References {
         }
     }
 
-    /// Removes all references of a client to an interface pointer.
+    /// Removes all references of a client to an interface pointer. Returns the pointer if it has no
+    /// more references.
     fn drop_held(&mut self, ipid: GUID, client: Client) -> Option<Dropped> {
         self.forget_share(client, |share| {
             share.ipids.remove(&ipid);

@@ -48,7 +48,7 @@ pub struct InterfaceRef {
 pub struct QueryResult {
     /// Whether the object has the interface.
     pub result: HRESULT,
-    /// The interface pointer, if it does.
+    /// The interface pointer, if the object has the interface.
     pub std: StdObjRef,
 }
 
@@ -162,8 +162,8 @@ pub enum Response {
     AddRef(Vec<HRESULT>, HRESULT),
     /// The response to opnum 5.
     Release(HRESULT),
-    /// The response to opnum 6: whether the object has each interface, and the bytes of the
-    /// reference if it does.
+    /// The response to opnum 6: for each interface, whether the object has it, and if so the bytes
+    /// of the reference.
     QueryInterface2(Vec<(HRESULT, Option<Vec<u8>>)>, HRESULT),
 }
 

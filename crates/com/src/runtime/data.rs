@@ -23,7 +23,7 @@ use windows_core::{GUID, IUnknown};
 const REFS_IN_TABLE: u32 = 0;
 
 thread_local! {
-    /// The process for which this thread marshals, where objects marshal themselves.
+    /// The process for which this thread marshals, while an object marshals itself.
     static DESTINATION: Cell<Option<ClientNumber>> = const { Cell::new(None) };
 }
 
@@ -125,8 +125,8 @@ impl Runtime {
         self.written_for(client, |context| marshal_specialised(object, info, context, Flags::NORMAL))
     }
 
-    /// Runs `write` with the context of a client. Clients that are not obvia processes do not know
-    /// the unmarshaler classes.
+    /// Runs `write` with the context of a client. Returns `None` for clients that are not obvia
+    /// processes, since these do not know the unmarshaler classes.
     fn written_for(
         &self,
         client: Client,
@@ -137,12 +137,13 @@ impl Runtime {
         bound_for(process, || write(context))
     }
 
-    /// Exports an object for a client with references that live by the client's pings.
+    /// Exports an object for a client, with references that expire unless the client pings.
     pub(crate) fn keep_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) -> Result<Exported> {
         self.exports().keep(object, info, Keeping::Once(holder), REFS_PER_POINTER.into())
     }
 
-    /// Returns the bindings by which processes in a context reach this process.
+    /// Returns the bindings by which the destination of this thread's marshaling reaches this
+    /// process, or if no destination is known, by which processes in a context do.
     pub(super) fn bindings_there(&'static self, context: Context) -> Result<Vec<StringBinding>> {
         if let Some(process) = destination() {
             return Ok(self.bindings_for(Client::Process(process)));
@@ -154,8 +155,8 @@ impl Runtime {
         if !matches!(context, Context::NoSharedMemory | Context::DifferentMachine) {
             return Ok(bindings);
         }
-        // A listener on all addresses is represented by the host's name, unless the caller used
-        // another name.
+        // A listener on all addresses is represented by the name that the caller of the running
+        // method used for this host, or else by the host's own name.
         let local = server::caller().and_then(|caller| caller.local().map(str::to_owned));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {
@@ -176,8 +177,8 @@ impl Runtime {
         self.unmarshal_by(any, &DualStringArray::default(), info)
     }
 
-    /// Returns the interface pointer for marshaled data, preferring these virtual interface
-    /// bindings.
+    /// Returns the interface pointer for marshaled data. The virtual interface bindings `ways` are
+    /// preferred.
     pub(crate) fn unmarshal_by(
         &'static self,
         any: &Any,
@@ -201,7 +202,7 @@ impl Runtime {
         self.release_by(any, &DualStringArray::default())
     }
 
-    /// Releases marshaled data, preferring these virtual interface bindings.
+    /// Releases marshaled data. The virtual interface bindings `ways` are preferred.
     pub(crate) fn release_by(&'static self, any: &Any, ways: &DualStringArray) -> Result<()> {
         let reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid() {

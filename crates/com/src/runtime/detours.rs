@@ -12,7 +12,7 @@ const DETOUR: Duration = Duration::from_secs(60);
 /// The greatest number of processes that are remembered at the same time.
 const DETOURS_MAX: usize = 1024;
 
-/// The processes that could not be reached over virtual interfaces, with the time at which the
+/// The processes that could not be reached over virtual interfaces, each with the time at which its
 /// entry expires.
 #[derive(Default)]
 pub(super) struct Detours(Mutex<HashMap<u64, Instant>>);

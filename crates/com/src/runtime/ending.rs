@@ -23,8 +23,8 @@ struct SignalHandling {
 
 static HANDLING: Mutex<Option<SignalHandling>> = Mutex::new(None);
 
-/// Serves until the process is ended. A server's main function that needs no orderly end calls it
-/// last; see also [`wait_for_signal`].
+/// Serves until the process is ended. A server that needs no orderly end calls this function last
+/// in its main function; see also [`wait_for_signal`].
 pub fn wait() -> ! {
     loop {
         std::thread::park();
@@ -48,8 +48,8 @@ pub fn catch_signals() -> Result<()> {
 }
 
 /// Serves until SIGINT, SIGTERM or SIGHUP arrives, and then removes the names of this process from
-/// the directory. A server's main function calls it last and ends in order, so that its values are
-/// dropped.
+/// the directory. A server calls this function last in its main function, which then returns, so
+/// that its values are dropped.
 ///
 /// ```no_run
 /// fn main() -> obvia::Result<()> {

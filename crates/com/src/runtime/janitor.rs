@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 /// The time for which releases wait for others to join their batch.
 const BATCH: Duration = Duration::from_millis(5);
-/// The time until the next attempt where a process could not be reached, and the interval at which
-/// the ends of lost clients' processes are looked for.
+/// The time until the next attempt if a process could not be reached, and the interval at which the
+/// janitor checks whether the processes of lost clients have ended.
 const RETRY: Duration = Duration::from_secs(1);
 /// The interval between searches for unused links, and for links whose mark is not known.
 const ROUND: Duration = Duration::from_secs(10);
@@ -84,7 +84,7 @@ fn has_settled(runtime: &Runtime, link: &Link) -> bool {
     true
 }
 
-/// Asks processes for their marks. The processes that a round does not ask follow in the next ones.
+/// Asks processes for their marks. The processes that a round does not ask follow in later rounds.
 fn learn_marks(runtime: &Runtime) {
     let links = runtime.links();
     let unmarked = links.iter().filter(|link| !link.is_dead() && link.wants_mark());
@@ -111,7 +111,7 @@ pub(crate) fn work() {
         // janitor may be woken before that, and has waited for `BATCH` since then.
         drop(runtime.exporter().give_up_clients());
         is_done = !runtime.clients().awaits_processes();
-        // The links that end in this round. Links that die meanwhile end in the next one.
+        // The links that end in this round. Links that die meanwhile end in the next round.
         let mut ended = Vec::new();
         let links = runtime.links();
         for link in &links {

@@ -13,8 +13,8 @@ use obvia_via::window::Peer;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// The place of a link's peer, where the link does not use the directory of this host: protocol
-/// sequence, host and protection.
+/// The place of a link's peer: protocol sequence, host and protection. A link that uses the
+/// directory of this host has none.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     protocol: ProtocolSequence,
@@ -60,7 +60,8 @@ impl Links {
         lock(&self.0).get(key).filter(|known| !known.is_dead()).cloned()
     }
 
-    /// Returns a link to a process that matches a binding, or a better protected one.
+    /// Returns a link to a process, if there is one whose place matches a binding and whose
+    /// protection is at least that of the binding.
     pub(super) fn known_by(&self, oxid: u64, binding: &StringBinding) -> Option<Arc<Link>> {
         let links = lock(&self.0);
         let mut all = links.iter().filter(|((known, _), link)| *known == oxid && !link.is_dead());
@@ -105,7 +106,8 @@ impl Links {
     }
 
     /// Returns the host name by which a process reaches this one over a network, and the level at
-    /// which this process protects its calls to that process.
+    /// which this process protects its calls to that process. Of several links, the one with the
+    /// highest level counts. `None` without a link over a network.
     pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
         let links = lock(&self.0);
         let locals = links

@@ -26,7 +26,7 @@ impl Name {
 pub(crate) struct Names(Mutex<HashMap<String, Name>>);
 
 impl Names {
-    /// Adds a name. Returns false where it is exported already.
+    /// Adds a name. Returns false if the name is exported already.
     pub(crate) fn add(&self, name: &str, added: Name) -> bool {
         let mut names = lock(&self.0);
         let is_new = !names.contains_key(name);
@@ -44,7 +44,7 @@ impl Names {
         drop(removed);
     }
 
-    /// Returns the object exported by a name.
+    /// Returns the object that is exported by a name.
     pub(super) fn find(&self, name: &str) -> Result<Agile<IUnknown>> {
         Ok(lock(&self.0).get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
     }

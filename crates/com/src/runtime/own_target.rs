@@ -75,7 +75,7 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     let caller = current_caller()?;
     let (exports, clients) = (caller.exporter.exports(), caller.exporter.clients());
     if refs == 0 {
-        // A transfer without references makes no process an expected one.
+        // A transfer without references adds no expected process.
         return answer(call, Ok(Vec::new()));
     }
     let refs = Refs::public(refs.min(1 << 20));
@@ -153,8 +153,8 @@ fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Sta
 
 /// Lists the connections for processes of this user and of the superuser. The first line has the
 /// number of all connections. A line for each of the newest follows, with the connection's number,
-/// the process and the user of a client of this host, a client's other host, 1 if the caller is the
-/// client and 0 otherwise, and the number of messages, separated by tabs.
+/// the process and the user of a client on this host, the host of any other client, 1 if the caller
+/// is the client and 0 otherwise, and the number of messages, separated by tabs.
 fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
     if !is_of_own_user(&caller.peer) {
@@ -166,7 +166,7 @@ fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, S
     answer(call, Ok(text.into_bytes()))
 }
 
-/// Returns the line of a connection. Ids that the kernel could not tell are left out.
+/// Returns the line of a connection. Ids that the kernel does not know are left out.
 fn connection_line(progress: &Progress, asker: &Peer) -> String {
     let Progress { number, peer, messages } = progress;
     let is_own = u8::from(peer == asker);

@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
 /// does not use up the whole deadline.
 pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
 
-/// Returns the limit of an attempt that another one may follow: at most half of the remaining time.
+/// Returns the time limit of an attempt after which another may follow: at most half of the
+/// remaining time.
 pub(crate) fn share_of(remaining: Duration) -> Duration {
     ATTEMPT.min(remaining / 2)
 }
@@ -96,8 +97,8 @@ impl Runtime {
                 }
                 Address::Name(binding.address.clone())
             } else {
-                // The sender of a reference does not decide the options that are this process's
-                // own.
+                // The sender of a reference must not choose the options that concern this process
+                // alone.
                 Address::Binding(for_peers(binding.clone()))
             };
             let remaining = deadline.remaining();
@@ -107,8 +108,8 @@ impl Runtime {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),
                 Err(error) if deadline.is_over() || error.code() == code::RPC_E_CALL_CANCELED => return outcome,
-                // The binding cannot be reached, for example because it is another host's own: the
-                // next one is tried.
+                // The binding cannot be reached, for example because it is local to another host.
+                // The next binding is tried.
                 Err(_) => {}
             }
         }
@@ -179,7 +180,7 @@ impl Runtime {
     }
 
     /// Returns the link to the process that a name or a string binding denotes, and the exported
-    /// name.
+    /// name. If the text contains no name, the process must export exactly one.
     pub(crate) fn find(&'static self, text: &str) -> Result<(Arc<Link>, String)> {
         let (address, wanted) = address_of(text)?;
         let link = self.link_by_address(address)?;

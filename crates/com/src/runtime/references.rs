@@ -33,7 +33,8 @@ impl Runtime {
         self.clients().number_behind(link.oxid(), link.found(), || link.place())
     }
 
-    /// Returns the client that gives up references in responses over a link, if it has any.
+    /// Returns the client whose references are given up when they return in responses over a link.
+    /// `None` if the process at the other end has no number as a client.
     pub(crate) fn giver_behind(&self, link: &Link) -> Option<Client> {
         self.number_behind(link).map(Client::Process)
     }
@@ -69,7 +70,7 @@ impl Runtime {
 
     /// Marshals an object of any process for the process at the other end of a link, which is the
     /// client `receiver`. Returns the reference, and the client for which it is counted. If the
-    /// client leaves meanwhile, the reference is counted for the one that follows it.
+    /// receiver leaves meanwhile, the reference is counted for the client that follows it.
     pub(crate) fn marshal_for(
         &'static self,
         link: &Link,
@@ -124,8 +125,8 @@ impl Runtime {
         })
     }
 
-    /// Returns the interface pointer that a reference stands for: a proxy, or the object itself
-    /// where it is of this process.
+    /// Returns the interface pointer that a reference stands for: a proxy, or the object itself if
+    /// it belongs to this process.
     pub(crate) fn unmarshal(&'static self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_for_calls(info);
         if reference.oxid == self.oxid() {
@@ -140,7 +141,7 @@ impl Runtime {
         self.with_link_for(reference, |link| self.import(link, reference, info))
     }
 
-    /// Gives back a received reference that cannot be unmarshaled.
+    /// Gives back a received reference that will not be unmarshaled.
     pub(crate) fn refuse(&'static self, any: &Any) {
         let refuse_standard = |reference: ObjRef| -> Result<()> {
             if reference.oxid == self.oxid() {
@@ -225,7 +226,8 @@ mod tests {
         runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, runtime.receiver_behind(link)).unwrap()
     }
 
-    /// Returns the runtime, a link to this process, and a reference that it has received over it.
+    /// Returns the runtime, a link to this process, and a reference that the runtime has received
+    /// over the link.
     fn referenced() -> (&'static Runtime, Arc<Link>, ObjRef) {
         let runtime = process::runtime().unwrap();
         let link = Arc::new(Link::to_itself());
@@ -233,7 +235,7 @@ mod tests {
         (runtime, link, known)
     }
 
-    /// Drops a proxy and checks that its object loses its last reference with it, and not before.
+    /// Drops a proxy, and checks that its object loses the last reference then, and not before.
     fn drop_last(runtime: &Runtime, link: &Link, target: TargetId, proxy: IUnknown) {
         assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
         assert!(runtime.exports().get(target).is_ok());

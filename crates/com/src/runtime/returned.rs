@@ -1,4 +1,4 @@
-//! Objects of this process whose references came back.
+//! Objects of this process that other processes pass back, with their references.
 
 use obvia_rpc::vi_call::TargetId;
 use std::cell::Cell;
@@ -14,7 +14,7 @@ pub(crate) fn note_return(target: TargetId, refs: u64) {
     RETURNED.set(Some((target, refs)));
 }
 
-/// Returns the object of the last [`note_return`], once.
+/// Takes the object of the last [`note_return`], if it was not taken before.
 pub(crate) fn take_return() -> Option<(TargetId, u64)> {
     RETURNED.take()
 }

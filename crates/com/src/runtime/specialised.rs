@@ -26,7 +26,7 @@ impl Runtime {
         }
         if let Some(process) = destination() {
             // Opens the endpoints by which the destination calls back, as for any other reference.
-            // The virtual interfaces come in addition.
+            // The virtual interfaces are opened in addition.
             self.bindings_for(Client::Process(process));
         }
         self.exporter.listen_over_vi(endpoint)?;
@@ -38,8 +38,8 @@ impl Runtime {
         Ok(ways.filter_map(|way| protected(way, least)).collect())
     }
 
-    /// Returns the link to the process of a reference. These virtual interface bindings are tried
-    /// first, then the reference's own bindings, by [`Self::link_to`]. All attempts share one
+    /// Returns the link to the process of a reference. The virtual interface bindings `ways` are
+    /// tried first, then the reference's own bindings, by [`Self::link_to`]. All attempts share one
     /// deadline.
     pub(super) fn link_by(&'static self, reference: &ObjRef, ways: &DualStringArray) -> Result<Arc<Link>> {
         let (oxid, deadline) = (reference.oxid, deadline::of_thread().start());
@@ -82,7 +82,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn virtual_interfaces_and_other_bindings_share_one_deadline() {
         const LIMIT: Duration = Duration::from_secs(4);
-        // Both accept messages, and answer none.
+        // Both sockets accept messages, and answer none.
         let (datagrams, streams) = (UdpSocket::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
         let at = |protocol: &str, port| format!("{protocol}:127.0.0.1[{port}]").parse::<StringBinding>().unwrap();
         let way = at("ncacn_vi_udp", datagrams.local_addr().unwrap().port());

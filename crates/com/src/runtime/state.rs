@@ -47,7 +47,8 @@ pub(crate) struct Runtime {
     pub(super) links: Links,
     pub(super) names: Names,
     endpoint: Mutex<Option<Arc<Listener>>>,
-    /// The listeners of further names in the directory by which this process is reached.
+    /// The listeners of further names by which this process is reached, in the directory of this
+    /// host.
     endpoints: Mutex<Vec<Arc<Listener>>>,
     parts: &'static Parts,
     extensions: Mutex<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>,
@@ -87,12 +88,13 @@ impl Runtime {
         RUNTIME.get()?.as_ref().ok()
     }
 
-    /// Returns the runtime of this process in code that runs only where it has been made: for calls
-    /// of other processes, or with what has come from them.
+    /// Returns the runtime of this process, for code that runs only after the runtime has been
+    /// made: code that performs calls of other processes, or that handles data from them.
     ///
     /// # Errors
     ///
-    /// E_UNEXPECTED where it has not been made.
+    /// E_UNEXPECTED if the runtime has not been made; the error of the attempt if it could not be
+    /// made.
     pub(crate) fn current() -> Result<&'static Self> {
         RUNTIME.get().ok_or(code::E_UNEXPECTED)?.as_ref().map_err(Clone::clone)
     }
@@ -101,13 +103,13 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Status::PROTOCOL_ERROR`] where it has not been made.
+    /// [`Status::PROTOCOL_ERROR`] if the runtime has not been made.
     pub(crate) fn serving() -> std::result::Result<&'static Self, Status> {
         Self::made().ok_or(Status::PROTOCOL_ERROR)
     }
 
-    /// Returns the function that performs a call between runtimes beside those of references and
-    /// names.
+    /// Returns the function by which a service performs a call between runtimes, if there is one.
+    /// The calls for references and names are not performed by services.
     pub(crate) fn own_call(&self, opnum: u16) -> Option<OwnCall> {
         self.parts.own_calls.iter().find(|(known, _)| *known == opnum).map(|(_, call)| *call)
     }
@@ -195,8 +197,8 @@ impl Runtime {
         Ok(listener)
     }
 
-    /// Returns the object exported by a name, or the one that performs an interface of functions,
-    /// by the interface's name.
+    /// Returns the object exported by a name, or the performer of an interface of functions, by the
+    /// interface's name.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
         match name.strip_prefix(PREFIX) {
             Some(interface) => self.functions().named(interface),

@@ -9,8 +9,8 @@ use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
 impl Runtime {
-    /// Returns the host name by which a peer reaches this process over a network, and the level at
-    /// which this process protects its calls to the peer.
+    /// Returns the host name by which a client reaches this process over a network, if any, and the
+    /// level at which this process protects its calls to the client.
     pub(super) fn local_to(&self, client: ClientNumber) -> Option<(String, Option<Level>)> {
         let (oxid, local) = self.clients().way_of(client)?;
         self.local_of(oxid, local)

@@ -92,10 +92,11 @@ pub(crate) fn accept_from(
 }
 
 /// Counts a requested connection as unauthenticated if the listener requires authentication.
+/// Returns the required level and the count.
 ///
 /// # Errors
 ///
-/// The reason of the refusal, for the client, if too many connections must.
+/// The reason of the refusal, for the client, if too many connections have yet to authenticate.
 fn required_proof(
     exporter: &'static Exporter,
     request: &Request,
@@ -115,7 +116,7 @@ pub(crate) struct Terms {
     pub(crate) transfers: Transfers,
     /// The least authentication level of calls.
     pub(crate) least: Option<Level>,
-    /// The least authentication level of activation calls, where it differs from that of other
+    /// The least authentication level of activation calls, if it differs from the level of other
     /// calls.
     pub(crate) activation: Option<Option<Level>>,
     /// The secondary address: the endpoint that clients use for further associations.

@@ -10,7 +10,7 @@ use obvia_via::window::Peer;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// The last verdict about an association's client for each target, so that the rule is not
+/// The last successful check of an association's client for each target, so that the rule is not
 /// evaluated for each call.
 #[derive(Default)]
 pub(crate) struct Admitted(Mutex<HashMap<TargetId, Verdict>>);
@@ -26,7 +26,7 @@ struct Verdict {
 const ADMITTED_MAX: usize = 1024;
 
 impl Admitted {
-    /// Whether the principal of a call may make it.
+    /// Verifies that the principal of a call may make the call.
     ///
     /// # Errors
     ///

@@ -98,7 +98,7 @@ pub(crate) struct AssociationClient {
     local: Option<String>,
     /// The client, if it has introduced itself.
     introduced: OnceLock<Introduced>,
-    /// The client to which the proof of a mark has assigned it later.
+    /// The client to which the proof of a mark has assigned the association later.
     assigned: OnceLock<Introduced>,
     challenge: Challenge,
     users: Mutex<Users>,
@@ -154,7 +154,7 @@ impl AssociationClient {
         }
     }
 
-    /// Returns the host name by which the client reaches this process.
+    /// Returns the host name by which the client reaches this process, if known.
     pub(crate) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }
@@ -189,13 +189,13 @@ impl AssociationClient {
         self.named().map(|named| &named.presence)
     }
 
-    /// Whether the client has not introduced itself, but a principal of it has called.
+    /// Whether the client has not introduced itself, and one of its principals has called.
     fn is_foreign(&self) -> bool {
         self.presence().is_none() && self.users().first.is_some()
     }
 
-    /// Returns the client process, if it has introduced itself, or the first of its principals that
-    /// has called.
+    /// Returns the client process, if it has introduced itself, or else the first of its principals
+    /// that has called, if any.
     pub(crate) fn client(&self) -> Option<Identity> {
         let introduced = self.presence().map(|presence| presence.identity(false));
         introduced.or_else(|| self.users().first)
@@ -208,9 +208,9 @@ impl AssociationClient {
     }
 
     /// Returns the client's number if the client has introduced itself. Otherwise returns the
-    /// number of the caller's user, which it gets at its first use. The number is valid in the
-    /// association's group, or in the association if it has no group. Giving a number to the user
-    /// takes the lock of the clients, under which clients also leave.
+    /// number of the caller's user, which the user gets at the first use. The number is valid in
+    /// the association's group, or in the association if it has no group. Giving a number to the
+    /// user takes the lock of the clients, under which clients also leave.
     pub(crate) fn number_for(&self, caller: Option<&Authenticated>) -> Result<ClientNumber, Status> {
         // The guard is held from the look-up to the insertion, since a client's first calls may
         // arrive over two lanes at once.
@@ -263,9 +263,9 @@ impl AssociationClient {
     }
 
     /// Identifies the client's process by its introduction, and returns the answer. A client keeps
-    /// its first identity: an OXID, or the names of its users once one has called. A client
-    /// over datagrams has no further connection, so a later proof on the association may assign it
-    /// to another client with its OXID.
+    /// its first identity: an OXID, or its users once one of them has called. A client over
+    /// datagrams has no further connection, so a later proof on the association may assign the
+    /// association to another client with its OXID.
     fn identify(&self, client: Introduction) -> Greeting {
         if client.asks {
             return self.challenge.greeting();
@@ -332,7 +332,8 @@ impl Interfaces for AssociationClient {
         }
         self.number_for(caller)?;
         let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        // The interface must be that of the context, by which the arguments are translated.
+        // The interface must be that of the presentation context, by which the arguments are
+        // translated.
         if info.iid.to_u128() == interface.uuid.0 {
             Ok((target, interface_of(info, registry::plan(info))))
         } else {
@@ -345,7 +346,8 @@ impl Interfaces for AssociationClient {
             self.exporter.exports().note_call(target);
         }
         self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)?;
-        // Anonymous clients may call some of the services everywhere.
+        // An anonymous call of a service does not count, since some services permit anonymous calls
+        // everywhere.
         if maker.is_some() || target.generation != 0 || target == own_calls::TARGET {
             self.note_call();
         }
@@ -407,8 +409,8 @@ pub(crate) struct DatagramClients {
 }
 
 impl DatagramClients {
-    /// Makes the clients of an endpoint. `local` is the address at which they reach it, where it is
-    /// known.
+    /// Makes the clients of an endpoint. `local` is the address at which the clients reach the
+    /// endpoint, if known.
     pub(crate) fn new(exporter: &'static Exporter, serve_lane: ServeLane, local: Option<String>) -> Self {
         Self { exporter, serve_lane, local }
     }

@@ -85,8 +85,8 @@ pub(crate) struct Caller {
     /// The facts from the SCM, where the SCM forwarded the call.
     forwarding: Option<Forwarding>,
     alarm: Alarm,
-    // The watch of the connection's dispatch. When it is invalid, the next call takes the slow
-    // path.
+    // The watch of the connection's dispatch. While the watch is invalid, the next call takes the
+    // slow path.
     watch: Arc<Watch>,
     /// The references in the last response.
     sent: Mutex<Sent>,
@@ -168,8 +168,8 @@ impl Caller {
         self.local.as_deref()
     }
 
-    /// Returns the caller's host, or its process on this host, with the principal that has
-    /// authenticated.
+    /// Returns the caller as a peer that must ping: its host, or its process on this host, with the
+    /// principal that has authenticated.
     pub(crate) fn origin(&self) -> Client {
         let maker = self.authenticated();
         self.exporter.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
@@ -193,7 +193,7 @@ impl Caller {
         }
     }
 
-    /// Returns the authenticated principal of the running method's caller.
+    /// Returns the authenticated principal of the running method's caller, if there is one.
     pub(crate) fn authenticated(&self) -> Option<Authenticated> {
         match &self.maker {
             PrincipalSource::Connection(proved) => proved.clone(),

@@ -25,9 +25,10 @@
 //! received them, and connects again to use them. Its states are run down as those of a client that
 //! is gone. A broken network does not prove that a client is gone. The references and states of a
 //! client that was lost through the network, and the references of a lost process of this host, are
-//! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). Those of a process of this host
-//! are dropped earlier if it ends. References that another client passes to a lost one are kept
-//! apart, under an expected process. The lost client gets them when it is admitted again.
+//! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). The references of a process of
+//! this host are dropped earlier if the process ends. References that another client passes to a
+//! lost client are kept apart, under an expected process. The lost client gets them when it is
+//! admitted again.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -87,7 +88,7 @@ pub(super) enum Ending {
     All,
 }
 
-/// A function that moves the references of one client number to another one of the same process.
+/// A function that moves the references of one client number to another number of the same process.
 pub(super) type Merge<'a> = &'a dyn Fn(ClientNumber, ClientNumber) -> bool;
 
 /// The client of a connection that has entered.
@@ -113,14 +114,14 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection of a client, which changes nothing else of a known client until the
-    /// connection is admitted. `oxid` returns the client's OXID and runs under the register's lock,
-    /// so that two calls cannot give a user of a group two numbers.
+    /// Counts a connection of a client. Until the connection is admitted, nothing else of a known
+    /// client changes. `oxid` returns the client's OXID and runs under the register's lock, so that
+    /// two calls cannot give a user of a group two numbers.
     ///
     /// With `merge`, the connection is admitted at once, under the same lock, so that the end of
     /// the client's last other connection does not end the client in between. `merge` moves the
-    /// references of one number to another one. It returns false, and moves none, if they are too
-    /// many.
+    /// references of one number to another number. It returns false, and moves none, if there are
+    /// too many.
     ///
     /// # Errors
     ///
@@ -163,8 +164,9 @@ impl Clients {
         self.code_for(mark, b"mark").map(|code| code as u64)
     }
 
-    /// Returns the mark of a client for its other connections, which a reader of the network may
-    /// know: it makes no such connection one of a process that was reached confidentially.
+    /// Returns the mark of a client for connections that are not confidential. A reader of the
+    /// network may know this mark, so links that have reached the process confidentially do not
+    /// accept it.
     ///
     /// # Errors
     ///
@@ -198,12 +200,13 @@ impl Clients {
         self.register().of(oxid).map(|(_, known)| known.mark).collect()
     }
 
-    /// Returns the OXID of a client or an expected process.
+    /// Returns the OXID of the client or the expected process with a number, if there is one.
     pub(crate) fn oxid_of(&self, number: ClientNumber) -> Option<u64> {
         self.register().oxid_of(number)
     }
 
-    /// Returns the OXID and the place of a client or an expected process.
+    /// Returns the OXID and the place of the client or the expected process with a number, if there
+    /// is one.
     pub(crate) fn whereabouts(&self, number: ClientNumber) -> Option<(u64, Place)> {
         let register = self.register();
         let known = register.known.get(&number).map(|known| (known.oxid, known.place()));
@@ -211,8 +214,9 @@ impl Clients {
     }
 
     /// Returns the number of the client with this OXID at the place to which a link of this process
-    /// leads, or of the process that is expected there. `found` is the link's, and `place` returns
-    /// its place if the client has to be searched.
+    /// leads, or of the process that is expected there. `found` is the link's record of the last
+    /// result. `place` returns the link's place, and is called only if the client has to be
+    /// searched.
     pub(crate) fn number_behind(
         &self,
         oxid: u64,
@@ -251,7 +255,7 @@ impl Clients {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY when too many processes, or too many places of this one, are expected. The
+    /// E_OUTOFMEMORY when too many processes, or too many places of this process, are expected. The
     /// errors of `count`.
     pub(crate) fn pass_on<R>(
         &self,
@@ -273,9 +277,9 @@ impl Clients {
     }
 
     /// Records the principal that authenticated a client's call over a network, and admits the
-    /// connection unless that is done. Both happen under one lock, so that no end of another
-    /// connection takes the owner away in between. Returns false where the process belongs to
-    /// another principal. `merge` is that of [`Self::enter`].
+    /// connection if it has not been admitted yet. Both happen under one lock, so that no end of
+    /// another connection takes the owner away in between. Returns false where the process belongs
+    /// to another principal. `merge` is that of [`Self::enter`].
     pub(super) fn prove(
         &self,
         number: ClientNumber,
@@ -308,9 +312,9 @@ impl Clients {
 
     /// Removes those of the given holders of references that have been expected for too long:
     /// `patience` after a process was last given references, or [`register::STRANGERS_PATIENCE`] if
-    /// clients claim its OXID, since it may be one of them. Calls `end_client` for each under the
-    /// register's lock, so that the process neither connects nor is given references meanwhile.
-    /// Returns the results.
+    /// clients claim its OXID, since the process may be one of them. Calls `end_client` for each
+    /// under the register's lock, so that the process neither connects nor is given references
+    /// meanwhile. Returns the results.
     pub(crate) fn expire_expected<R>(
         &self,
         holders: &[ClientNumber],
@@ -365,15 +369,15 @@ impl Clients {
         Some((number, std::mem::take(&mut known.to_return)))
     }
 
-    /// Returns the OXID of a client or an expected process, and the host name by which the client
-    /// reaches this process over a network.
+    /// Returns the OXID of the client or the expected process with a number, if there is one, and
+    /// the host name by which the client reaches this process over a network, if known.
     pub(crate) fn way_of(&self, number: ClientNumber) -> Option<(u64, Option<String>)> {
         let register = self.register();
         let local = register.known.get(&number).and_then(Known::local);
         Some((register.oxid_of(number)?, local.map(str::to_owned)))
     }
 
-    /// Adds an association to a group.
+    /// Returns the group that an association joins: see `GroupClient::join`.
     pub(crate) fn join(&self, wanted: u32, peer: &Peer) -> Option<Arc<Group<GroupClient>>> {
         GroupClient::join(&self.groups, wanted, peer)
     }
@@ -423,7 +427,7 @@ impl Clients {
         gone
     }
 
-    /// Returns the time at which the next lost client expires.
+    /// Returns the time at which the next lost client expires, if there is one.
     pub(crate) fn due(&self, patience: Duration) -> Option<Instant> {
         self.register().lost.first().map(|(since, _)| *since + patience)
     }

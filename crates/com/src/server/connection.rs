@@ -44,7 +44,7 @@ pub(super) struct Connection {
     context: Option<CallContext>,
     /// The number of the last message that was refused before its arguments were read.
     refused: Option<u32>,
-    /// Whether the list of connections has this one.
+    /// Whether the list of connections contains this connection.
     is_listed: bool,
 }
 
@@ -78,7 +78,7 @@ impl Connection {
         &self.peer
     }
 
-    /// Returns the host name by which the peer reaches this process.
+    /// Returns the host name by which the peer reaches this process, if known.
     pub(super) fn local(&self) -> Option<&str> {
         self.local.as_deref()
     }
@@ -155,7 +155,7 @@ impl Connection {
         if let Some(caller) = &self.caller {
             caller.has_taken();
         }
-        // An association's client may have become another one by the proof of a mark.
+        // The proof of a mark may have assigned the association to another client.
         if let Some(client) = self.association.as_ref().and_then(|(client, _)| client.client())
             && self.caller.as_ref().is_none_or(|caller| caller.number != client.number)
         {
@@ -203,8 +203,8 @@ impl Connection {
         if is_next { refused_references::return_references(call) } else { Answer::results(0, 0) }
     }
 
-    /// Stores the context of the next call and invalidates the watch, so that this call takes the
-    /// slow path.
+    /// Stores the context of the next call and invalidates the watch, so that the next call takes
+    /// the slow path.
     fn expect(&mut self, context: Option<CallContext>) -> Answer {
         self.context = context;
         self.dispatch.watch().invalidate();
@@ -289,13 +289,13 @@ pub unsafe fn set_loop(function: Option<Loop>) {
 }
 
 /// The silence of a client after which its connection waits without a thread. A connection with a
-/// thread answers sooner, so that of a client which calls often keeps it.
+/// thread answers sooner, so the connection of a client that calls often keeps its thread.
 const SILENCE: Milliseconds<100> = Milliseconds;
 /// The time until the next attempt to park a connection after an attempt that has failed.
 const RETRY: Seconds<60> = Seconds;
 
 /// Serves a connection until it ends, on this thread and, after each silence of the client, on
-/// another one. `last` is the end of the wait before.
+/// another one. `last` says how the previous wait ended.
 fn serve_between_silences(mut window: Window, mut connection: Connection, last: vi_call::Served) {
     let mut outcome: Result<_, Box<ViError>> = Ok(last);
     loop {
@@ -318,8 +318,8 @@ fn serve_between_silences(mut window: Window, mut connection: Connection, last: 
 }
 
 /// Serves a connection that was parked, on a thread of its own. After an alarm without a message,
-/// the connection parks again at once. After a silence it does not: a peer that takes its message
-/// back could have threads started without a pause.
+/// the connection parks again at once. After a silence it first waits on this thread: otherwise a
+/// peer that takes its message back could have threads started without a pause.
 fn resume(mut window: Window, mut connection: Connection, outcome: Result<(), Box<ViError>>) {
     if let Some(caller) = &connection.caller {
         caller.enter();

@@ -3,7 +3,7 @@
 use obvia_via::window::{Alarm, Peer};
 use std::sync::{Mutex, PoisonError};
 
-/// The least number of entries at which those of ended connections are removed.
+/// The least number of entries at which the entries of ended connections are removed.
 const SWEEP_MIN: usize = 64;
 
 /// The connections that this process serves.
@@ -16,7 +16,7 @@ struct List {
     known: Vec<Entry>,
     /// The number of the entry that was added last.
     last: u64,
-    /// The number of entries at which those of ended connections are removed.
+    /// The number of entries at which the entries of ended connections are removed.
     sweep_at: usize,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Progress {
     /// The number of the connection, which no other connection of the process gets.
     pub(crate) number: u64,
     pub(crate) peer: Peer,
-    /// The least number of messages that were processed for the peer, modulo 2^32.
+    /// A lower bound of the number of messages that were processed for the peer, modulo 2^32.
     pub(crate) messages: u32,
 }
 

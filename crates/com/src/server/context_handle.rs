@@ -64,10 +64,9 @@ unsafe impl Value for ContextHandle {
     }
 }
 
-/// Returns the client of the running method, if another process calls it, and the table of its
-/// states. No lock on [`Contexts`]
-/// may be held: a name for the client takes the lock under which clients leave, and leaving clients
-/// take the lock on [`Contexts`].
+/// Returns the client of the running method, if another process called the method, and the table of
+/// the client's states. The caller must hold no lock on [`Contexts`]: giving the client a number
+/// takes the lock under which clients leave, and leaving clients take the lock on [`Contexts`].
 fn client() -> Result<(Option<ClientNumber>, &'static Contexts)> {
     let Some(caller) = caller() else { return Ok((None, &OWN)) };
     let client = caller.client().map_err(|status| {

@@ -158,8 +158,8 @@ impl Dispatch {
         admit: impl FnOnce(&Target) -> Result<(), Status>,
     ) -> Result<&Place, Status> {
         let at = id.index as usize;
-        // The index is checked against the table first, so that the number of places does not
-        // exceed that of the table.
+        // The index is checked against the object table first, so that there are no more places
+        // here than in that table.
         if at >= self.places.len() && table.get(id.index, id.generation).is_ok() {
             self.places.extend((self.places.len()..=at).map(|index| Place::vacant(index as u32)));
             self.copies.resize_with(self.places.len(), || None);
@@ -183,7 +183,7 @@ impl Dispatch {
         outcome.map(|_| &self.last)
     }
 
-    /// Returns the place of a target. Fetches the target if there is no copy. There may be one,
+    /// Returns the place of a target. Fetches the target if there is no copy. A copy may exist,
     /// since a removal is not the only reason for the slow path.
     fn place(
         &mut self,

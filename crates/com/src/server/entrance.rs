@@ -2,8 +2,8 @@
 //! leave descriptors and threads to other clients.
 //!
 //! A client moves up from stage to stage: it connects, binds, and calls. If no place is free, a
-//! newcomer takes that of the oldest client at the lowest stage. Clients that have called keep
-//! their places, and those that have just connected have a moment to bind and call.
+//! newcomer takes the place of the oldest client at the lowest stage. Clients that have called keep
+//! their places, and clients that have just connected have a moment to bind and call.
 
 use super::waiting::counted;
 use crate::types::threads::lock;
@@ -25,7 +25,7 @@ const PLACES_MAX: u64 = 1 << 14;
 const HELD_MAX: usize = 1 << 30;
 const HELD_BY_HOST_MAX: usize = HELD_MAX / 2;
 
-/// The time for which a client keeps its place if an older one can lose its own.
+/// The time for which a new client keeps its place, provided that an older client can lose its own.
 const MOMENT: Duration = Duration::from_secs(2);
 
 /// The stage of a client.
@@ -58,9 +58,9 @@ struct Places {
 #[derive(Default)]
 struct Share {
     places: u64,
-    /// The places of clients that have not called.
+    /// The number of places of clients that have not called.
     waiting: u64,
-    /// The bytes of their incomplete messages.
+    /// The bytes of the incomplete messages of the host's clients.
     held: Arc<AtomicUsize>,
 }
 
@@ -83,7 +83,8 @@ impl Entrance {
     ///
     /// # Errors
     ///
-    /// If all places are taken by clients that have called, or by ones that are about to end.
+    /// If all places are taken by clients that have called, or by clients that have just been
+    /// ended.
     pub(super) fn enter(&'static self, stream: &Arc<Stream>) -> Result<Option<Place>, Full> {
         let Peer::Host(address) = stream.peer() else { return Ok(None) };
         let (number, held) = lock(&self.places).enter(counted(address), stream, places_max(), Instant::now())?;
@@ -91,7 +92,7 @@ impl Entrance {
     }
 }
 
-/// All places are taken.
+/// The error for an entrance whose places are all taken.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
@@ -129,8 +130,8 @@ impl Places {
         Ok((number, Arc::clone(&share.held)))
     }
 
-    /// Ends the oldest stream at the lowest stage: of this host if there is one, otherwise of the
-    /// hosts with the most waiting clients.
+    /// Ends the oldest stream at the lowest stage: a stream of `host` if given, otherwise a stream
+    /// of the hosts with the most waiting clients.
     fn evict(&mut self, host: Option<Host>, now: Instant) -> Result<(), Full> {
         let may_go = |taken: &&Taken| taken.is_waiting() && host.is_none_or(|only| only == taken.host);
         let waiting = |taken: &Taken| self.by_host.get(&taken.host).map_or(0, |share| share.waiting);
@@ -148,7 +149,7 @@ impl Places {
         Ok(())
     }
 
-    /// Subtracts a place from those of its host.
+    /// Subtracts a place from the places of its host.
     fn forget(&mut self, host: Host, is_waiting: bool) {
         let Some(share) = self.by_host.get_mut(&host) else { return };
         share.places -= 1;
@@ -195,7 +196,7 @@ impl Place {
         self.move_up(Stage::Bound);
     }
 
-    /// Notes that the client has made a call that it may make.
+    /// Notes that the client has made a permitted call.
     pub(super) fn has_called(&self) {
         self.move_up(Stage::Called);
     }
@@ -204,7 +205,7 @@ impl Place {
         lock(&self.entrance.places).move_up(self.number, stage);
     }
 
-    /// Takes bytes for an incomplete message. Returns false if fewer are left.
+    /// Takes bytes for an incomplete message. Returns false if fewer bytes are left.
     pub(super) fn hold(&self, bytes: usize) -> bool {
         let limits = [(&self.entrance.held, HELD_MAX), (&*self.held, HELD_BY_HOST_MAX)];
         for (at, (held, most)) in limits.iter().enumerate() {

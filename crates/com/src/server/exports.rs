@@ -1,8 +1,8 @@
 //! Exports: the objects of this process to which other processes hold references.
 //!
 //! An entry is one interface pointer of one object. It lives while any client holds a reference to
-//! it. References are counted for each client. Those of an obvia process are dropped at once when
-//! it ends, those of other peers when the object's pings cease.
+//! it. References are counted for each client. The references of an obvia process are dropped at
+//! once when the process ends, those of other peers when the object's pings cease.
 
 mod data;
 
@@ -86,7 +86,7 @@ impl Tables {
         let Some(entry) = self.entries.remove(&target) else { return };
         self.data.remove(&target);
         let key = (entry.identity, entry.info.iid.to_u128());
-        // Marshaled data has an entry of its own beside the usual one.
+        // Marshaled data has an entry of its own besides the usual one.
         if self.targets.get(&key) == Some(&target) {
             self.targets.remove(&key);
         }
@@ -123,8 +123,8 @@ impl Exports {
             entries: HashMap::new(),
             targets: HashMap::new(),
             oids: HashMap::new(),
-            // The upper half of an OID is that of the process's OXID. The objects of different
-            // processes thus have different OIDs, since a resolver may know the objects of many
+            // The upper half of an OID equals that of the process's OXID. Thus the objects of
+            // different processes have different OIDs, which matters to resolvers for many
             // processes.
             last_oid: oxid & !u64::from(u32::MAX),
             data: HashMap::new(),
@@ -142,7 +142,7 @@ impl Exports {
         objref::ipid(target, self.oxid)
     }
 
-    /// Counts `refs` references for `holder` to an object's interface, making the entry where there
+    /// Counts `refs` references for `holder` to an object's interface, and makes the entry if there
     /// is none.
     pub(crate) fn add(
         &self,
@@ -185,7 +185,8 @@ impl Exports {
         Ok(found)
     }
 
-    /// Makes an entry with references of `holder`. Gives the tables back unless that fails.
+    /// Makes an entry with references of `holder`. Returns the guard of the tables again if that
+    /// succeeds.
     fn insert<'a>(
         &self,
         mut tables: MutexGuard<'a, Tables>,
@@ -222,7 +223,7 @@ impl Exports {
         self.add_refs(object, info, holder, LOCK).map(drop)
     }
 
-    /// Releases such a reference, if there is one.
+    /// Releases a reference that [`Self::lock_for`] has counted, if there is one.
     pub(crate) fn unlock_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) {
         let Ok(identity) = object.cast::<IUnknown>() else { return };
         let target = self.tables().targets.get(&(identity.as_raw().addr(), info.iid.to_u128())).copied();
@@ -309,7 +310,7 @@ impl Exports {
         self.tables().references.set_pinging(pinging);
     }
 
-    /// Returns the time at which [`Self::collect`] may next have work.
+    /// Returns the time at which [`Self::collect`] may next have work, if any.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.tables().references.due()
     }
@@ -331,8 +332,8 @@ impl Exports {
     pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client) -> Result<PingAnswer> {
         let references = &mut self.tables().references;
         let mut fresh = draw_set()?;
-        // An identifier has 16 bits. If most of them are taken, the last one drawn may be in use,
-        // and the ping is refused.
+        // An identifier has 16 bits. If most of them are taken, the last identifier drawn may be in
+        // use, and the ping is refused.
         for _ in 0..DRAWS {
             if !references.has_set(fresh) {
                 break;

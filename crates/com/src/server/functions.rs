@@ -31,8 +31,8 @@ impl Functions {
     }
 
     /// Returns the performer of an interface for an object UUID, which is 0 where the caller names
-    /// none. A registration for the object UUID precedes that for all. The minor version of the
-    /// performer is at least the requested one (C706 4.2.4.5).
+    /// none. A registration for the object UUID takes precedence over the registration for all. The
+    /// minor version of the performer is at least the requested one (C706 4.2.4.5).
     ///
     /// # Errors
     ///

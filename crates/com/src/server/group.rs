@@ -11,8 +11,8 @@ use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The client process of a group, identified by its host, or by its process id on this host. Each
-/// principal for whom it makes calls counts as a separate client. Thus a principal that knows the
-/// number of a group cannot use the state of another principal.
+/// principal for whom the process makes calls counts as a separate client. Thus a principal that
+/// knows the number of a group cannot use the state of another principal.
 #[derive(Debug)]
 pub(crate) struct GroupClient {
     peer: Peer,

@@ -144,8 +144,8 @@ impl Exporter {
     }
 
     /// Listens so that clients which reach this host by a binding over TCP reach this process at
-    /// the same address and with no less protection. The port is chosen by the system where the
-    /// process has no such endpoint yet.
+    /// the same address and with no less protection. If the process has no such endpoint yet, the
+    /// system chooses the port.
     pub(crate) fn listen_like(&'static self, binding: &StringBinding) -> Result<()> {
         // The lock is held until the process listens, so that no other thread opens the same
         // endpoint.

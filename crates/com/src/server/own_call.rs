@@ -17,7 +17,8 @@ pub(crate) fn serve<'b>(
     body(call).unwrap_or_else(fault)
 }
 
-/// Returns the answer of a call that was not performed, or whose results cannot be sent.
+/// Returns the answer of a call that was not performed, or whose results cannot be sent. Takes back
+/// the references in the results.
 #[cold]
 #[inline(never)]
 pub(crate) fn fault(status: Status) -> Answer {
@@ -63,7 +64,7 @@ pub(crate) fn current_caller() -> Result<Arc<Caller>, Status> {
     caller().ok_or(Status::PROTOCOL_ERROR)
 }
 
-/// Answers a call.
+/// Answers a call with the bytes of its results, or with the HRESULT of the error.
 pub(crate) fn answer(
     call: &mut ServerCall<'_>,
     outcome: crate::types::error::Result<Vec<u8>>,

@@ -51,8 +51,8 @@ impl Challenge {
     }
 }
 
-/// A connection of a client that has introduced itself or was given a number. References can be
-/// held only by such a client.
+/// A connection of a client that has introduced itself or was given a number. Only such a client
+/// can hold references.
 pub(crate) struct Presence {
     exporter: &'static Exporter,
     entered: Entered,
@@ -65,7 +65,7 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// Counts a connection of a client that has introduced itself, until the value is dropped.
-    /// `challenge` is that of the connection.
+    /// `challenge` is the connection's.
     pub(crate) fn introduced(
         exporter: &'static Exporter,
         Introduction { oxid, proof, .. }: Introduction,
@@ -74,7 +74,7 @@ impl Presence {
         local: Option<&str>,
     ) -> Result<Self, Status> {
         let (challenge, own, clients) = (challenge.0.get().copied(), exporter.oxid(), exporter.clients());
-        // The codes are computed before the client enters, since it enters under a lock.
+        // The codes are computed before the client enters, since entering takes a lock.
         let find = |(code, challenge)| {
             let places = places_of(own, &exporter.network().bindings(None), local, peer);
             let valid = |mark| {
@@ -95,7 +95,7 @@ impl Presence {
     }
 
     /// Counts a connection of a client that has not introduced itself, until the value is dropped.
-    /// `oxid` makes an OXID up for it.
+    /// `oxid` makes an OXID up for the client.
     pub(crate) fn unnamed(
         exporter: &'static Exporter,
         oxid: impl FnOnce() -> Result<u64, Status>,
@@ -125,9 +125,9 @@ impl Presence {
         Ok(Self { exporter, entered, proof: None, is_lost, is_admitted })
     }
 
-    /// Verifies that the caller's principal owns the claimed process, and admits the connection
-    /// then. For a process of this host the kernel has vouched already. `local` is the host name by
-    /// which the client reaches this process.
+    /// Whether the caller's principal owns the claimed process. If so, the connection is admitted.
+    /// For a process of this host the kernel has vouched already. `local` is the host name by which
+    /// the client reaches this process.
     pub(crate) fn prove(&self, peer: &Peer, local: Option<&str>, principal: Option<&Arc<Principal>>) -> bool {
         if self.is_admitted.load(Ordering::Relaxed) {
             return true;

@@ -1,4 +1,4 @@
-//! The calls that a process performs beside those of its objects and functions.
+//! The calls that a process performs besides those of its objects and functions.
 
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::Interface;
@@ -15,25 +15,26 @@ use std::sync::{Arc, OnceLock};
 /// A function that performs calls of a target.
 pub(crate) type Perform = fn(&mut ServerCall<'_>) -> Answer;
 
-/// The state that services keep for an association, which ends with it.
+/// The state that services keep for an association, which ends with the association.
 pub(crate) type AssociationState = OnceLock<Box<dyn Any + Send + Sync>>;
 
 /// The services of a process for its peers.
 pub(crate) trait Services: Sync {
     /// Returns the function that performs calls of a target of the runtime's own; `None` for all
     /// other targets. Entries of the object table never have generation 0. Some targets are valid
-    /// only on associations, whose relay alone names them.
+    /// only on associations (`has_relay`), since only the relay of an association names them.
     fn performer(&self, target: TargetId, has_relay: bool) -> Option<Perform>;
 
     /// Returns the outcome of a presentation context for an interface of the services; `None` for
-    /// all others.
+    /// all other interfaces.
     fn judge(&self, context: &Context) -> Option<Outcome>;
 
-    /// Returns the target of a call of an interface of the services; `None` for all others.
+    /// Returns the target of a call of an interface of the services; `None` for all other
+    /// interfaces.
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Option<Result<(TargetId, Interface), Status>>;
 
-    /// Performs a call of an association for which no target is needed; `None` for all others.
-    /// `client` is the peer, and the address at which it reaches this process.
+    /// Performs a call of an association for which no target is needed; `None` for all other calls.
+    /// `client` is the peer, and the address at which the peer reaches this process.
     fn perform(
         &self,
         call: &IncomingCall<'_>,
@@ -41,9 +42,10 @@ pub(crate) trait Services: Sync {
         state: &AssociationState,
     ) -> Option<Result<Vec<u8>, Status>>;
 
-    /// Returns the interfaces and methods whose least level differs from that of all other calls.
+    /// Returns the interfaces and methods whose least authentication level differs from that of all
+    /// other calls.
     fn exemptions(&self, least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption>;
 
-    /// Returns the counters of calls.
+    /// Returns the counters of calls, if calls are counted.
     fn counters(&self) -> Option<Arc<Counters>>;
 }

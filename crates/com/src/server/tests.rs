@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A relay that carries nothing, and that calls a function when it is woken and one when it is
+/// A relay that carries nothing, and that calls a function when it is woken and another when it is
 /// dropped.
 struct Idle {
     woken: Box<dyn Fn() + Send + Sync>,
@@ -88,7 +88,7 @@ fn removals_wake_only_the_connections_that_have_copies() {
         let (index, generation) = table.insert(1);
         table.copy(index, generation, client).unwrap();
         drop(table.remove([(index, generation)]));
-        // A release of what is not there.
+        // Removals of targets that are not there wake no connection.
         drop(table.remove([(index, generation)]));
         drop(table.remove([]));
     }
@@ -136,7 +136,7 @@ fn the_waking_thread_can_hold_the_last_reference_to_a_connection() {
     let (ended, is_ended) = mpsc::channel();
     let table = Arc::new(SharedTable::default());
     let window = Arc::new(Mutex::new(None));
-    // The connection ends as soon as its alarm rings, and its end removes targets, as that of a
+    // The connection ends as soon as its alarm rings, and its end removes targets, as the end of a
     // client's last connection does.
     let closing = Arc::clone(&window);
     let woken = Box::new(move || {

@@ -1,4 +1,4 @@
-//! The interfaces of this process beside those of the program: management always, and the endpoint
+//! The interfaces of this process besides those of the program: management always, and the endpoint
 //! map where the process is a mapper.
 
 use crate::protocol::binding;
@@ -94,8 +94,8 @@ impl Drop for Membership {
     }
 }
 
-/// Returns the outcome of a presentation context for one of these interfaces; `None` for all
-/// others.
+/// Returns the outcome of a presentation context for one of these interfaces; `None` for all other
+/// interfaces.
 pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     let is_own = match context.interface {
         mgmt::INTERFACE => true,
@@ -105,8 +105,8 @@ pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     is_own.then(|| Outcome::choose(context, &[NDR]))
 }
 
-/// Performs a call of one of these interfaces; `None` for all others. If the peer is a process of
-/// this user, its first call of the endpoint map makes its [`Membership`].
+/// Performs a call of one of these interfaces; `None` for all other interfaces. If the peer is a
+/// process of this user, its first call of the endpoint map makes its [`Membership`].
 pub(crate) fn perform(
     runtime: &Runtime,
     call: &IncomingCall<'_>,
@@ -121,7 +121,7 @@ pub(crate) fn perform(
         }
         epm::INTERFACE => {
             let Some(map) = OwnInterfaces::of(runtime).map().clone() else { return Some(Err(Status::UNK_IF)) };
-            // A peer through a socket is a process of this host, whose end closes its connection.
+            // A peer through a socket is a process of this host. Its end closes the connection.
             let registrant = is_of_own_user(peer)
                 .then(|| state.get_or_init(|| Box::new(Membership::new(&map))))
                 .and_then(|state| state.downcast_ref::<Membership>())

@@ -35,7 +35,7 @@ pub fn connect(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     exports::query(&connect_object(name, info)?, info)
 }
 
-/// Returns the IID of the interface that a reference is of.
+/// Returns the IID of a reference's interface.
 ///
 /// # Errors
 ///
@@ -53,8 +53,8 @@ fn imported(object: &IUnknown) -> Result<Imported> {
 /// Calls a method: sends the frame of a request, and returns the method's HRESULT and the frame of
 /// its reply, which the caller must check.
 ///
-/// A failed method has no results. `references` are all results of [`reference()`] in the request.
-/// They are taken back if the server does not receive them.
+/// A failed method has no results. `references` are the results of [`reference()`] that the request
+/// contains. They are taken back if the server does not receive them.
 ///
 /// # Errors
 ///
@@ -138,8 +138,8 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
     object
 }
 
-/// Gives back a reference from the results of a call through an interface pointer, of which no
-/// object is made.
+/// Gives back a reference from the results of a call through an interface pointer, if no object is
+/// made for the reference.
 ///
 /// # Errors
 ///
@@ -151,8 +151,8 @@ pub fn refuse(through: &IUnknown, reference: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Gives back a reference from the arguments of the call that this thread performs, of which no
-/// object is made.
+/// Gives back a reference from the arguments of the call that this thread performs, if no object is
+/// made for the reference.
 ///
 /// # Errors
 ///

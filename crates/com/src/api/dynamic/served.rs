@@ -21,15 +21,15 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-/// The methods of an object that is called by frames. It is dropped with the last reference to the
-/// object.
+/// The methods of an object that is called by frames. The performer is dropped with the last
+/// reference to the object.
 pub trait Performer: Any + Send + Sync {
     /// Whether the object has an interface.
     fn implements(&self, iid: &GUID) -> bool;
 
-    /// Performs a call of the interface with this IID, with a copy of the request's frame, which is
-    /// to be checked. Returns the method's HRESULT and the frame of the results, as for
-    /// [`answer`].
+    /// Performs a call of the interface with this IID. `request` is a copy of the request's frame,
+    /// which the performer must check. Returns the method's HRESULT and the frame of the results,
+    /// as for [`answer`].
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, 
 
 const STUBS: Stubs = Stubs::new(&[stub as StubFn]);
 
-/// An interface pointer of an object leads to this.
+/// The target of an interface pointer of an object.
 #[repr(C)]
 struct Facet {
     vtable: *const IUnknown_Vtbl,
@@ -63,7 +63,7 @@ unsafe impl Send for Object {}
 // SAFETY: the performer is `Sync`; facets are behind a lock, and are not changed.
 unsafe impl Sync for Object {}
 
-/// A reference to a performer's object that does not keep it alive.
+/// A weak reference to the object of a performer.
 #[derive(Clone)]
 pub struct WeakObject(Weak<Object>);
 
@@ -72,14 +72,14 @@ impl WeakObject {
         self.0.upgrade().map(identity)
     }
 
-    /// Whether there is a reference to the object.
+    /// Whether there is a strong reference to the object.
     fn is_alive(&self) -> bool {
         self.0.strong_count() > 0
     }
 }
 
-/// Objects that are called by frames, each by a key that the binding chooses. A key has at most one
-/// live object.
+/// Objects that are called by frames, each under a key that the language binding chooses. A key has
+/// at most one live object.
 pub struct ObjectTable<K>(Mutex<HashMap<K, WeakObject>>);
 
 impl<K> Default for ObjectTable<K> {
@@ -129,7 +129,7 @@ pub(crate) fn by_frames(description: Description) -> InterfaceInfo {
     unsafe { InterfaceInfo::by_frames(Description { proxy, stubs: STUBS, ..description }) }
 }
 
-/// Makes an object that a performer stands for.
+/// Makes an object whose calls `performer` performs, and returns its identity and a weak reference.
 ///
 /// # Safety
 ///
@@ -141,8 +141,8 @@ pub unsafe fn object(performer: impl Performer) -> (IUnknown, WeakObject) {
     (identity(object), weak)
 }
 
-/// Runs `work` with the performer of an interface pointer; `None` for objects without one of this
-/// type.
+/// Runs `work` with the performer of an interface pointer; `None` if the object has no performer of
+/// type `P`.
 pub fn with_performer<P: Performer, R>(object: &IUnknown, work: impl FnOnce(&P) -> R) -> Option<R> {
     // SAFETY: the interface pointer is alive during this function.
     let facet = unsafe { Facet::checked(object.as_raw()) }?;
@@ -150,7 +150,8 @@ pub fn with_performer<P: Performer, R>(object: &IUnknown, work: impl FnOnce(&P) 
     performer.downcast_ref().map(work)
 }
 
-/// Returns the identity of an object, with the reference that is given.
+/// Returns the identity of an object: its interface pointer for IUnknown, which takes over the
+/// reference `object`.
 fn identity(object: Arc<Object>) -> IUnknown {
     let facet = object.facet(Arc::as_ptr(&object), IUnknown::IID);
     let _ = Arc::into_raw(object);
@@ -159,7 +160,8 @@ fn identity(object: Arc<Object>) -> IUnknown {
 }
 
 impl Object {
-    /// Returns the interface pointer for an interface. `own` is the object in its `Arc`.
+    /// Returns the interface pointer for an interface, without counting a reference. `own` is the
+    /// address of this object in its `Arc`.
     fn facet(&self, own: *const Self, iid: GUID) -> *mut c_void {
         let mut facets = self.facets.lock().unwrap_or_else(PoisonError::into_inner);
         let at = facets.iter().position(|facet| facet.iid == iid).unwrap_or_else(|| {
@@ -171,7 +173,7 @@ impl Object {
 }
 
 impl Facet {
-    /// Returns the facet behind an interface pointer, or `None` for one of another object.
+    /// Returns the facet behind an interface pointer, or `None` if the pointer is not a facet's.
     ///
     /// # Safety
     ///
@@ -198,10 +200,10 @@ impl Facet {
         unsafe { &*self.object }
     }
 
-    /// Returns the object's references, without one of them.
+    /// Returns the object as an `Arc` that does not own a reference.
     fn references(&self) -> ManuallyDrop<Arc<Object>> {
-        // SAFETY: by the invariant the pointer is of an `Arc`, which has a reference as long as the
-        // facet is in use. That reference is not released here.
+        // SAFETY: by the invariant the pointer is that of an `Arc`. The `Arc` has a reference as
+        // long as the facet is in use, and that reference is not released here.
         ManuallyDrop::new(unsafe { Arc::from_raw(self.object) })
     }
 }
@@ -216,7 +218,7 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, r
     let iid = unsafe { iid.read() };
     let object = facet.object();
     // A facet has the vtable of IUnknown. The runtime calls interfaces with reserved IIDs through
-    // longer vtables, so a facet never stands for one of them.
+    // longer vtables, so no facet is made for such an IID.
     let found = if [IUnknown::IID, IID_AGILE_OBJECT].contains(&iid) {
         object.facet(facet.object, IUnknown::IID)
     } else if owner_of(iid.to_u128()).is_none() && object.performer.implements(&iid) {

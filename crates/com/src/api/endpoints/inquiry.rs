@@ -83,7 +83,8 @@ pub(super) fn map(
     })
 }
 
-/// Returns all entries of the endpoint mapper for a binding without an endpoint.
+/// Returns the entries of the endpoint mapper at a binding's host. The function stops reading when
+/// it has `REGISTERED_MAX` entries or more.
 pub(crate) fn registered_at(mut binding: StringBinding, deadline: Deadline) -> Result<Vec<Registered>> {
     let deadline = deadline.start();
     let option = super::take_mapper(&mut binding);
@@ -112,7 +113,8 @@ fn registered(entry: Entry, host: &str) -> Registered {
     Registered { interface: tower.interface, object, annotation, binding }
 }
 
-/// Returns the interfaces of the server at a binding, from its management interface.
+/// Returns the interfaces of the server at a binding, as its management interface lists them. The
+/// management interface itself is left out.
 pub(crate) fn interfaces_at(binding: &StringBinding, deadline: Deadline) -> Result<Vec<SyntaxId>> {
     let deadline = deadline.start();
     let mut calls = bind(binding, mgmt::INTERFACE, deadline)?;

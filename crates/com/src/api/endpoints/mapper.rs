@@ -85,8 +85,9 @@ pub(super) fn way_of(binding: &StringBinding) -> Option<Way> {
     }
 }
 
-/// Towers have IPv4 addresses only. In place of any other address the mapper answers with the
-/// address at which the caller has reached it.
+/// Returns a binding's address for a tower. Towers have IPv4 addresses only. Any other address
+/// becomes 0.0.0.0, in place of which the mapper answers with the address at which the caller has
+/// reached it.
 fn host_of(binding: &StringBinding) -> [u8; 4] {
     binding.address.parse().unwrap_or(Ipv4Addr::UNSPECIFIED).octets()
 }

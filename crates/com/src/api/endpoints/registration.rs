@@ -77,14 +77,14 @@ impl Drop for Registration {
 /// at all of its `ncacn_ip_tcp`, `ncadg_ip_udp` and `ncalrpc` endpoints. Interfaces and endpoints
 /// that are added later need another registration. The annotation is a description for users.
 ///
-/// The mapper is the one at `ncalrpc:[epmapper]`, or at another `ncalrpc` binding. The entries end
-/// with this process in any case. When the mapper restarts, they are registered again.
+/// `mapper` is the mapper's `ncalrpc` binding; `None` stands for `ncalrpc:[epmapper]`. The entries
+/// end with this process in any case. When the mapper restarts, the entries are registered again.
 ///
 /// # Errors
 ///
 /// RPC_S_SERVER_UNAVAILABLE where there is no mapper; RPC_S_NO_BINDINGS where this process has no
-/// such endpoint; E_INVALIDARG where it performs no interface of functions, and for a mapper with
-/// another protocol sequence; EPT_S_CANT_PERFORM_OP where the mapper has no room.
+/// such endpoint; E_INVALIDARG where this process performs no interface of functions, and for a
+/// mapper with another protocol sequence; EPT_S_CANT_PERFORM_OP where the mapper has no room.
 pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Registration> {
     let runtime = process::runtime()?;
     let mapper = match mapper {

@@ -8,16 +8,16 @@ use crate::types::registry::{InterfaceInfo, Remote, register_module};
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 
-/// The time that the end of a connection may take in a drop.
+/// The time limit of the call that ends a connection in a drop.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connects a sink to an object, the source of events (AtlAdvise).
 ///
 /// # Errors
 ///
-/// E_NOINTERFACE for an object without connection points; CONNECT_E_NOCONNECTION when it has none
-/// for the sink's interface; CONNECT_E_ADVISELIMIT or CONNECT_E_CANNOTCONNECT when it refuses the
-/// sink; otherwise as for every call.
+/// E_NOINTERFACE for an object without connection points; CONNECT_E_NOCONNECTION when the object
+/// has no connection point for the sink's interface; CONNECT_E_ADVISELIMIT or
+/// CONNECT_E_CANNOTCONNECT when the object refuses the sink; otherwise as for every call.
 pub fn advise<S: Interface, I: Remote>(source: &S, sink: &I) -> Result<Connection> {
     advise_by(&source.cast()?, I::INFO, &sink.cast()?)
 }
@@ -41,8 +41,8 @@ pub fn advise_by(source: &IUnknown, info: &'static InterfaceInfo, sink: &IUnknow
     Ok(Connection { point: Some(point), cookie })
 }
 
-/// The connection of a sink to a source, which ends with this value. If the source is gone, the
-/// connection has ended already.
+/// The connection of a sink to a source. The connection ends with this value. If the source is
+/// gone, the connection has ended already.
 #[derive(Debug)]
 #[must_use = "the connection ends at once when nobody keeps it"]
 pub struct Connection {
@@ -61,7 +61,8 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// CONNECT_E_NOCONNECTION where the source has ended it before; otherwise as for every call.
+    /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
+    /// call.
     pub fn unadvise(mut self) -> Result<()> {
         self.point.take().map_or(Ok(()), |point| point.get().Unadvise(self.cookie))
     }

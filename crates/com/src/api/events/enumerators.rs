@@ -1,7 +1,8 @@
 //! The enumerators of connection points and of connections.
 //!
-//! `Next` of an enumerator returns S_FALSE with the remaining elements. Implementations in Rust
-//! cannot return a success code, so the interfaces are declared by their vtables here.
+//! `Next` of an enumerator returns S_FALSE with the remaining elements if fewer remain than the
+//! caller wants. Implementations in Rust cannot return a success code, so the interfaces are
+//! declared by their vtables here.
 
 #![allow(non_snake_case, reason = "names are COM's")]
 
@@ -126,7 +127,7 @@ struct Cursor<T> {
 }
 
 impl<T> Cursor<T> {
-    /// Advances by `count` elements, or to the end.
+    /// Advances by `count` elements, or to the end. Returns the range of the passed elements.
     fn advance(&self, count: u32) -> Range<usize> {
         let next = |at: usize| at.saturating_add(count as usize).min(self.all.len());
         let from = self.at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |at| Some(next(at)));

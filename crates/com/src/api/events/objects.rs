@@ -12,8 +12,8 @@ use crate::types::error::{Error, Result, code};
 use std::sync::Arc;
 use windows_core::{ComObjectInterface, GUID, IUnknown, IUnknownImpl, implement};
 
-/// Objects with events: `#[implement(ITicker, IConnectionPointContainer)] struct Ticker` is one by
-/// `impl ConnectionPoints for Ticker_Impl`.
+/// Objects with events. A type `#[implement(ITicker, IConnectionPointContainer)] struct Ticker`
+/// becomes such an object by `impl ConnectionPoints for Ticker_Impl`.
 pub trait ConnectionPoints:
     IUnknownImpl<Impl: Send + Sync + 'static> + ComObjectInterface<IConnectionPointContainer>
 {
@@ -63,8 +63,8 @@ pub fn find_point<'a>(
     object(found, container)
 }
 
-/// Returns a connection point as an object for clients. It keeps its container alive; the container
-/// does not keep it.
+/// Returns a connection point as an object for clients. The object keeps its container alive; the
+/// container does not keep the object.
 fn object(point: &Arc<Point>, container: &IConnectionPointContainer) -> Result<IConnectionPoint> {
     Ok(PointObject { point: Arc::clone(point), container: Agile::new(container)? }.into())
 }

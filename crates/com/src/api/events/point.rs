@@ -21,7 +21,7 @@ impl<I: Remote> ConnectionPoint<I> {
         Self::with_limits(Limits::default())
     }
 
-    /// Makes a connection point without sinks, with other limits.
+    /// Makes a connection point without sinks, with these limits.
     pub fn with_limits(limits: Limits) -> Self {
         Self { point: Point::new(I::INFO, limits), interface: PhantomData }
     }
@@ -56,15 +56,16 @@ impl<I: Remote> ConnectionPoint<I> {
     /// succeeded; failures of the method have no effect on the source.
     ///
     /// Each call has a time limit of its own. A sink whose process or object is gone is
-    /// disconnected, and so is one that has repeatedly not answered in time. No lock is held
-    /// meanwhile: any thread, including the sinks, may connect and disconnect sinks.
+    /// disconnected, and so is one that has repeatedly not answered in time. No lock is held during
+    /// the calls: any thread, including the sinks, may connect and disconnect sinks.
     pub fn fire(&self, event: impl Fn(&I) -> Result<()>) -> usize {
         self.point.fire(&|sink| event(typed(sink)))
     }
 
     /// Calls every connected sink as [`fire`](Self::fire) does, but without waiting: each sink has
-    /// a queue, and a thread that calls it while the queue has events. Posted events reach a sink
-    /// in order. Returns the number of sinks that lost an event: a full queue drops its oldest one.
+    /// a queue, and a thread that calls the sink while the queue has events. Posted events reach a
+    /// sink in order. Returns the number of sinks that lost an event: a full queue drops its oldest
+    /// event, and a sink for which the system starts no thread loses all queued events.
     pub fn post(&self, event: impl Fn(&I) -> Result<()> + Send + Sync + 'static) -> usize {
         self.point.post(&(Arc::new(move |sink: &IUnknown| event(typed(sink))) as _))
     }

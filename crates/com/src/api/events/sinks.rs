@@ -39,7 +39,7 @@ struct Sink {
     cookie: u32,
     /// The sink's pointer to the interface of the connection point.
     pointer: Agile<IUnknown>,
-    /// The link to the sink's process, where it is another process.
+    /// The link to the sink's process, if that is another process.
     link: Option<Arc<Link>>,
     is_connected: AtomicBool,
     /// The number of consecutive calls that the sink did not answer in time.
@@ -87,7 +87,7 @@ impl Point {
             .map_err(|error| if error.code() == code::E_NOINTERFACE { cannot(error) } else { error })?;
         let link = look_behind(&pointer).map(|imported| imported.link);
         let pointer = Agile::new(&pointer).map_err(cannot)?;
-        // The sinks are released without a lock.
+        // The dead sinks are dropped after the guard, so that they are released without the lock.
         let dead: Vec<Arc<Sink>>;
         let mut sinks = lock(&self.sinks);
         // Sinks whose processes have ended stay connected until the next event, so they are removed
@@ -142,8 +142,8 @@ impl Point {
         sinks.iter().filter(|sink| self.tell(sink, event)).count()
     }
 
-    /// Queues an event for every sink, whose own thread calls it. Returns the number of sinks that
-    /// lost an event.
+    /// Queues an event for every sink. The sink's own thread makes the call. Returns the number of
+    /// sinks that lost an event.
     pub fn post(self: &Arc<Self>, event: &Posted) -> usize {
         let sinks = lock(&self.sinks).all.clone();
         sinks.iter().filter(|sink| self.enqueue(sink, Arc::clone(event))).count()
@@ -245,15 +245,16 @@ impl Sink {
 /// The limits of a connection point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The greatest number of sinks; a further one fails with CONNECT_E_ADVISELIMIT. 1024.
+    /// The greatest number of sinks; a further one fails with CONNECT_E_ADVISELIMIT. The default is
+    /// 1024.
     pub sinks: usize,
-    /// The time that a sink may take for one event. 5 seconds.
+    /// The time that a sink may take for one event. The default is 5 seconds.
     pub timeout: Duration,
     /// The number of consecutive events without a timely answer after which a sink is disconnected.
-    /// 3.
+    /// The default is 3.
     pub unanswered: u32,
     /// The greatest number of [posted](super::ConnectionPoint::post) events that wait for a sink;
-    /// beyond it the oldest event is lost. 256.
+    /// beyond it the oldest event is lost. The default is 256.
     pub queued: usize,
 }
 

@@ -13,7 +13,7 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use windows_core::{ComObject, implement};
 
-// An existing interface serves for sinks: `Unadvise(n)` is the event `n`.
+// The sinks have an existing interface, in which `Unadvise(n)` is the event `n`.
 use super::idl::IConnectionPoint as ISink;
 
 type OnEvent = Box<dyn Fn(u32) -> Result<()> + Send + Sync>;

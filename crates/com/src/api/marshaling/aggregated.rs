@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use windows_core::{ComObject, ComObjectInner, GUID, HRESULT, IUnknown, IUnknown_Vtbl, IUnknownImpl, Interface};
 
 /// A marshaler as a part of an object that was not made by `#[implement]`. The object forwards
-/// queries for IMarshal to it.
+/// queries for IMarshal to the marshaler.
 #[repr(C)]
 struct Inner {
-    // The inner unknown, which only the outer object uses: it counts the part's own references.
+    // The inner unknown, which only the outer object uses, and which counts the part's own
+    // references.
     unknown: &'static IUnknown_Vtbl,
-    // The interface for all other code: its IUnknown is that of the outer object.
+    // The interface for all other code. Its methods of IUnknown are those of the outer object.
     marshal: &'static IMarshal_Vtbl,
     references: AtomicU32,
     // The pointer is not counted, as the outer object keeps this part for its lifetime.
@@ -33,9 +34,9 @@ static UNKNOWN: IUnknown_Vtbl =
     IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release_inner };
 static MARSHAL: IMarshal_Vtbl = IMarshal_Vtbl::new::<Inner, -1>();
 
-/// Makes a marshaler for an object that was not made by `#[implement]`. In COM's terms it is an
-/// inner object that `outer` aggregates. The object keeps it, and forwards queries for IMarshal to
-/// it. `endpoint` is as for [`Specialised::endpoint`].
+/// Makes a marshaler for an object that was not made by `#[implement]`. In COM's terms the
+/// marshaler is an inner object that `outer` aggregates. The outer object keeps the marshaler, and
+/// forwards queries for IMarshal to it. `endpoint` is as for [`Specialised::endpoint`].
 ///
 /// # Safety
 ///
@@ -108,7 +109,7 @@ unsafe extern "system" fn release_inner(this: *mut c_void) -> u32 {
     left
 }
 
-/// The references and queries of the part's IMarshal are those of the outer object.
+/// The IUnknown of the part's IMarshal: all methods forward to the outer object.
 impl IUnknownImpl for Inner {
     type Impl = Self;
 

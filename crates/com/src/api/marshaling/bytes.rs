@@ -70,7 +70,8 @@ pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Re
 ///
 /// As for [`unmarshal`].
 pub fn release_marshal_data(bytes: &[u8]) -> Result<()> {
-    // Custom data may need no runtime; other data report where it cannot be made.
+    // Custom data may need no runtime. For other data, `release` reports why the runtime cannot be
+    // made.
     let _ = process::runtime();
     release(bytes)
 }

@@ -1,5 +1,5 @@
-//! Objects that are called over virtual interfaces, even where their processes are reached by other
-//! bindings as well.
+//! Objects that are called over virtual interfaces, even if their processes have other bindings as
+//! well.
 //!
 //! Objects of this kind have obvia's own marshaler. Their references contain the bindings of
 //! virtual interfaces, and a standard reference for receivers that can use none of these bindings
@@ -14,13 +14,13 @@ use crate::services::process;
 use crate::types::error::{Error, Result, code};
 use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 
-/// Marks objects in Rust that are called over virtual interfaces: `#[implement(ICalc, IMarshal)]
-/// struct Calc;` is one by `impl Specialised for Calc_Impl {}`.
+/// Marks objects in Rust that are called over virtual interfaces. A type `#[implement(ICalc,
+/// IMarshal)] struct Calc;` becomes such an object by `impl Specialised for Calc_Impl {}`.
 pub trait Specialised: Send + Sync + 'static {
-    /// Returns the endpoint on which this process listens for such objects, once one is passed to
-    /// another host: a string binding of virtual interfaces, as in `ncacn_vi_fabric:10.0.0.1`. The
-    /// default is `ncacn_vi_udp` at the addresses where the process listens on `ncacn_ip_tcp` and
-    /// on no virtual interface.
+    /// Returns the endpoint on which this process listens for such objects, as soon as one of them
+    /// is passed to another host: a string binding of virtual interfaces, as in
+    /// `ncacn_vi_fabric:10.0.0.1`. The default is `ncacn_vi_udp` at the addresses where the process
+    /// listens on `ncacn_ip_tcp` and on no virtual interface.
     fn endpoint(&self) -> &str {
         ""
     }
@@ -69,8 +69,8 @@ impl<T: Specialised + IUnknownImpl> Marshaler for T {
     }
 }
 
-/// Whether the reference may contain bindings of virtual interfaces: it is unmarshaled once, in
-/// another process.
+/// Whether the reference is unmarshaled once, in another process. Only such a reference may contain
+/// bindings of virtual interfaces.
 fn is_passed(passing: &Passing) -> bool {
     let is_elsewhere = matches!(passing.context, Context::Local | Context::NoSharedMemory | Context::DifferentMachine);
     is_elsewhere && !passing.flags.is_table()

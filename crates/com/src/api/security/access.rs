@@ -18,7 +18,7 @@ pub fn caller() -> Option<Caller> {
 
 /// Sets the rule for calls of an object of this process from outside, by any of its interfaces,
 /// from the next call on. The rule replaces [the default rule](set_default_access) for the object.
-/// The object of an interface of functions is the one that performs them.
+/// For an interface of functions, the object is the performer.
 ///
 /// Callers that the rule refuses do not get the object by a name either. A client that has received
 /// a reference from another process can still query interfaces and change reference counts. Calls
@@ -108,13 +108,14 @@ pub fn set_default_class_access(access: impl Access + 'static) -> Result<()> {
 /// exports and listeners. By default only processes of the same user and of the superuser can
 /// connect, regardless of the rules.
 ///
-/// The directory of names (`OBVIA_RUNTIME_DIR`) must be searchable for the other users, and belong
-/// to the superuser or to them. Clients trust only servers of their own user and of the superuser.
+/// The directory of names (`OBVIA_RUNTIME_DIR`) must be searchable for the other users, and must
+/// belong to the superuser or to them. Clients trust only servers of their own user and of the
+/// superuser.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG before [`set_default_access`] has been called, so that this call alone does not
-/// admit every user, and after the process has become reachable.
+/// E_INVALIDARG if [`set_default_access`] has not been called, because this call alone would admit
+/// every user; E_INVALIDARG also if the process is reachable already.
 pub fn admit_other_users() -> Result<()> {
     let runtime = process::runtime()?;
     let refused = |text| Err(Error::new(code::E_INVALIDARG, text));

@@ -9,7 +9,8 @@ thread_local! {
     static LEASED: Leased = const { Leased(RefCell::new(Vec::new())) };
 }
 
-/// The channels with leased replies that are no longer at hand, by lease.
+/// The channels that have leased replies and are no longer at hand, each with the number of its
+/// lease.
 struct Leased(RefCell<Vec<(u64, Box<OwnedChannel>)>>);
 
 impl Drop for Leased {
@@ -29,8 +30,8 @@ pub(super) fn keep(lease: u64, owned: Box<OwnedChannel>) {
     }
 }
 
-/// A lease on the last reply of this thread, which lies in its channel's memory: further calls use
-/// another channel. A lease belongs to its thread, since its drop puts the channel back.
+/// A lease on the last reply of this thread. The reply lies in its channel's memory, so further
+/// calls use another channel. A lease belongs to its thread, since its drop puts the channel back.
 pub(crate) struct Lease {
     number: u64,
     /// The value of [`Calls::link`] before the lease.

@@ -1,4 +1,4 @@
-//! The channels of a thread beside the one at hand, and the channels that are taken out.
+//! The channels of a thread besides the one at hand, and the channels that are taken out.
 
 use super::{Calls, has_to_prepare};
 use crate::client::canceller::{self, Canceller, is_cancellable, register};
@@ -41,7 +41,7 @@ impl OwnedChannel {
     ///
     /// # Errors
     ///
-    /// If one of them was used.
+    /// RPC_E_CALL_CANCELED if one of the cancellers was used.
     pub(crate) fn register(&self) -> Result<()> {
         if !is_cancellable() {
             return Ok(());
@@ -159,7 +159,7 @@ impl Canceller {
         calls()
     }
 
-    /// Makes the canceller one of those that end this thread's further calls.
+    /// Adds the canceller to those that end this thread's further calls.
     pub(crate) fn add(&self) {
         canceller::add(self);
         change_cancellers(false);
@@ -206,8 +206,7 @@ pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) 
     take_out(link, |owned| work(&mut owned.channel))
 }
 
-/// Lends this thread's channel of a link to `work`, with one from the link's pool where the thread
-/// has none.
+/// Lends a channel of a link to `work`: one of this thread's, one of the link's pool, or a new one.
 ///
 /// # Errors
 ///

@@ -11,8 +11,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 pub(super) struct Connection {
     pub(super) channel: Channel,
     /// Whether the channel must be replaced before the next call. Either a canceller may have rung
-    /// it after its call, and the ring would end the next call; or a call panicked, and its
-    /// response may still come.
+    /// the channel's alarm too late, so that the ring would end the next call; or a call panicked,
+    /// and its response may still come.
     pub(super) is_spent: bool,
 }
 

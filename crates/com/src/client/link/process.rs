@@ -65,11 +65,11 @@ impl Link {
     /// before they are used. Equal OXIDs are no proof that two links lead to the same process: a
     /// peer could claim the OXID of another process, and would receive calls of that process's
     /// objects. Equal marks are a proof, since a process sends its mark for this process to no
-    /// other process. Unencrypted networks carry a second mark, by which a reader of the network
-    /// that acts as a server can claim to be the process, but only towards links that have reached
-    /// it without encryption. Over another transport a server cannot know that this process is the
-    /// same client, and sends another mark, until this process has [proved](Self::prove_process)
-    /// it.
+    /// other process. Unencrypted networks carry a second mark. A reader of the network that acts
+    /// as a server can claim by that mark to be the process, but only towards links that have
+    /// reached the process without encryption. Over another transport a server cannot know that
+    /// this process is the same client, and sends another mark until this process has
+    /// [proved](Self::prove_process) its identity.
     ///
     /// # Errors
     ///
@@ -101,8 +101,8 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// If a canceller ended the wait for the mark, or the thread's limit did so before the process
-    /// had its time.
+    /// If a canceller ended the wait for the mark, or if the thread's limit ended the first wait
+    /// before [`PATIENCE`] had passed.
     fn mark(&self) -> Result<Option<u64>> {
         let (known, asked) = {
             let mut mark = lock(&self.mark);
@@ -129,9 +129,10 @@ impl Link {
         Ok(Some(mark))
     }
 
-    /// Whether the mark is not known, and the process should be asked for it before it is needed.
-    /// With the mark's key, further connections of the link prove the mark, so that the process
-    /// recognises this one at another address. A process sends the key over no other network.
+    /// Whether the process should be asked for its mark before the mark is needed: the link is
+    /// encrypted, and the process has not been asked yet. With the mark's key, further connections
+    /// of the link prove the mark, so that the process recognises this one at another address. Over
+    /// a network a process sends the key only if the link is encrypted.
     pub(crate) fn wants_mark(&self) -> bool {
         let is_encrypted = self.terms.protection().map(Protection::level) == Some(Level::Privacy);
         is_encrypted && self.foreign.is_none() && lock(&self.mark).asked.is_none()

@@ -1,9 +1,9 @@
 //! The references that are to be given back to a process.
 //!
-//! The sender of a reference may have made its count up, and the server subtracts a released count
-//! from all references of this process to the target. The references to a target are therefore
-//! given back with its last proxy, so that no count ends another proxy. Only a release that is
-//! already being sent when the first proxy of its target is made can still end that proxy.
+//! The sender of a reference may have invented the reference's count, and the server subtracts a
+//! released count from all references of this process to the target. The references to a target are
+//! therefore given back with its last proxy, so that no count ends another proxy. Only a release
+//! that is already being sent when the first proxy of its target is made can still end that proxy.
 
 use super::Link;
 use crate::client::address::Address;
@@ -96,7 +96,8 @@ impl Link {
         lock(&self.process.releases).add_proxy(target);
     }
 
-    /// Removes a proxy of a target, and gives its references back soon, or with the last proxy.
+    /// Removes a proxy of a target, and gives its references back soon, or with the target's last
+    /// proxy.
     pub(crate) fn remove_proxy(&self, target: TargetId, refs: u32) {
         self.change_releases(|releases| releases.remove_proxy(target, refs));
     }
@@ -118,7 +119,7 @@ impl Link {
 
     /// Whether the server returns the references in one-way calls that it has refused: see
     /// [`own_calls::list_references`]. False over datagrams, which may overtake each other, and for
-    /// servers that are not obvia processes, which know no such call.
+    /// servers that are not obvia processes, because these do not know the call.
     pub(crate) fn returns_refused_references(&self) -> bool {
         let is_ordered = match &self.address {
             Address::Name(_) => true,
@@ -127,9 +128,9 @@ impl Link {
         is_ordered && self.foreign.is_none()
     }
 
-    /// Gives back the queued references, until `limit`. Those that could not be sent are queued
-    /// again while the link lives, or wait for a proxy that was made meanwhile. They are dropped
-    /// with a dead link. Returns whether none are left.
+    /// Gives back the queued references, until `limit`. References that could not be sent are
+    /// queued again, or wait for a proxy that was made meanwhile; those of a dead link are dropped.
+    /// Returns whether none are left.
     pub(crate) fn flush_releases(&self, limit: Deadline) -> bool {
         let queued = lock(&self.process.releases).take();
         let unsent = self.release(&queued, limit);

@@ -351,7 +351,7 @@ pub struct OutInterface {
     pub iid: GUID,
     /// Whether the object has the interface.
     pub result: HRESULT,
-    /// The bytes of the reference, if it does.
+    /// The bytes of the reference, if the object has the interface.
     pub reference: Option<Vec<u8>>,
 }
 

@@ -7,8 +7,8 @@ use std::collections::{HashMap, VecDeque};
 /// first.
 pub(super) const MERGED_MAX: usize = 64;
 
-/// Clients whose references have moved, each with the client that has them now. References
-/// that were counted for the former client may still be released for it.
+/// Clients whose references have moved, each with the client that has them now. Releases may still
+/// name the former client.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
     heirs: HashMap<Client, Client>,
@@ -18,7 +18,7 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    /// Returns the client that has the references of a moved client.
+    /// Returns the client that has the references of a moved client; `None` for any other client.
     pub(super) fn heir(&self, client: Client) -> Option<Client> {
         self.heirs.get(&client).copied()
     }

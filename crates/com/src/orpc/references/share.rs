@@ -12,9 +12,10 @@ use windows_core::GUID;
 pub(super) struct Share {
     pub(super) ipids: HashSet<GUID>,
     pub(super) sets: HashSet<u64>,
-    /// The number of objects in its sets.
+    /// The number of objects in the client's sets, counted in each set.
     pub(super) pinged: usize,
-    /// The client that passed the first references on to this one, which is not connected yet.
+    /// The client that passed the first references on to this client, until this client is
+    /// connected.
     pub(super) giver: Option<Client>,
 }
 

@@ -233,7 +233,7 @@ fn references_that_have_moved_are_released_for_the_client_for_which_they_were_co
     assert_eq!(tables.release(&ipid(70), process(2), Refs::public(3)), None);
     assert_eq!(tables.held(&ipid(70), process(1)), Refs::public(2));
     assert!(tables.release(&ipid(70), process(2), Refs::public(2)).is_some() && tables.is_empty());
-    // The client's end ends that, too.
+    // With the client, the record of its moved clients ends, too.
     assert!(tables.drop_client(process(1), now).is_empty() && tables.merged.heir(process(2)).is_none());
 }
 
@@ -318,7 +318,7 @@ impl HonestClient {
         }
     }
 
-    /// Returns one of the client's interface pointers, and some of the references to it.
+    /// Returns one of the client's interface pointers, if any, and some of the references to it.
     fn some(&self, random: &mut Random) -> Option<(GUID, u64, u64)> {
         let mut all: Vec<_> = self.owned.iter().collect();
         all.sort_by_key(|(ipid, _)| ipid.to_u128());
@@ -377,7 +377,7 @@ impl Simulation {
         }
     }
 
-    /// Lets the server pass references to a client, exporting the object where it is not exported.
+    /// Lets the server pass references to a client. The object is exported if necessary.
     fn hand_out(&mut self, to: usize) {
         let (at, interface, count) =
             (self.random.below(6) as usize, self.random.below(2) as usize, 1 + self.random.below(5));

@@ -68,7 +68,7 @@ impl Default for Pinging {
     }
 }
 
-/// The limits of the tables.
+/// The limits of the tables: the greatest permitted numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The number of objects.
@@ -101,7 +101,7 @@ impl Default for Limits {
     }
 }
 
-/// The numbers of references.
+/// A number of public and a number of private references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refs {
     /// The references that may be passed on.
@@ -111,7 +111,7 @@ pub struct Refs {
 }
 
 impl Refs {
-    /// Returns public references only.
+    /// Makes a number of public references, without private ones.
     pub fn public(count: u64) -> Self {
         Self { public: count, private: 0 }
     }

@@ -58,7 +58,8 @@ fn objrefs_agree_with_impacket() {
     }
 }
 
-/// Verifies a call without object header: its arguments are the whole stub data.
+/// Verifies that a call agrees with the bytes of a vector, in both directions. If `has_this`, an
+/// ORPCTHIS precedes the arguments.
 fn check<C: Calls + PartialEq + std::fmt::Debug>(name: &str, call: &C, has_this: bool) {
     let theirs = vector(name);
     let from = &mut Decoder::new(&theirs, ByteOrder::Little);

@@ -31,8 +31,9 @@ pub struct Passing {
 }
 
 /// IMarshal for objects in Rust: `#[implement(IPoint, IMarshal)] struct Point;` has it by `impl
-/// Marshaler for Point_Impl`. The passed object has the first two methods. Objects that are made
-/// for [`register_unmarshaler`] have the others.
+/// Marshaler for Point_Impl`. The runtime calls [`Self::class`], [`Self::marshal`] and
+/// [`Self::disconnect`] of the passed object, and [`Self::unmarshal`] and [`Self::release`] of an
+/// object that was made for [`register_unmarshaler`].
 ///
 /// Any thread calls the methods, several at once.
 pub trait Marshaler: Send + Sync + 'static {
@@ -220,7 +221,8 @@ impl Drop for UnmarshalerRegistration {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for a class that is registered already.
+/// E_INVALIDARG for a class that is registered already, or whose references the runtime itself
+/// handles.
 pub fn register_unmarshaler(
     class: GUID,
     make: impl Fn() -> Result<IMarshal> + Send + Sync + 'static,

@@ -10,9 +10,10 @@ use std::ops::BitOr;
 pub enum Context {
     /// Another process of this host.
     Local = 0,
-    /// Another process of this host that shares no memory with this one.
+    /// Another process of this host that shares no memory with this one: this process must
+    /// [listen](crate::listen).
     NoSharedMemory = 1,
-    /// Another host: the process must [listen](crate::listen) on a network.
+    /// Another host: this process must [listen](crate::listen) on a network.
     DifferentMachine = 2,
     /// The same process.
     InProcess = 3,
@@ -22,7 +23,7 @@ pub enum Context {
 }
 
 impl Context {
-    /// Returns the context with this number.
+    /// Returns the context with this number, if there is one.
     pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Local, Self::NoSharedMemory, Self::DifferentMachine, Self::InProcess, Self::CrossContext];
         all.into_iter().find(|context| *context as u32 == number)
@@ -43,8 +44,8 @@ impl Flags {
     /// The reference is unmarshaled any number of times until it is released. It does not keep the
     /// object alive.
     pub const TABLE_WEAK: Self = Self(2);
-    /// A flag in addition to one of the others: holders of the reference do not ping the object,
-    /// and the reference does not expire without pings.
+    /// A flag that is added to one of the other flags: holders of the reference do not ping the
+    /// object, and the reference does not expire without pings.
     pub const NO_PING: Self = Self(4);
 
     /// Returns the flags with this number; `None` for unknown flags or a contradiction.

@@ -1,8 +1,8 @@
 //! Handler marshaling: objects with a handler class of their own in clients. A handler answers some
 //! calls itself and uses the proxy for the others.
 //!
-//! A table maps handlers to objects, so that an object has one handler in a process, and that the
-//! object is passed on where its handler is marshaled.
+//! A table maps handlers to objects, so that an object has one handler in a process, and so that
+//! the object itself is passed on when its handler is marshaled.
 
 use super::Context;
 use super::interfaces::{IStdMarshalInfo, IStdMarshalInfo_Impl};
@@ -22,7 +22,7 @@ use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
 /// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has
 /// it by `impl Handled for Stock_Impl`.
 ///
-/// Any thread calls the object, several at once.
+/// Several threads may call the object at once.
 pub trait Handled: Send + Sync + 'static {
     /// Returns the handler class for clients that have it [registered](register_handler); other
     /// clients use a proxy.
@@ -113,12 +113,12 @@ pub fn register_handler(
 }
 
 impl Handlers {
-    /// Returns the handler of an object, if it is alive.
+    /// Returns the handler of an object, if the handler is alive.
     fn find(&self, object: Object) -> Option<IUnknown> {
         self.made.get(&object)?.handler.upgrade()
     }
 
-    /// Removes dead handlers once there are many. Returns the live ones, which must be dropped
+    /// Removes dead handlers once there are many. Returns the live handlers, which must be dropped
     /// without the lock.
     fn sweep(&mut self) -> Vec<IUnknown> {
         if self.made.len() < self.room.max(64) {
@@ -141,7 +141,8 @@ fn identity_of(object: &IUnknown) -> Result<usize> {
     Ok(object.cast::<IUnknown>()?.as_raw().addr())
 }
 
-/// Returns the handler class that an object of this process names, or the class of a handler.
+/// Returns the handler class that an object of this process names, or the class of a handler, if
+/// there is one.
 pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
     if let Some((class, _)) = handled_by(object) {
         return Some(class);
@@ -173,7 +174,7 @@ pub(crate) fn unwrapped(object: &IUnknown) -> IUnknown {
 }
 
 /// Returns the handler for the object behind a proxy: the existing one, or a new one. Returns the
-/// proxy where this process has no such class.
+/// proxy itself if this process has not registered the class.
 pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let Some(imported) = look_behind(&proxy) else { return Ok(proxy) };
     let object = (imported.link.oxid(), imported.link.process(), imported.oid);

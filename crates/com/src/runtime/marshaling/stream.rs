@@ -40,7 +40,7 @@ impl Memory {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the written bytes.
+    /// Takes the written bytes out of the stream.
     pub(super) fn take_bytes(&self) -> Vec<u8> {
         std::mem::take(&mut *self.content()).bytes
     }

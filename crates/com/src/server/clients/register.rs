@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The greatest number of clients with one OXID for each user of this host; also the greatest
-/// number of other hosts from which one OXID is claimed. A client beyond the limit enters only if
-/// a process is expected at its place: always if this process itself has given that one references.
-/// Each process that only peers have named raises the limit by one.
+/// number of other hosts from which one OXID is claimed. A client beyond the limit enters only if a
+/// process is expected at its place: always if this process itself has given the expected process
+/// references. Each process that only peers have named raises the limit by one.
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
@@ -50,7 +50,7 @@ pub(super) struct Register {
     numbers: HashMap<u64, Vec<ClientNumber>>,
     /// The number that was given last.
     last: u64,
-    /// The number of changes after which a search may find another client.
+    /// The number of changes. After each of them a search may find another client.
     pub(super) changes: u64,
     /// The lost clients, ordered by the time from which their patience counts.
     pub(super) lost: BTreeSet<(Instant, ClientNumber)>,
@@ -70,8 +70,8 @@ pub(super) struct Known {
     /// The group of the client's associations, where the client has not introduced itself. The
     /// group is kept so that a returning client can join it.
     pub(super) group: Option<Arc<Group<GroupClient>>>,
-    /// The number of connections. A connection that is not admitted has not proved yet that its
-    /// principal owns the process, or belongs to another principal.
+    /// The number of connections, and of the admitted ones. A connection is not admitted while its
+    /// principal has not proved to own the process, or if it belongs to another principal.
     pub(super) count: usize,
     pub(super) admitted: usize,
     /// The references in refused calls, which this process gives back once it has a link to the
@@ -87,15 +87,16 @@ pub(super) struct Known {
 /// A source of connections of a client.
 struct Source {
     origin: Origin,
-    /// The process id where the origin is a process that has one here; otherwise 0.
+    /// The id of the process that is the origin, if it has an id in this PID namespace; otherwise
+    /// 0.
     pid: u32,
     /// The host name by which connections from there reach this process.
     local: Option<String>,
 }
 
 /// The number from which a client's mark and the mark's key follow. The connections that outlive
-/// the state of a client get another one, so that a principal which proves to own the process later
-/// has a mark that the former owner does not know.
+/// the state of a client get another number, so that a principal which proves to own the process
+/// later has a mark that the former owner does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MarkNumber(pub(super) u64);
 
@@ -106,7 +107,7 @@ pub(super) struct Expected {
     /// The time at which the process was last given references.
     pub(super) used: Instant,
     /// Whether only peers have given the process references. If so, the process raises the limits
-    /// of clients by one; otherwise they do not hold for it.
+    /// of clients by one; otherwise the limits do not hold at its place.
     is_named: bool,
     /// The lost client for which the references wait, if any. Until that client ends, no other
     /// client gets the references.
@@ -115,11 +116,11 @@ pub(super) struct Expected {
 
 /// The state of a lost client.
 pub(super) struct Lost {
-    /// The time from which the client's patience counts: that of the loss, or that at which a
-    /// process of this host was last given references.
+    /// The time from which the client's patience counts: the time of the loss, or the time at which
+    /// a process of this host was last given references.
     pub(super) since: Instant,
-    /// The descriptor of the client's process, if it is one of this host. Its end ends the client.
-    /// `None` also where no descriptor was left.
+    /// The descriptor of the client's process, if it is one of this host. The end of the process
+    /// ends the client. `None` also if this process could open no descriptor.
     pub(super) process: Option<OwnedFd>,
 }
 
@@ -130,7 +131,7 @@ impl Source {
     }
 }
 
-/// The clients of one OXID are too many.
+/// The error for too many clients of one OXID.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
@@ -155,7 +156,7 @@ impl Known {
         Some(Lost { since: given, process: process?.ok() })
     }
 
-    /// Whether a connection of the client has been admitted, and its state is kept.
+    /// Whether the client has an admitted connection, or is lost.
     pub(super) fn has_entered(&self) -> bool {
         self.admitted > 0 || self.lost.is_some()
     }
@@ -165,7 +166,7 @@ impl Known {
         &self.sources
     }
 
-    /// Returns the host name by which the client reaches this process.
+    /// Returns the host name by which the client reaches this process, if known.
     pub(super) fn local(&self) -> Option<&str> {
         self.sources().rev().find_map(|source| source.local.as_deref())
     }
@@ -205,14 +206,14 @@ impl Known {
         Place::of(self.sources().map(|source| (&source.origin, source.local.as_deref())))
     }
 
-    /// Returns how well the client fits a place, as [`Place::fit`].
+    /// Returns how well the client fits a place, if it does: see [`Place::fit`].
     pub(super) fn fit(&self, place: &Place) -> Option<Fit> {
         self.sources().filter_map(|source| place.fit(&source.origin, source.local.as_deref())).min()
     }
 }
 
 impl Register {
-    /// Returns the numbers of an OXID.
+    /// Returns the client numbers of an OXID.
     fn numbers(&self, oxid: u64) -> impl Iterator<Item = ClientNumber> {
         self.numbers.get(&oxid).into_iter().flatten().copied()
     }
@@ -222,7 +223,8 @@ impl Register {
         self.numbers(oxid).filter_map(|number| Some((number, self.known.get(&number)?)))
     }
 
-    /// Returns the clients of an OXID that have been admitted, with their numbers.
+    /// Returns the clients of an OXID that have an admitted connection or are lost, with their
+    /// numbers.
     fn entered(&self, oxid: u64) -> impl Iterator<Item = (ClientNumber, &Known)> {
         self.of(oxid).filter(|(_, known)| known.has_entered())
     }
@@ -232,10 +234,11 @@ impl Register {
         self.numbers(oxid).filter_map(|number| Some((number, self.expected.get(&number)?)))
     }
 
-    /// Returns the client of an OXID that fits a place best, or the process that is expected there.
-    /// Clients without an admitted connection do not count. Among clients that fit alike, connected
-    /// ones come before lost ones, and then the lowest number counts: a stranger can know the OXID
-    /// only after the process has used it, so the process usually came first.
+    /// Returns the client of an OXID that fits a place best, or the process that is expected there,
+    /// if any. Clients that have no admitted connection and are not lost do not count. Among
+    /// clients that fit alike, connected ones come before lost ones, and then the lowest number
+    /// counts: a stranger can know the OXID only after the process has used it, so the process
+    /// usually came first.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
         let fits = self.entered(oxid).filter_map(|(number, known)| rank(number, known));
@@ -251,7 +254,7 @@ impl Register {
         self.at(oxid, place).or_else(|| self.entered(oxid).find(is_on_host).map(|(number, _)| number))
     }
 
-    /// Returns the OXID of a client or an expected process.
+    /// Returns the OXID of the client or the expected process with a number, if there is one.
     pub(super) fn oxid_of(&self, number: ClientNumber) -> Option<u64> {
         let known = self.known.get(&number).map(|known| known.oxid);
         known.or_else(|| self.expected.get(&number).map(|expected| expected.oxid))
@@ -292,7 +295,8 @@ impl Register {
         let of_lost = || self.expected_of(oxid).filter(|(_, expected)| lost.is_some() && expected.lost == lost);
         let waiting = of_lost().find(|(_, expected)| expected.place == *place).map(|(number, _)| number);
         let found = if lost.is_some() { waiting } else { found };
-        // The first expected process of a lost client needs no room among those of the OXID.
+        // The first expected process of a lost client needs no room among the expected processes of
+        // the OXID.
         let is_first = lost.is_some() && of_lost().next().is_none();
         let is_one_too_many = !is_first && self.expected_of(oxid).count() >= SAME_OXID_MAX;
         let is_full = is_one_too_many || self.expected.len() >= EXPECTED_MAX;
@@ -365,7 +369,8 @@ impl Register {
     }
 
     /// Returns the processes that are expected at the source of a connection, and those whose
-    /// references wait for `client`, the client of the connection; `None` for a new one.
+    /// references wait for `client`. `client` is the client of the connection; `None` for a new
+    /// client.
     fn meant(
         &self,
         oxid: u64,
@@ -397,8 +402,8 @@ impl Register {
     }
 
     /// Admits a connection of a client. The client is not lost any more. References for processes
-    /// that are expected at the connection's source belong to the client: `merge` moves those of
-    /// another number, unless they are too many.
+    /// that are expected at the connection's source belong to the client: `merge` moves the
+    /// references of another number, unless they are too many.
     pub(super) fn admit(
         &mut self,
         number: ClientNumber,
@@ -457,7 +462,7 @@ impl Register {
         self.changes += 1;
     }
 
-    /// Lets any client at their places have the references that wait for a lost client.
+    /// Lets the references that wait for a lost client go to any client at their places.
     fn free_waiting(&mut self, lost: ClientNumber) {
         let Some(known) = self.known.get(&lost) else { return };
         for number in self.numbers.get(&known.oxid).into_iter().flatten() {
@@ -489,7 +494,7 @@ impl Register {
     }
 
     /// Returns the lost clients that end now: those whose patience is over, and those whose process
-    /// has ended. The expected processes whose references wait for one of the latter end with it.
+    /// has ended. The expected processes whose references wait for one of the latter end, too.
     pub(super) fn over(&self, now: Instant, patience: Duration) -> Vec<ClientNumber> {
         let process_of = |number| self.known.get(&number)?.lost.as_ref()?.process.as_ref();
         let watched = self.lost.iter().filter_map(|(_, number)| Some((*number, process_of(*number)?)));

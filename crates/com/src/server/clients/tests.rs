@@ -187,7 +187,7 @@ fn connections_that_are_not_admitted_do_not_keep_a_client() {
     assert_eq!((early, clients.due(PATIENCE)), (number, Some(begun + PATIENCE)));
     assert_eq!(leave_silently(&clients, number, 1), []);
     assert_eq!((clients.due(PATIENCE), clients.is_lost(number)), (Some(begun + PATIENCE), true));
-    // A silent connection stays that of a client without state.
+    // The connection that is not admitted stays, as that of a client without state.
     assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
     assert!(clients.has(number) && clients.due(PATIENCE).is_none());
     assert_eq!((leave_silently(&clients, number, 0), clients.has(number)), (vec![number], false));
@@ -213,7 +213,7 @@ fn connections_that_are_not_admitted_get_another_mark_when_their_client_is_given
         (clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), clients.has(number)),
         (vec![number], true)
     );
-    // Another principal may own the process now, whose mark the former owner must not know.
+    // Another principal may own the process now. The former owner must not know the new mark.
     let mark = mark_of(&clients, number);
     assert!(mark.is_some() && mark != former);
     assert_ne!(enter_by(&clients, 1, &host("elsewhere"), former), number);
@@ -297,7 +297,8 @@ fn lost_clients_without_references_or_of_this_host_end_at_once() {
     assert_eq!(leave(&clients, number, End::Lost(begun), 9), [number]);
 }
 
-/// Loses clients of a host one after the other. Returns the clients that are gone then.
+/// Loses clients of a host one after the other. Returns the numbers of the clients that were
+/// dropped for them.
 fn lose(clients: &Clients, peer: &Peer, oxids: impl Iterator<Item = u64>, kept: usize, begun: Instant) -> Vec<u64> {
     let lose = |oxid| {
         let number = enter(clients, oxid, peer);
@@ -376,7 +377,7 @@ fn owed_references_are_released_over_other_links_of_the_process() {
     let clients = Clients::default();
     let take =
         |oxid, peer: &Peer, local, others: &[&str]| take_references_to_return(&clients, oxid, peer, local, others);
-    // A client whose own address equals the one at which it reaches this process runs on this host.
+    // A client whose own address is also the address of this process runs on this host.
     let first = enter_at(&clients, 1, &host("127.0.0.1"), Some("127.0.0.1"));
     let second = enter_at(&clients, 2, &host("far"), Some("near"));
     for number in [first, second, enter(&clients, 3, &process(7))] {
@@ -419,7 +420,7 @@ fn a_valid_proof_makes_connections_of_several_origins_one_client() {
     let mark = mark_of(&clients, first);
     assert_eq!(clients.marks(1), Vec::from_iter(mark));
     assert_eq!(enter_as(&clients, 1, &near, first), first);
-    // The next connection of that host has to prove it again.
+    // The next connection of that host has to prove the mark again.
     assert_ne!(enter(&clients, 1, &near), first);
     // A mark is valid for one OXID, and as long as its client is there.
     assert_ne!(enter_as(&clients, 2, &near, first), first);
@@ -434,13 +435,13 @@ fn marks_and_their_keys_follow_from_a_random_secret_and_not_from_each_other() {
         let clients = Clients::default();
         let [mark, again] = [(); 2].map(|()| u128::from(clients.mark(number).unwrap()));
         assert_eq!(mark, again);
-        // A reader of the network knows the second one.
+        // A reader of the network knows the second mark.
         let clear = u128::from(clients.clear_mark(number).unwrap());
         [mark, clear, clients.mark_key(number).unwrap(), clients.mark_key(MarkNumber(2)).unwrap()]
     };
     let values = [drawn(), drawn()].concat();
     assert_eq!(values.iter().collect::<std::collections::HashSet<_>>().len(), values.len());
-    // The secret comes from the source of random numbers, and not from a hash table's.
+    // The key follows from the secret, and not from the random state of a hash table.
     let clients = Clients { secret: [7; 16].into(), ..Clients::default() };
     let key = code_of(&[7; 16], &[b"key", &[1, 0, 0, 0, 0, 0, 0, 0]]);
     assert_eq!(clients.mark_key(number).unwrap(), key);
@@ -462,10 +463,11 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     // A process that a peer has named at its place is not kept out either.
     clients.expect_named(1, &place(&host("far"))).unwrap();
     assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
-    // Where any process of this host may be the named one, there is room for one more only.
+    // Where any process of this host may be the named process, there is room for only one more.
     let named = clients.expect_named(1, &Place::read(&[]).unwrap()).unwrap();
     assert_eq!([max + 1, max + 2, max + 3].map(|serial| enter(&of_user(0, serial))), [Ok(()), refused, refused]);
-    // The room of named processes is used up, and that of a process of this process's links is not.
+    // The room for named processes is used up. The room for a process behind a link of this process
+    // is not.
     enter_expected(&clients, 1, &of_user(0, 0), &[named]);
     clients.expect_named(1, &place(&host("named"))).unwrap();
     clients.expect_named(1, &place(&of_user(0, max + 2))).unwrap();
@@ -521,7 +523,7 @@ fn expected_processes_enter_from_their_place() {
             (number, Some(number))
         );
         assert_eq!(number_behind(&clients, 1, &place(&stranger)), None);
-        // A client that enters from elsewhere, or with another OXID, is another one.
+        // A client that enters from elsewhere, or with another OXID, is another client.
         let other = enter(&clients, 1, &stranger);
         assert!(other != number && enter(&clients, 2, &own) != number && !clients.has(number));
         let entered = enter_expected(&clients, 1, &own, &[number]);
@@ -611,7 +613,7 @@ fn references_that_are_too_many_for_a_client_stay_those_of_the_expected_process(
     let arrival = Arrival { peer: &host("far"), local: None, group: None, proved: None };
     let number = enter_admitted(&clients, 1, &arrival, &|from, _| from == first);
     assert_eq!([first, second].map(|expected| clients.oxid_of(expected)), [None, Some(1)]);
-    // A later connection moves them, once the client has released others.
+    // A later connection moves the other references, once the client has released some.
     assert_eq!(enter_expected(&clients, 1, &host("far"), &[second]), number);
 }
 
@@ -657,13 +659,13 @@ fn references_that_are_passed_to_a_lost_client_wait_for_it() {
         passed.0
     };
     let passed = lose();
-    // Not even a client at that place gets them.
+    // Not even a client at that place gets the references.
     let stranger = enter(&clients, 1, &other);
     assert_ne!(stranger, number);
     assert_eq!(leave(&clients, stranger, End::InOrder, 0), [stranger]);
     assert_eq!(enter_expected(&clients, 1, &far, &[passed]), number);
-    // The references outlive the lost client, and are those of any client at the place then, even
-    // though the client's number lives on with a connection that may be another principal's.
+    // The references outlive the lost client, and any client at the place then gets them, even
+    // though the lost client's number lives on with a connection that may be another principal's.
     let passed = lose();
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
     assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
@@ -703,7 +705,7 @@ fn references_of_expected_processes_are_kept_while_a_client_may_be_the_process()
     assert!(is_kept(number, now) && !is_kept(number, now + PATIENCE));
     let other = enter(&clients, 1, &host("farther"));
     assert!(is_kept(number, now + PATIENCE) && is_kept(other, now + PATIENCE));
-    // A stranger does not keep them forever.
+    // A stranger does not keep the references forever.
     assert!(!is_kept(number, late) && is_kept(other, late));
     leave(&clients, other, End::InOrder, 0);
     assert!(!is_kept(number, now + PATIENCE));
@@ -755,7 +757,7 @@ fn the_places_of_a_receiver_are_limited() {
     // The links of this process have no such limit.
     let far = expect(&clients, 1, &place(&host("far")));
     assert_eq!(pass_on("far", Ok(())).unwrap(), far);
-    // Peers that name many places leave one to each lost client.
+    // Peers that name many places leave room for one place of each lost client.
     let number = enter(&clients, 1, &host("lost"));
     assert_eq!(enter_as(&clients, 1, &host("further"), number), number);
     (0..2).for_each(|_| assert_eq!(leave(&clients, number, End::Lost(Instant::now()), 1), []));

@@ -16,13 +16,13 @@ use obvia_rpc::vi_call::TargetId;
 use std::sync::MutexGuard;
 use windows_core::{IUnknown, Interface, Weak};
 
-/// The greatest number of weakly marshaled data.
+/// The number of pieces of marshaled data from which on no weakly marshaled ones are added.
 const WEAK_MAX: usize = 1 << 16;
-/// The first number of weakly marshaled data. Lower numbers of generation 0 are the runtime's own
-/// targets.
+/// The lowest target index of weakly marshaled data. Lower indexes with generation 0 belong to the
+/// runtime's own targets.
 const WEAK_FIRST: u32 = 1 << 16;
 
-/// Marshaled data, by its manner of keeping.
+/// Marshaled data, by the manner in which it is kept.
 pub(super) enum Data {
     /// Data to be unmarshaled once. This client holds the reference to the entry until then.
     Once(Client),

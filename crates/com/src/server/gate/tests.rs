@@ -221,7 +221,7 @@ fn clients_that_do_not_introduce_themselves_in_time_are_disconnected() {
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn unauthenticated_connections_beyond_the_limit_are_refused_with_the_reason() {
     let _accounts = &*AT;
-    // Other tests connect from 127.0.0.1, which is another host.
+    // Other tests connect from 127.0.0.1, which counts as another host.
     if UdpSocket::bind("[::1]:0").is_err() {
         return eprintln!("skipped: this host has no IPv6");
     }
@@ -238,7 +238,7 @@ fn unauthenticated_connections_beyond_the_limit_are_refused_with_the_reason() {
         assert!(refused.starts_with(why), "{refused}");
     }
     drop(channels);
-    // The room is there again when the ends are noticed.
+    // There is room again once the server has noticed the ends of the connections.
     as_far_as_the_seal(&mut ground::poll("a client is let in", || connect_to(&address).ok()));
 }
 

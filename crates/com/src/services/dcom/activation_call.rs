@@ -16,8 +16,8 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall};
 use windows_core::GUID;
 
-/// Activates a class at the server. The object may belong to another process where the server is
-/// the SCM of its host, which need not know the interface.
+/// Activates a class at the server. If the server is the SCM of its host, the object may belong to
+/// another process, and the SCM need not know the interface.
 pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &InterfaceInfo) -> Result<ObjRef> {
     let unknown = match link.bind(info) {
         Err(error) if error.code() == code::E_NOINTERFACE => Some(error),

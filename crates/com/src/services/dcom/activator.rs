@@ -1,6 +1,6 @@
 //! `IActivation` and `IRemoteSCMActivator` (MS-DCOM 3.1.2.5.2): clients activate the classes that
-//! are registered in this process. Where this process is the SCM, clients also activate those whose
-//! servers it starts.
+//! are registered in this process. If this process is the SCM, clients also activate the classes
+//! whose servers it starts.
 
 use super::answers::{answer, request, resolved};
 use super::classes::Activated;
@@ -154,7 +154,8 @@ fn marshal(caller: &Arc<Caller>, object: &IUnknown, iid: &GUID) -> Result<Vec<u8
     reference.to_wire()
 }
 
-/// Returns the overall result: success if at least one interface was found.
+/// Returns the overall result: success if at least one interface was found, otherwise the result
+/// for the first interface.
 fn summary(interfaces: &[(HRESULT, Option<Vec<u8>>)]) -> HRESULT {
     let is_there = interfaces.iter().any(|(_, reference)| reference.is_some());
     let first = interfaces.first().map_or(code::E_NOINTERFACE, |(result, _)| *result);

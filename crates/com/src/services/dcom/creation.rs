@@ -36,7 +36,7 @@ impl ClassContext {
         Self(bits & Self::ALL.0)
     }
 
-    /// Whether this set contains all contexts of another one.
+    /// Whether this set contains all contexts of `other`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -138,7 +138,7 @@ impl ActivationRequest {
         if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
             return self.runtime.adopt(&link, &reference, self.info);
         }
-        // The process has forwarded the activation to another one.
+        // The process has forwarded the activation to another process.
         self.runtime.with_link_for(&reference, |link| {
             let give_back = |_: &_| link.give_back(reference.target, reference.public_refs);
             link.bind(self.info).inspect_err(give_back)?;
@@ -170,8 +170,8 @@ impl ActivationRequest {
         })
     }
 
-    /// Activates the class in a process of this user: a running one, or one that the SCM starts,
-    /// where `program` is the path of a registration with a program.
+    /// Activates the class in a process of this user: a running one, or one that the SCM starts.
+    /// `program` is the file of the class's registration, if the registration has a program.
     fn by_process(&self, program: Option<&Path>) -> Result<IUnknown> {
         let start = |_| {
             let Some(path) = program else {
@@ -190,7 +190,7 @@ impl ActivationRequest {
     }
 }
 
-/// Returns the string binding of the SCM on a host, or the registration's own string binding.
+/// Returns `host` if it is a string binding, otherwise the string binding of the SCM on that host.
 fn binding_of(host: &str) -> String {
     if StringBinding::is_meant(host) { host.to_owned() } else { format!("ncacn_ip_tcp:{host}[{}]", epm::PORT) }
 }

@@ -79,7 +79,7 @@ const DESCRIPTION: Description = Description {
     base: None,
     proxy: VtablePointer((&raw const PROXY).cast()),
     stubs: Stubs::new(&pad::<8>(&[create_stub, lock_stub])),
-    // The UUID in the IDL text is not that of IClassFactory.
+    // Clients get no IDL text, since the text's UUID is not that of IClassFactory.
     idl: "",
     ndr: made::NDR,
     module: &[],
@@ -138,7 +138,7 @@ static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
     RemoteLockServer: remote_lock,
 };
 
-/// Returns the class factory behind an adapter; it is alive during the call.
+/// Returns the class factory behind an adapter, which is alive during the call; `None` for null.
 ///
 /// # Safety
 ///
@@ -220,7 +220,7 @@ unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
     }
 }
 
-/// The class object of a class that this process has registered without one.
+/// The class object of a class that this process has registered without a class object.
 #[implement(IClassFactory, IChecked)]
 pub(super) struct Factory {
     runtime: &'static Runtime,

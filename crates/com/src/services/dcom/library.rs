@@ -1,4 +1,5 @@
-//! Shared libraries that make objects in their client's process: loading them, and being one.
+//! Shared libraries that make objects in their client's process: loading such libraries, and
+//! exporting classes from one.
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
@@ -35,8 +36,8 @@ pub(crate) struct Libraries(Mutex<HashMap<PathBuf, Arc<Loaded>>>);
 impl Loaded {
     fn new(path: &Path) -> Result<Self> {
         let failed = |code, error: libloading::Error| Error::new(code, format!("{}: {error}", path.display()));
-        // SAFETY: the library's initialisation is trusted with the registration of the class, whose
-        // file only this user or root can write.
+        // SAFETY: the library's initialisation is trusted like the registration of the class. Only
+        // this user or root can write the registration's file.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         let library = library.map_err(|error| failed(code::CO_E_DLLNOTFOUND, error))?;
         // SAFETY: COM defines the function with this signature.
@@ -116,7 +117,7 @@ impl Libraries {
     }
 }
 
-/// Unloads the libraries of classes whose DllCanUnloadNow reports that they are unused
+/// Unloads the libraries of classes whose DllCanUnloadNow reports that the library is unused
 /// (CoFreeUnusedLibraries).
 ///
 /// # Errors
@@ -127,8 +128,7 @@ pub fn free_unused_libraries() -> Result<()> {
     Ok(())
 }
 
-/// The function that [`export_classes`](crate::export_classes) has for each class, which makes its
-/// objects.
+/// The function by which [`export_classes`](crate::export_classes) makes objects of a class.
 #[doc(hidden)]
 pub type Make = fn() -> Result<IUnknown>;
 

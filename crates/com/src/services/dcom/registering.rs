@@ -115,7 +115,7 @@ pub fn register_class_to_networks(
     }
 }
 
-/// Keeps this process from ending as unused: see [`serve_until_idle`].
+/// Keeps this process from ending as unused, as long as the result lives: see [`serve_until_idle`].
 ///
 /// # Errors
 ///

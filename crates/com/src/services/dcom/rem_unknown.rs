@@ -87,7 +87,7 @@ fn target(caller: &Caller, ipid: &GUID) -> Result<TargetId> {
     if is_own { Ok(target) } else { Err(code::RPC_E_INVALID_OBJECT.into()) }
 }
 
-/// Returns a reference to a further interface of an object, with `refs` counts.
+/// Returns `refs` references to a further interface of an object.
 fn query(caller: &Arc<Caller>, ipid: &GUID, iid: &GUID, refs: u32) -> Result<ObjRef> {
     let runtime = Runtime::current()?;
     let object = runtime.exports().get(target(caller, ipid)?).map_err(|_| code::RPC_E_INVALID_OBJECT)?.object;

@@ -1,4 +1,4 @@
-//! Activation requests in the form of the older interface.
+//! Activation requests in the form of the older interface, `IActivation`.
 
 use super::classes::Activated;
 use crate::orpc::OrpcThis;
@@ -14,7 +14,7 @@ impl Activated {
     }
 }
 
-/// Returns an activation request in the form of the older interface.
+/// Returns an activation request in the form of `IActivation`.
 pub(crate) fn asked(
     this: OrpcThis,
     class: GUID,

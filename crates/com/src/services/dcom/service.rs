@@ -1,4 +1,4 @@
-//! The interfaces of DCOM that every process has, and the calls of them.
+//! The interfaces of DCOM that every process has, and the dispatch of their calls.
 
 use super::answers::{ALL, Own, rem_unknown_of};
 use super::{activator, object_exporter, rem_unknown};
@@ -23,13 +23,14 @@ use std::sync::Arc;
 /// Stub data that handwritten code marshals.
 const OCTETS: Relayed = Relayed { form: Form::Octets, objects: None };
 
-/// Returns the outcome of a presentation context for one of these interfaces; `None` for all
-/// others.
+/// Returns the outcome of a presentation context for one of these interfaces; `None` for all other
+/// interfaces.
 pub(crate) fn judge(context: &Context) -> Option<Outcome> {
     Own::find(context.interface).map(|_| Outcome::choose(context, &[NDR]))
 }
 
-/// Returns the interfaces and methods whose least level differs from that of all other calls.
+/// Returns the interfaces and methods whose least authentication level differs from that of all
+/// other calls.
 ///
 /// If a level is required, ServerAlive and ServerAlive2 are exempt, as clients learn from them how
 /// to authenticate (MS-DCOM 3.1.2.5.1.6, 3.2.4.1.1.1). If none is required, all methods of
@@ -99,7 +100,7 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
             // The SCM gives back references that its client did not receive.
             Own::RemUnknown if call.opnum == RELEASE => rem_unknown::perform(&client, call.opnum, from),
             Own::RemUnknown => Err(Status::OP_RNG_ERROR),
-            // Clients call this interface of the SCM itself, so it is never forwarded.
+            // The SCM itself performs the calls of this interface, so they are never forwarded.
             Own::ScmActivator => Err(Status::UNK_IF),
         };
         orpc_headers::leave();

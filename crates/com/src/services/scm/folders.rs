@@ -12,8 +12,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use windows_core::GUID;
 
-/// The environment variable with the folders that replace these, separated by colons. Registrations
-/// are written to the first one.
+/// The environment variable with the folders that replace the default ones, separated by colons.
+/// Registrations are written to the first folder.
 pub const VARIABLE: &str = "OBVIA_CLASSES";
 
 /// The path of the folder within a user's or the system's data directory.
@@ -40,7 +40,7 @@ fn file_of(folder: &Path, id: &GUID) -> PathBuf {
 }
 
 /// Reads a registration; `None` where there is no such file. Only this user or root may be able to
-/// write it, since its programs run as this user.
+/// write the file, since its programs run as this user.
 fn read(path: &Path) -> Result<Option<Class>> {
     let Some(text) = plain_file::read(path, Readers::Everybody)? else { return Ok(None) };
     let class = text.parse().map_err(|error: Error| error.with_detail(|what| format!("{}: {what}", path.display())))?;
@@ -85,7 +85,7 @@ pub fn classes() -> Vec<(PathBuf, Result<Class>)> {
     found.into_values().collect()
 }
 
-/// Returns the CLSID in the name of a registration file.
+/// Returns the CLSID in the name of a registration file; `None` for other names.
 fn id_of(name: OsString) -> Option<GUID> {
     let text = name.to_str()?.strip_suffix(ENDING)?;
     guid::parse(text).filter(|id| guid::to_text(id) == text)

@@ -11,8 +11,8 @@ use obvia_rpc::status::Status;
 /// The length of the header before the results: the status and the length.
 const HEAD: usize = 8;
 
-/// Forwards a call, which is cancelled when `is_awaited`, if any, returns false. Returns its
-/// results, or the status of a fault.
+/// Forwards a call. The call is cancelled when `is_awaited`, if given, returns false. Returns the
+/// call's results, or the status of a fault.
 pub(crate) fn forward(
     link: &Link,
     forwarded: &Forwarded,

@@ -19,8 +19,8 @@ use windows_core::GUID;
 const LINE_MAX: usize = 1024;
 /// The longest single wait for an event of a server. The wait is repeated.
 const WAIT_MAX: Duration = Duration::from_secs(3600);
-/// The interval between checks for a server. The kernel does not report when a socket begins to
-/// listen.
+/// The interval between checks whether a server answers. The kernel does not report when a socket
+/// begins to listen.
 const LOOK: Duration = Duration::from_millis(20);
 /// The longest wait for a server's greeting in one check. The check is repeated.
 const GREETING_MAX: Duration = Duration::from_secs(1);

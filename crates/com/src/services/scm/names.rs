@@ -55,9 +55,9 @@ pub(crate) fn announce(runtime: &'static Runtime, class: &GUID) -> Result<Option
     Ok(listener)
 }
 
-/// Detaches this process from the SCM that started it: it may outlive the SCM, and its standard
-/// error no longer goes to the SCM's pipe but to its standard output, which is the SCM's own
-/// standard error.
+/// Detaches this process from the SCM that started it: the process may outlive the SCM, and its
+/// standard error no longer goes to the SCM's pipe but to its standard output, which is the SCM's
+/// own standard error.
 fn leave_service() {
     let pipe = std::env::var(STARTED).ok().and_then(|pipe| pipe.parse().ok());
     let own = rustix::fs::fstat(io::stderr()).ok().map(|found| found.st_ino);
@@ -99,15 +99,15 @@ pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadl
         }
         match deadline::with(deadline, || start(deadline))? {
             true => starts += 1,
-            // `attempt` found no server, but `start` has found one: another process has started it,
-            // or it is ending.
+            // `attempt` found no server, but `start` has found one: another process has started the
+            // server, or the server is ending.
             false => std::thread::sleep(PAUSE),
         }
     }
 }
 
-/// Whether the error may mean that the server has just ended or is about to, so that a new one can
-/// be started.
+/// Whether the error may mean that the server has just ended or is about to end, so that a new
+/// server can be started.
 fn may_be_ending(result: HRESULT) -> bool {
     [code::RPC_S_SERVER_UNAVAILABLE, code::RPC_E_DISCONNECTED, code::REGDB_E_CLASSNOTREG].contains(&result)
 }

@@ -95,8 +95,8 @@ pub struct Program {
     pub environment: Vec<(String, String)>,
     /// The time within which the program must register the class.
     pub start_timeout: Duration,
-    /// The time after which the unused program ends, if it [asks for
-    /// it](crate::dcom::serve_until_idle).
+    /// The time after which the unused program ends, if it calls
+    /// [`serve_until_idle`](crate::dcom::serve_until_idle).
     pub idle_timeout: Option<Duration>,
 }
 

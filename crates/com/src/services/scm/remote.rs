@@ -48,7 +48,7 @@ pub(crate) fn is_for(caller: &Caller) -> bool {
 fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Result<Forwarded> {
     let Peer::Host(host) = caller.peer.clone() else { return Err(code::E_ACCESSDENIED.into()) };
     // If several bindings lead to the same address, it is unknown which one the client used. The
-    // one with the greatest protection is taken.
+    // binding with the greatest protection is taken.
     let ways = Runtime::current()?
         .bindings_of_caller(Some(caller))
         .into_iter()
@@ -64,7 +64,7 @@ fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Res
 /// # Errors
 ///
 /// REGDB_E_CLASSNOTREG for a class without program on this host; E_ACCESSDENIED, with an entry in
-/// the audit log, where the registration does not admit the client; the server's error, or that of
+/// the audit log, where the registration does not admit the client; the error of the server or of
 /// its start.
 pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
     let class = &asked.class;
@@ -105,7 +105,7 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
 }
 
 /// Records the references that a server's answer to an activation has for the client. If the client
-/// does not receive them, they are given back in its name.
+/// does not receive them, they are given back in the client's name.
 fn note_references(
     caller: &Caller,
     link: Arc<Link>,
@@ -129,7 +129,7 @@ fn note_references(
 }
 
 /// Records the reference to an object of a third process in the answer to a forwarded call. If the
-/// client does not receive the answer, the reference is given back in its name.
+/// client does not receive the answer, the reference is given back in the client's name.
 pub(crate) fn note_third_process(client: &Caller, reference: &protocol::ObjRef) -> Result<()> {
     let (Some(forwarding), Peer::Host(host)) = (client.forwarding(), client.peer.clone()) else { return Ok(()) };
     let (process, maker, heard) = (client.process(), client.authenticated(), forwarding.heard.to_string());
@@ -139,8 +139,8 @@ pub(crate) fn note_third_process(client: &Caller, reference: &protocol::ObjRef) 
     note_release(client, (reference.oxid, None), call, &this, vec![refs])
 }
 
-/// Records references to objects of a process, with the link to the process where it is known. If
-/// the client of a forwarded call does not receive them, they are given back in its name.
+/// Records references to objects of a process, with the link to the process if known. If the client
+/// of a forwarded call does not receive them, they are given back in the client's name.
 fn note_release(
     caller: &Caller,
     (oxid, link): (u64, Option<Arc<Link>>),

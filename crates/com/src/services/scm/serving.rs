@@ -1,4 +1,4 @@
-//! Being this user's SCM.
+//! The role of a process as its user's SCM.
 
 use super::names::SERVICE;
 use crate::runtime::Runtime;
@@ -30,8 +30,8 @@ impl Drop for Service {
     }
 }
 
-/// Makes this process the SCM, which starts servers for processes of this user by what is
-/// [registered](super::install). The servers continue when it ends.
+/// Makes this process the SCM, which starts the servers of [registered](super::install) classes for
+/// processes of this user. The servers continue when the SCM ends.
 ///
 /// If this process [listens](crate::listen) on `ncacn_ip_tcp`, it also serves those clients of
 /// other hosts that the registrations [admit](super::Class::remote).

@@ -10,8 +10,8 @@ use windows_core::{GUID, HRESULT};
 /// The length of the header before the error text: the result, and whether a server was started.
 const HEAD: usize = 16;
 
-/// Asks the SCM to start a server of a class unless one runs, and waits until it has registered the
-/// class. Returns whether a start was needed.
+/// Asks the SCM to start a server of a class unless one runs, and waits until the server has
+/// registered the class. Returns whether a start was needed.
 pub(crate) fn start(link: &Link, class: &GUID) -> Result<bool> {
     let patience = u64::try_from(deadline::of_thread().remaining().as_millis()).unwrap_or(u64::MAX);
     let request = [guid::to_wire(class).as_slice(), &patience.to_le_bytes()].concat();

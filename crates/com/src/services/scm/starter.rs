@@ -60,7 +60,7 @@ impl Attempt {
 }
 
 impl Starter {
-    /// Returns the starts of servers of this process.
+    /// Returns the starter of this process.
     pub(crate) fn of(runtime: &Runtime) -> &'static Self {
         runtime.extension()
     }
@@ -70,8 +70,8 @@ impl Starter {
         self.is_serving.load(Ordering::Relaxed)
     }
 
-    /// Starts a server of a class unless one runs, and waits until it has registered the class.
-    /// Returns whether a start was needed.
+    /// Starts a server of a class unless one runs, and waits until the server has registered the
+    /// class. Returns whether a start was needed.
     ///
     /// # Errors
     ///

@@ -84,9 +84,9 @@ fn by_name() -> Link {
 
 const NETWORKS: [&str; 3] = ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1", "ncadg_ip_udp:127.0.0.1"];
 
-/// Joins a link by memory and one by a network, of which the later one proves that it leads to the
-/// process of the other one. Needs a process of its own: while a connection of a client is left
-/// that has proved a mark, the process need not prove it again.
+/// Joins a link by memory and a link by a network. The later link proves that it leads to the
+/// process of the earlier one. Needs a process of its own: as long as a client has a connection
+/// that has proved the client's mark, the process need not prove the mark again.
 fn links_lead_to_one_process(network: &str, is_late_by_memory: bool) {
     let (near, far) = (by_name(), over(network));
     assert_ne!(near.mark().unwrap(), far.mark().unwrap(), "{network}");
@@ -94,8 +94,8 @@ fn links_lead_to_one_process(network: &str, is_late_by_memory: bool) {
     let early = Arc::new(early);
     late.join(&[Arc::clone(&early)]).unwrap();
     assert!(late.leads_where(&early), "{network}");
-    // All connections are ones of that client, including the activities of datagrams that the link
-    // used before its proof. The channel that it had then is not used any more.
+    // All connections belong to that client, including the activities of datagrams that the link
+    // used before its proof. The channel that the link had then is not used any more.
     let mut further = [(); 3].map(|()| late.take_channel(limit()).unwrap());
     for channel in &mut further {
         assert_eq!(mark_over(channel), early.mark().unwrap(), "{network}");
@@ -138,7 +138,7 @@ fn a_false_proof_changes_nothing() {
     }
 }
 
-/// A client at 127.0.0.1 that reaches this process at 127.0.0.2 seems to be one of another host.
+/// A client at 127.0.0.1 that reaches this process at 127.0.0.2 seems to run on another host.
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn the_mark_of_confidential_links_goes_over_no_other_network() {
@@ -214,7 +214,7 @@ fn a_network_client_at_another_address_stays_one_client() {
         return;
     }
     let (before, after) = (over("ncacn_ip_tcp:127.0.0.1"), over("ncacn_ip_tcp:::1"));
-    // No mark is asked for in advance without encryption.
+    // Without encryption, a link does not ask for the mark in advance.
     assert!(!before.wants_mark());
     let (known, key) = (before.mark().unwrap(), Some(key_of(&before)));
     assert!(after.mark().unwrap() != known);

@@ -60,7 +60,7 @@ fn references_given_to_a_living_process_survive_the_end_of_its_last_connection()
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
     let after = Instant::now();
     assert_eq!((gone, clients.has(number), clients.is_lost(number)), (vec![], true, true));
-    // A callback of the process comes over a new connection, and finds them.
+    // A callback of the process comes over a new connection, and finds the references.
     assert_eq!((enter(&clients, 1, &peer), clients.is_lost(number)), (number, false));
     assert_eq!((clients.due(PATIENCE), clients.awaits_processes()), (None, false));
     // The patience counts from the time when the references were given.
@@ -97,7 +97,7 @@ fn a_living_process_that_was_not_given_references_lately_is_gone() {
     clients.register().known.get_mut(&number).unwrap().given = given;
     assert!(clients.pass_on(1, &place(&peer), |_, _| failed).is_err());
     assert_eq!(leave(&clients, number, End::InOrder, 5), [number]);
-    // A process that has given all of them back keeps nothing.
+    // A process that has given all references back keeps nothing.
     let (number, gone) = give_and_leave(&clients, 1, &peer, 0);
     assert_eq!((gone, clients.has(number)), (vec![number], false));
 }
@@ -129,14 +129,14 @@ fn a_process_that_has_ended_loses_its_references() {
     let (clients, mut running) = (Clients::default(), Running::start());
     let peer = peer_of(running.0.id(), 0);
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
-    // Also those that other processes have passed to it meanwhile.
+    // The references that other processes have passed to the process meanwhile end, too.
     let passed = clients.expect_named(1, &place(&peer)).unwrap();
     let other = clients.expect_named(1, &place(&process(7))).unwrap();
     assert_eq!((gone, give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![], vec![], true));
     running.end();
     assert_eq!((give_up(&clients, Instant::now()), clients.awaits_processes()), (vec![number, passed], false));
     assert_eq!([passed, other].map(|expected| clients.oxid_of(expected)), [None, Some(1)]);
-    // The end of the process comes before that of its connection.
+    // The end of the process comes before the end of its connection.
     let (number, gone) = give_and_leave(&clients, 1, &peer, 5);
     assert_eq!(gone, [number]);
 }
@@ -166,7 +166,8 @@ fn further_references_renew_the_patience_with_a_lost_process() {
     assert!(clients.due(PATIENCE).unwrap() >= again + PATIENCE);
     assert_eq!((give_up(&clients, first), clients.has(number)), (vec![], true));
     let due = clients.due(PATIENCE).unwrap();
-    // Any peer can pass references to the process, which must not keep the others for ever.
+    // Any peer can pass references to the process. These must not keep the other references for
+    // ever.
     let pass_on = || clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap();
     let (passed, is_connected) = pass_on();
     assert!(passed != number && !is_connected);
@@ -208,13 +209,13 @@ fn lost_processes_of_a_user_and_their_references_are_limited() {
     assert!(numbers.iter().all(|(_, gone)| gone.is_empty()));
     assert_eq!([lose(100 + max).1, lose(101 + max).1], [[numbers[0].0], [numbers[1].0]]);
     assert_eq!(clients.register().lost.len(), LOST_BY_GROUP_MAX + 1);
-    // The limit of references makes room for the client that came last, and that of another user
+    // The limit of references makes room for the client that came last. The client of another user
     // stays.
     let (last, gone) = give_and_leave(&clients, 3, &own, KEPT_BY_GROUP_MAX);
     assert_eq!((gone.len(), clients.is_lost(last), clients.is_lost(of_other)), (LOST_BY_GROUP_MAX, true, true));
     let (number, gone) = give_and_leave(&clients, 4, &own, KEPT_BY_GROUP_MAX + 1);
     assert_eq!((gone, clients.is_lost(of_other)), (vec![last, number], true));
-    // So does the limit where a lost client is given further references.
+    // The limit also holds if a lost client is given further references.
     let ((first, _), (second, _)) = (lose(200), lose(201));
     assert_eq!(give_up(&clients, Instant::now()), []);
     keep(second, KEPT_BY_GROUP_MAX);
@@ -238,7 +239,7 @@ fn a_connection_that_needs_no_admission_is_admitted_under_the_lock_under_which_i
     let arrival = Arrival { peer: &peer, local: None, group: None, proved: None };
     let number = clients.enter(oxid, &arrival, Some(&merge)).unwrap().number;
     assert_eq!(clients.oxid_of(expected), None);
-    // The new connection has entered when the last former one leaves.
+    // The new connection has entered when the last earlier connection leaves.
     assert_eq!(enter(&clients, 1, &peer), number);
     assert_eq!((leave(&clients, number, End::InOrder, 9), clients.is_lost(number)), (vec![], false));
     assert_eq!(leave(&clients, number, End::InOrder, 9), [number]);

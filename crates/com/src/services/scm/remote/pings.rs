@@ -89,8 +89,8 @@ impl PingSets {
         PingAnswer { set, status: if is_new && status == INVALID_OID { DONE } else { status } }
     }
 
-    /// Returns the parts of a set, and records the ping. If a client is given, the set must be that
-    /// client's.
+    /// Returns the parts of a set, if it exists, and records the ping. If a client is given, the
+    /// set must be that client's.
     fn pinged(&self, set: u64, maker: Option<Client>) -> Option<Arc<Mutex<Parts>>> {
         let mut sets = lock(&self.0);
         let found = sets.get_mut(&set).filter(|set| maker.is_none_or(|maker| set.maker == maker))?;
@@ -125,7 +125,7 @@ impl PingSets {
 }
 
 impl Parts {
-    /// Applies a change to the affected parts, and pings all others.
+    /// Applies a change to the affected parts, and pings all other parts.
     fn change(&mut self, caller: &Caller, ping: &ComplexPing) -> Status {
         if is_older(ping.sequence, self.sequence) {
             return DONE;
@@ -156,8 +156,8 @@ impl Parts {
         if self.ping(caller, others) == INVALID_SET { INVALID_SET } else { outcome }
     }
 
-    /// Returns the processes that a change affects, by the upper halves of their OIDs: known ones,
-    /// and those of this user found by their names.
+    /// Returns the processes that a change affects, by the upper halves of their OIDs: processes
+    /// with a part, and processes of this user that are found by their names.
     fn processes(&self, caller: &Caller, changes: &HashMap<u32, ComplexPing>) -> HashMap<u32, u64> {
         let own = caller.exporter.oxid();
         let known = self.sets.keys().copied().chain([own]).map(|oxid| (upper(oxid), oxid));
@@ -214,7 +214,7 @@ impl Parts {
     }
 }
 
-/// Performs a ping in this process or another one.
+/// Performs a ping in this process or another process.
 fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
     let exports = caller.exporter.exports();
     Ok(match request {
