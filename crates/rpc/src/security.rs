@@ -50,8 +50,8 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the level for a number on the wire. The connection-oriented protocol treats the call
-    /// and packet levels as integrity.
+    /// Returns the level for a number on the wire, or `None` for an unknown number. The
+    /// connection-oriented protocol treats the call and packet levels as integrity.
     pub const fn from_wire(level: u8) -> Option<Self> {
         match level {
             2 => Some(Self::Connect),
@@ -61,7 +61,7 @@ impl Level {
         }
     }
 
-    /// Returns the level for a name as [`fmt::Display`] writes it.
+    /// Returns the level for a name as [`fmt::Display`] writes it, or `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Connect, Self::Integrity, Self::Privacy].into_iter().find(|level| level.name() == name)
     }
@@ -188,7 +188,8 @@ pub struct Authenticated {
 /// Both directions count fragments: fragments have to arrive once each, in the order in which they
 /// were protected.
 pub trait SecurityContext: Send + fmt::Debug {
-    /// Processes the peer's token, or none for the client's first step, and returns the next token.
+    /// Processes the peer's token, which is empty in the client's first step, and returns the next
+    /// token.
     ///
     /// # Errors
     ///
@@ -232,7 +233,8 @@ pub trait SecurityContext: Send + fmt::Debug {
         signature: &[u8],
     ) -> Result<(), SecurityError>;
 
-    /// Returns the peer's principal, on the server's side of an established context.
+    /// Returns the peer's principal on the server's side of an established context, otherwise
+    /// `None`.
     fn principal(&self) -> Option<&Principal>;
 
     /// Returns a message authentication code over the concatenated parts, which only the two sides
@@ -256,13 +258,13 @@ pub const CODE_LENGTH: usize = 16;
 
 /// Creates a server's security contexts.
 pub trait Acceptor: Send + Sync + fmt::Debug {
-    /// Creates a context for a client that requests this mechanism and level; its first token comes
-    /// next.
+    /// Creates a context for a client that requests this mechanism and level. The client's first
+    /// token comes next.
     ///
     /// # Errors
     ///
     /// [`SecurityError::UnknownType`] or [`SecurityError::Level`] if the server does not support
-    /// it.
+    /// the mechanism or the level.
     fn accept(&self, kind: AuthType, level: Level) -> Result<Box<dyn SecurityContext>, SecurityError>;
 }
 

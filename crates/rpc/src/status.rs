@@ -58,9 +58,10 @@ impl Status {
         )
     }
 
-    /// Returns the fault status for a method's return value where the response has no room for one:
-    /// the standard's status if there is one. OBJECT_NOT_FOUND is mapped because it would imply
-    /// that no method was called, see [`Self::is_before_arguments`].
+    /// Returns the status of the fault that takes the place of a method's return value, for a
+    /// response without room for a return value: the standard's status if there is one.
+    /// OBJECT_NOT_FOUND becomes another status, because it would imply that no method was called,
+    /// see [`Self::is_before_arguments`].
     pub(crate) const fn in_a_fault(self) -> Self {
         match self {
             Self(CONTEXT_MISMATCH) => Self::CONTEXT_MISMATCH,

@@ -2,7 +2,7 @@
 //!
 //! `object-uuid@protocol-sequence:network-address[endpoint,option=value,...]`, where only the
 //! protocol sequence is required. A backslash escapes characters of the syntax. The endpoint may be
-//! given as an option of that name. Duplicate options are errors, since implementations would
+//! given as the option `endpoint`. Duplicate options are errors, since implementations would
 //! disagree about the one that counts.
 
 use crate::uuid::Uuid;
@@ -47,8 +47,8 @@ impl ProtocolSequence {
         }
     }
 
-    /// Returns the tower identifier: the standard's (C706 appendix I), or one from its unassigned
-    /// range.
+    /// Returns the tower identifier: the standard's identifier (C706 appendix I), or one from the
+    /// range that the standard leaves unassigned.
     pub const fn tower(self) -> u16 {
         match self {
             Self::ViShm => 0x00f5,
@@ -61,7 +61,7 @@ impl ProtocolSequence {
         }
     }
 
-    /// Returns the protocol sequence of a tower identifier.
+    /// Returns the protocol sequence of a tower identifier, if the identifier is known.
     pub fn from_tower(tower: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.tower() == tower)
     }
@@ -119,13 +119,13 @@ impl StringBinding {
         text.starts_with("ncacn_") || text.starts_with("ncalrpc:") || text.starts_with("ncadg_")
     }
 
-    /// Returns the value of an option.
+    /// Returns the value of an option, if the option is given.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Splits a text at the first unescaped occurrence of a character.
+/// Splits a text at the first unescaped occurrence of a character, if there is one.
 fn split(text: &str, at: char) -> Option<(&str, &str)> {
     let mut escaped = false;
     for (index, character) in text.char_indices() {

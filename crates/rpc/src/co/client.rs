@@ -341,7 +341,7 @@ impl ClientAssociation {
         &self.secondary_address
     }
 
-    /// Returns the accepted presentation context with an identifier.
+    /// Returns the accepted presentation context with an identifier, if there is one.
     pub fn presentation(&self, id: u16) -> Option<&Presentation> {
         self.presentations.iter().find(|presentation| presentation.id == id)
     }

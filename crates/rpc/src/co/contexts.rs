@@ -75,7 +75,7 @@ impl SecurityContexts {
         self.entries.iter_mut().find(|entry| entry.id == id)
     }
 
-    /// Adds a context, and replaces one with the same identifier.
+    /// Adds a context. A context with the same identifier is replaced.
     pub(super) fn insert(&mut self, entry: Entry) -> Result<&mut Entry, SecurityError> {
         let others = || self.entries.iter().filter(|other| other.id != entry.id);
         if others().count() >= CONTEXTS_MAX || others().filter(|other| !other.is_done).count() >= UNPROVED_MAX {
@@ -91,13 +91,14 @@ impl SecurityContexts {
     }
 
     /// Returns the context of calls that have no trailer: the first established context at the
-    /// connect level.
+    /// connect level, if there is one.
     pub(super) fn connected(&self) -> Option<CallSecurity> {
         let mut made = self.entries.iter().filter(|entry| entry.is_done && entry.level == Level::Connect);
         made.next().map(|entry| CallSecurity { context_id: entry.id, level: entry.level })
     }
 
-    /// Verifies the signature of a request or response, and decrypts it in place.
+    /// Verifies the signature of a request or response, and decrypts the stub data in place.
+    /// Returns the protection of the call.
     pub(super) fn unprotect(&mut self, bytes: &mut [u8]) -> Result<Option<CallSecurity>, AssociationError> {
         let unit = Unit::open(bytes)?;
         let Some(trailer) = unit.trailer else {

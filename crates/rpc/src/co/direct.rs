@@ -94,7 +94,7 @@ impl DirectCalls {
         self.call_of(None, call, deadline)
     }
 
-    /// Calls a method of the object with a UUID.
+    /// Calls a method of the object with the UUID `object`.
     ///
     /// # Errors
     ///

@@ -42,8 +42,8 @@ pub struct Group<T> {
 }
 
 impl<T> Groups<T> {
-    /// Creates a group. Its number is the first unused one from `first` on, or after the number
-    /// assigned last.
+    /// Creates a group with the first unused number from `first` on. Without `first`, the search
+    /// begins after the number assigned last.
     pub fn found(&self, first: Option<u32>, shared: T) -> Arc<Group<T>> {
         let mut table = self.table();
         let mut number = first.unwrap_or_else(|| table.last.wrapping_add(1)).max(1);

@@ -71,16 +71,16 @@ impl Verified {
         bytes
     }
 
-    /// Compares the trailer of received stub data, if it has one. Returns the length of the stub
-    /// data without the trailer.
+    /// Compares the trailer of received stub data, if there is one, with this call. Returns the
+    /// length of the stub data without the trailer.
     ///
     /// # Errors
     ///
     /// [`Mismatch`] if the client means another call than the one that was received.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
-        // The bytes before the trailer are the caller's arguments, which the caller may have from
-        // another process.
+        // The search begins at the end, because the bytes before the trailer are arguments. These
+        // may come from another process and contain a false trailer.
         for at in (first..stub.len()).step_by(ALIGN).rev() {
             let Some(trailer) = stub[at..].strip_prefix(&SIGNATURE) else { continue };
             match self.compare(trailer) {

@@ -91,7 +91,7 @@ impl<E: Exchange> Context<E> {
     }
 
     /// Returns the established context for a message at `level`, which has to be the negotiated
-    /// one: a peer must not weaken it.
+    /// level: a peer must not weaken the protection.
     fn made(&mut self, level: Level) -> Result<&mut Established, SecurityError> {
         if level != self.level {
             return Err(SecurityError::Level(level as u8));

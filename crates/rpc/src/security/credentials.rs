@@ -92,7 +92,7 @@ pub struct AccountTable {
 }
 
 impl AccountTable {
-    /// Adds a user, or replaces its password.
+    /// Adds a user, or replaces the password of a known user.
     #[must_use]
     pub fn with(mut self, user: &str, hash: NtHash) -> Self {
         self.users.insert(uppercase(user), (user.to_owned(), hash));
@@ -180,8 +180,8 @@ impl fmt::Debug for AccountTable {
     }
 }
 
-/// Converts a name to upper case character by character. A character with several upper-case ones
-/// stays unchanged, as in the original NTLM.
+/// Converts a name to upper case character by character. A character whose upper case has several
+/// characters stays unchanged, as in the original NTLM.
 pub(super) fn uppercase(name: &str) -> String {
     let capital = |small: char| {
         let mut capitals = small.to_uppercase();

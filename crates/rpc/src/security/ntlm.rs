@@ -1,5 +1,5 @@
-//! NTLM: authentication by challenge and response, and the protection of messages that follows from
-//! it (MS-NLMP).
+//! NTLM: authentication by challenge and response, and protection of messages with the resulting
+//! keys (MS-NLMP).
 //!
 //! Three messages establish a context. The client sends its capabilities (NEGOTIATE). The server
 //! answers with a nonce and its names (CHALLENGE). The client proves its knowledge of the password
@@ -31,8 +31,8 @@ use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 use zeroize::Zeroizing;
 
-/// The greatest length of a message, in bytes. The largest implementations send less than two
-/// thousand.
+/// The greatest length of a message, in bytes. The messages of existing implementations have less
+/// than two thousand.
 pub const TOKEN_MAX: usize = 16 * 1024;
 
 /// The external inputs of an exchange: the time and unpredictable numbers.

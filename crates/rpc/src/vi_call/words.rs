@@ -1,6 +1,7 @@
 //! Error information of a failed method. A server sends it beside the HRESULT, in the frame of a
 //! fault (docs/flat.md).
 //!
+//! | offset | bytes | |
 //! |---|---|---|
 //! | 0 | 4 | the help context |
 //! | 4 | 4 | the length of the description |

@@ -38,7 +38,8 @@ impl FragmentSizes {
     /// The length that servers use in the place of a lesser one (MS-RPCE 3.3.1.5.4).
     const INSTEAD: u16 = 2048;
 
-    /// Returns the longest fragment that both sides support in both directions.
+    /// Returns the length of the longest fragment that both sides support in both directions, or
+    /// [`Self::INSTEAD`] if that is less than [`Self::LEAST`].
     pub(crate) fn agreed(self, theirs: Self) -> u16 {
         let least = |sizes: Self| sizes.sent.min(sizes.received);
         let length = least(self).min(least(theirs)) & !7;
@@ -105,7 +106,8 @@ impl Outcome {
         Self { result: NEGOTIATED, reason: features, transfer: Self::NO_SYNTAX }
     }
 
-    /// Accepts the first transfer syntax of `supported` that the client has proposed, or refuses.
+    /// Accepts the first transfer syntax of `supported` that the client has proposed, or refuses
+    /// the context if the client has proposed none of them.
     pub fn choose(context: &Context, supported: &[SyntaxId]) -> Self {
         let chosen = supported.iter().find(|syntax| context.transfers.contains(syntax));
         chosen.map_or(Self::refused(NO_TRANSFER_SYNTAX), |syntax| Self::accepted(*syntax))

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Creates a window whose requests travel over a stream as calls of an association. The first
-/// message binds the association by a unit of its own. `security` authenticates this client and
-/// protects all calls.
+/// Creates a window whose requests travel over a stream as calls of an association. The relay binds
+/// the association with a separate unit before the first call. `security` authenticates this client
+/// and protects all calls.
 ///
 /// # Errors
 ///
@@ -63,8 +63,8 @@ struct State {
     association: ClientAssociation,
     /// The association group that the first bind asks for.
     wanted: u32,
-    /// Whether the association is known to be in the same group as all others of this client with
-    /// the server.
+    /// Whether the association is known to be in the same group as this client's other associations
+    /// with the server.
     has_joined: bool,
     /// The security parameters of the first bind.
     security: Option<Security>,
@@ -78,8 +78,8 @@ struct State {
     requested_bind: Option<RequestedBind>,
     /// The outstanding call.
     call: Option<Call>,
-    /// The number in the window of a call that failed before it was sent, and the status of the
-    /// fault.
+    /// A call that failed before it was sent: the number of its message in the window, and the
+    /// status of the fault.
     refused: Option<(u32, Status)>,
     /// The buffer for translations.
     scratch: Vec<u8>,

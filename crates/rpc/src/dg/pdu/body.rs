@@ -4,7 +4,7 @@ use super::{Header, PduError, PduType};
 use crate::octets::Reader;
 use crate::status::Status;
 
-/// The length of a fack's mask in words. More outstanding fragments are never expected.
+/// The length of a fack's mask in words, enough for the fragments that senders have under way.
 const MASK_MAX: usize = 8;
 /// The number of fragments behind the first missing one that a fack's mask covers.
 pub(in super::super) const MASKED_MAX: u16 = MASK_MAX as u16 * 32;

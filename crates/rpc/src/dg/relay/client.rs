@@ -81,7 +81,7 @@ struct State {
     bind_sequence: Option<u32>,
     /// Whether the server has answered a bind, which shows that it is a process of this program.
     is_introduced: bool,
-    /// The number in the window of a message that failed before it was sent, and the status of the
+    /// A message that failed before it was sent: its number in the window, and the status of the
     /// fault.
     refused: Option<(u32, Status)>,
     /// The bind_ack that this relay has made in the server's place.
@@ -206,7 +206,7 @@ impl State {
             }
             (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
             (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
-            // The server's process has answered before and is gone now, so the status is that of a
+            // The server's process has answered before and is gone now. The status is the one for a
             // failed connection, whatever the outcome's status is.
             (Err(_), None, Some(call)) if is_lost => put_fault(inbox, call.sequence, Status::COMM_FAILURE)?,
             (Err(Failure { status, .. }), None, Some(call)) => put_fault(inbox, call.sequence, status)?,

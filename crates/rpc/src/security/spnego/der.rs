@@ -58,7 +58,7 @@ pub(super) fn only(bytes: &[u8], tag: u8) -> Result<&[u8], SpnegoError> {
     Ok(contents)
 }
 
-/// Reads a length. Returns it and the remaining bytes.
+/// Reads a length. Returns the length and the remaining bytes.
 fn length(bytes: &[u8]) -> Result<(usize, &[u8]), SpnegoError> {
     let (&first, rest) = bytes.split_first().ok_or(SpnegoError::Short)?;
     match first {
