@@ -121,7 +121,7 @@ impl Given for Argument<'_> {
     }
 }
 
-/// JSON has no objects: only null can be passed in place of one.
+/// The references of JSON arguments. JSON has no objects, so only null can be passed.
 pub(crate) struct NoObjects;
 
 impl<V> References<V> for NoObjects {

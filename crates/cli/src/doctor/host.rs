@@ -27,12 +27,12 @@ impl Host {
         self.root.join(path)
     }
 
-    /// Returns the text of a file without the blanks around it; empty if there is none.
+    /// Returns the text of a file without the blanks around it; empty if the file cannot be read.
     pub(super) fn text(&self, path: &str) -> String {
         std::fs::read_to_string(self.path(path)).unwrap_or_default().trim().to_owned()
     }
 
-    /// Returns the number in a file.
+    /// Returns the number in a file, if the file has one.
     pub(super) fn number(&self, path: &str) -> Option<u64> {
         self.text(path).parse().ok()
     }
@@ -45,7 +45,7 @@ impl Host {
         entries
     }
 
-    /// Returns an environment variable that is not empty.
+    /// Returns the value of an environment variable, unless the value is empty.
     pub(super) fn variable(&self, name: &str) -> Option<OsString> {
         (self.variable)(name).filter(|value| !value.is_empty())
     }
@@ -58,8 +58,8 @@ impl Host {
         names.iter().find_map(is_in)
     }
 
-    /// Returns the soft and the hard limit of this process, by its name in `/proc`; `u64::MAX` for
-    /// no limit.
+    /// Returns a soft and a hard limit of this process, by their name in `/proc`; `u64::MAX` for no
+    /// limit.
     pub(super) fn limit(&self, name: &str) -> Option<(u64, u64)> {
         let text = self.text("proc/self/limits");
         let mut words = text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace();
@@ -125,7 +125,7 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// Returns a number of bytes in the largest unit that leaves no fraction below a tenth.
+/// Formats a number of bytes in the largest unit that the number reaches.
 pub(super) fn bytes(number: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|(size, _)| number >= *size) {
@@ -146,7 +146,7 @@ pub(super) mod tests {
     use super::{Host, bytes, version_in};
     use std::path::PathBuf;
 
-    /// A host of files, removed on drop.
+    /// A host that consists of the files in a folder, which is removed on drop.
     pub(in super::super) struct Fake(pub(in super::super) ground::Folder, pub(in super::super) Host);
 
     impl Host {

@@ -29,7 +29,7 @@ pub(crate) trait Objects {
     fn object(&mut self, reference: &[u8]) -> Option<Outcome>;
 }
 
-/// References become objects of the process of this one.
+/// References become objects of the process to which this object belongs.
 impl Objects for &Object {
     fn object(&mut self, reference: &[u8]) -> Option<Outcome> {
         self.adopt(reference).ok().map(Outcome::Object)
@@ -113,7 +113,7 @@ impl<O: Objects> Make for Json<'_, O> {
     }
 }
 
-/// Returns the name of an enumeration's value, or the number of one without a name.
+/// Returns the name of an enumeration's value, or the number of a value without a name.
 fn enumeration(model: &Model, id: EnumId, number: i32) -> Value {
     let named = model.enums[id.0].values.iter().find(|(_, value)| *value == number);
     named.map_or_else(|| json!(number), |(name, _)| json!(name))

@@ -8,8 +8,8 @@ use super::write::File;
 use obvia_idl::emit::component::Component;
 use std::path::Path;
 
-/// The version of windows-core, whose macro implements interfaces; it has to be that of the crate
-/// obvia.
+/// The version of windows-core, whose macro implements interfaces. The crate obvia has to use the
+/// same version.
 const WINDOWS_CORE: &str = "0.100.0";
 /// The width of generated lines, and of a call's arguments on one line, in columns.
 const WIDTH: usize = 100;

@@ -1,4 +1,4 @@
-//! Descriptions by the compiler of the frames of methods with pointers in their parameters.
+//! The compiler's descriptions of frames, for methods with pointers in their parameters.
 //!
 //! The descriptions are tables, not code: one table for each interface with the types of its
 //! objects, and a block for each request and response. A structure has the same layout in a frame
@@ -242,7 +242,7 @@ pub enum What {
     Pointer {
         /// The pointer's class.
         class: Class,
-        /// The type of its referent's elements.
+        /// The type of the referent's elements.
         to: Element,
         /// The number of elements.
         extent: Extent,
@@ -285,8 +285,8 @@ pub struct ElementType {
     pub size: u32,
     /// The contents of an element.
     pub shape: Shape,
-    /// The array at the end of a structure. An object contains one such structure, and its count is
-    /// the array's.
+    /// The array at the end of a structure. An object contains one such structure, and the object's
+    /// count is the array's count.
     pub tail: Option<Tail>,
 }
 
@@ -306,12 +306,12 @@ pub struct Tail {
 }
 
 impl ElementType {
-    /// Returns the bytes of an object with this count, or `None` if they exceed a frame.
+    /// Returns the size in bytes of an object with this count, or `None` if it exceeds a frame.
     pub const fn bytes(&self, count: usize) -> Option<usize> {
         let (fixed, size) = match &self.tail {
             None => (0, self.size),
-            // The array may begin within the structure's trailing padding, but the size is at least
-            // C's.
+            // The array may begin within the structure's trailing padding, but the object is at
+            // least as long as C's structure.
             Some(tail) => (tail.at as usize, tail.size),
         };
         let Some(bytes) = count.checked_mul(size as usize) else { return None };

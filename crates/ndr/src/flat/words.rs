@@ -115,7 +115,7 @@ fn kept<T>(value: T) -> &'static T {
 }
 
 impl Reader<'_> {
-    /// Reads all words as one entry.
+    /// Reads all words as one entry. Returns `None` if the entry is malformed or words are left.
     pub(crate) fn all<T>(mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let found = read(&mut self)?;
         self.0.is_empty().then_some(found)

@@ -2,8 +2,8 @@
 //!
 //! Before an object is allocated, its least size on the wire is compared with the rest of the stub
 //! data, and its size in the frame with the frame's limit. Counts and discriminants are read as
-//! they come, and compared with the values of the interface's expressions once the members that
-//! these read are available.
+//! they come. They are compared with the values of the interface's expressions once the members
+//! that the expressions read are available.
 
 mod pointees;
 
@@ -20,7 +20,7 @@ struct Pending<'a> {
     target: &'a Target,
     /// The offset of the structure that contains the pointer.
     base: usize,
-    /// The referent identifier of a full pointer, which others may share.
+    /// The referent identifier of a full pointer, which other pointers may share.
     full: Option<u64>,
 }
 
@@ -124,7 +124,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// Returns the object of a pointer. Aliases of a full pointer share it.
+    /// Returns the object of a pointer. Aliases of a full pointer share the object.
     fn referent(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let Some(id) = pending.full else { return self.deferred(pending) };
         let kind = pending.target.kind();
@@ -242,7 +242,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok((self.found.objects.len() as u32 - 1, body))
     }
 
-    /// Reads a value. `base` is the offset of the structure that contains it.
+    /// Reads a value. `base` is the offset of the structure that contains the value.
     fn value(&mut self, id: TypeId, at: usize, base: usize) -> Result<()> {
         let ty = self.plan.ty(id);
         match &ty.what {
@@ -282,8 +282,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.settle(mark)
     }
 
-    /// Skips the trailing gap of a structure, which NDR64 has: MS-RPCE 2.2.5.3.4.1. The end of the
-    /// stub data may lack it.
+    /// Skips the trailing gap that a structure has in NDR64: MS-RPCE 2.2.5.3.4.1. The stub data may
+    /// end without the gap.
     fn end(&mut self, align: u32) {
         if WIDE {
             self.at = self.at.next_multiple_of(align as usize).min(self.stub.len());
@@ -373,8 +373,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads a union's discriminant, which NDR has even if it is outside of the union in memory:
-    /// C706 14.3.8.
+    /// Reads a union's discriminant. NDR has the discriminant even if it is outside of the union in
+    /// memory: C706 14.3.8.
     fn tag(&mut self, union: &Union) -> Result<i64> {
         let bits = match self.plan.ty(union.tag).what {
             What::Enum if !WIDE => return Ok(i64::from(self.number(2)? as i16)),

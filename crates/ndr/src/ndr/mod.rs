@@ -160,7 +160,7 @@ pub enum Error {
         /// The value.
         value: i32,
     },
-    /// The frame would exceed its limit, or the stub data that of NDR.
+    /// The frame would exceed its limit, or the stub data the limit of NDR.
     TooLong {
         /// The offset in the stub data.
         at: usize,
@@ -248,8 +248,9 @@ impl Method {
         outcome.inspect_err(|_| out.truncate(start))
     }
 
-    /// Appends a response's results to `out`, as for requests, and the method's status if it has
-    /// one. The `frame` of a failed method is empty: its results are zeros and null pointers.
+    /// Appends a response's results to `out`, as for requests, and the method's status if the
+    /// method has one. The `frame` of a failed method is empty: the results become zeros and null
+    /// pointers.
     ///
     /// # Errors
     ///
@@ -303,8 +304,8 @@ impl Method {
         outcome.inspect_err(|_| frame.clear())
     }
 
-    /// Translates a response's stub data into a frame, and returns the method's status: 0 if it has
-    /// none. The frame of a failed method is empty.
+    /// Translates a response's stub data into a frame, and returns the method's status, or 0 for a
+    /// method without status. The frame of a failed method is empty.
     ///
     /// # Errors
     ///
