@@ -100,7 +100,7 @@ fn locate(target: &Target) -> anyhow::Result<(Described, &str, dynamic::Object)>
     open(target, object, last)
 }
 
-/// Calls a method without arguments, and returns the object that it returns.
+/// Calls a method without arguments, and returns the object that is the method's result.
 fn follow(target: &Target, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
     let (described, method, object) = open(target, object, step)?;
     let method = Method::new(&described, method)?;

@@ -143,7 +143,8 @@ impl Channel {
         self.window.is_closed()
     }
 
-    /// Returns the address of this end's host, as the peer reaches it over a network.
+    /// Returns the address of this end's host, as the peer reaches it over a network, if it is
+    /// known.
     pub fn local(&self) -> Option<&str> {
         self.window.local()
     }

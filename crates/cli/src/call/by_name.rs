@@ -17,7 +17,7 @@ use std::process::ExitCode;
 /// The name of the interface that carries calls by name.
 const IDISPATCH: &str = "IDispatch";
 
-/// Connects to the object by IDispatch, if it is called by name.
+/// Connects to the object by IDispatch, if the object is called by name; otherwise returns `None`.
 ///
 /// # Errors
 ///

@@ -50,7 +50,8 @@ impl Host {
         (self.variable)(name).filter(|value| !value.is_empty())
     }
 
-    /// Returns the path of the first of several programs that is in `PATH` and can be executed.
+    /// Returns the path of the first of several programs that is in `PATH` and can be executed, if
+    /// there is one.
     pub(super) fn program(&self, names: &[&str]) -> Option<PathBuf> {
         let path = self.variable("PATH").unwrap_or_default();
         let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -58,8 +59,8 @@ impl Host {
         names.iter().find_map(is_in)
     }
 
-    /// Returns a soft and a hard limit of this process, by their name in `/proc`; `u64::MAX` for no
-    /// limit.
+    /// Returns a soft and a hard limit of this process, by their name in `/proc`, if there is one
+    /// of this name; `u64::MAX` for no limit.
     pub(super) fn limit(&self, name: &str) -> Option<(u64, u64)> {
         let text = self.text("proc/self/limits");
         let mut words = text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace();
@@ -79,7 +80,7 @@ impl Host {
             .is_some_and(|set| set >> capability & 1 == 1)
     }
 
-    /// Returns the major and the minor number of the kernel's version.
+    /// Returns the major and the minor number of the kernel's version, if the version can be read.
     pub(super) fn kernel(&self) -> Option<(u32, u32)> {
         let release = self.text("proc/sys/kernel/osrelease");
         let mut parts = release.split(|letter: char| !letter.is_ascii_digit());
@@ -117,7 +118,7 @@ pub(super) fn version_of(program: &Path) -> Option<(u32, u32)> {
 const VERSION_TIME_MAX: Duration = Duration::from_secs(10);
 const VERSION_TEXT_MAX: u64 = 4096;
 
-/// Returns the first two numbers of a text between which there is a dot.
+/// Returns the first two numbers of a text that a dot joins, if there are any.
 fn version_in(text: &str) -> Option<(u32, u32)> {
     text.split(|letter: char| !letter.is_ascii_digit() && letter != '.').find_map(|word| {
         let mut numbers = word.split('.');

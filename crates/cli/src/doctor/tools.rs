@@ -101,7 +101,7 @@ fn jdk(host: &Host) -> Finding {
     }
 }
 
-/// Returns the home of a JDK from the path of its compiler.
+/// Returns the home of a JDK from the path of its compiler, if the compiler exists.
 fn home_of(javac: &Path) -> Option<PathBuf> {
     Some(javac.canonicalize().ok()?.parent()?.parent()?.to_owned())
 }

@@ -57,7 +57,7 @@ impl Origin {
         }
     }
 
-    /// Recognizes a checkout or an installation at a path.
+    /// Recognizes a checkout or an installation at a path; `None` if there is neither.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         let is_installed = || LIBRARIES.iter().any(|lib| path.join(lib).join(PACKAGE).is_file());
         if CHECKOUT.iter().all(|inside| path.join(inside).exists()) {

@@ -184,7 +184,7 @@ fn query(object: &str) -> String {
     format!("obvia::Interface::cast::<obvia::IUnknown>({object}).map_err(|error| error.code().into())")
 }
 
-/// Formats a list of texts as rustfmt does: several long ones on lines of their own.
+/// Formats a list of texts as rustfmt does: several texts on lines of their own.
 fn listed(texts: &[String]) -> String {
     match texts {
         [_, _, ..] => texts.iter().fold("\n".to_owned(), |list, text| format!("{list}    \"{text}\",\n")),

@@ -115,7 +115,7 @@ pub fn check(
     Ok(check.found)
 }
 
-/// Reads the little-endian integer of `size` bytes at `at`.
+/// Reads the little-endian integer of `size` bytes at `at`, if the frame has these bytes.
 fn load(frame: &[u8], at: usize, size: usize) -> Option<u64> {
     let bytes = frame.get(at..at.checked_add(size)?)?;
     let mut eight = [0; 8];
@@ -132,7 +132,8 @@ impl Check<'_> {
         load(self.frame, at, size).ok_or(Flaw { at, what: "the frame ends too early" })
     }
 
-    /// Returns the length in bytes of an object whose header has this type number and this count.
+    /// Returns the length in bytes of an object whose header has this type number and this count,
+    /// or `None` if the type is unknown or the length exceeds a frame.
     fn bytes(&self, kind: u32, count: usize) -> Option<usize> {
         match kind {
             KIND_INTERFACE | KIND_TEXT8 => Some(count),

@@ -208,12 +208,12 @@ pub enum Iid {
     /// The IID at this offset from the structure's start.
     Member(u32),
     /// The IID in two values from outside of the structure: the upper half is the value with this
-    /// number, the lower half the next one.
+    /// number, the lower half the value with the next number.
     Outer(u32),
 }
 
 impl Iid {
-    /// Returns the IID in two values from outside of a structure.
+    /// Returns the IID in two values from outside of a structure, if both values are there.
     pub fn outer(outer: &[i64], number: u32) -> Option<u128> {
         let half = |at: usize| outer.get(at).map(|half| u128::from(half.cast_unsigned()));
         Some(half(number as usize)? << 64 | half(number as usize + 1)?)
@@ -281,7 +281,7 @@ pub struct Shape {
 /// The type of an object's elements.
 #[derive(Debug)]
 pub struct ElementType {
-    /// The size of an element in bytes; of a structure with an array at its end, without the array.
+    /// The size of an element in bytes, without the array at the end of a structure.
     pub size: u32,
     /// The contents of an element.
     pub shape: Shape,
@@ -306,7 +306,8 @@ pub struct Tail {
 }
 
 impl ElementType {
-    /// Returns the size in bytes of an object with this count, or `None` if it exceeds a frame.
+    /// Returns the size in bytes of an object with this count, or `None` if the size exceeds a
+    /// frame.
     pub const fn bytes(&self, count: usize) -> Option<usize> {
         let (fixed, size) = match &self.tail {
             None => (0, self.size),

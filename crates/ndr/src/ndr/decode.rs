@@ -30,7 +30,7 @@ struct Claim<'a> {
     base: usize,
     expr: &'a Expr,
     value: i64,
-    /// The union, if the value is its discriminant.
+    /// The union, if the value is a union's discriminant.
     union: Option<&'a Union>,
     /// The error if the two values differ.
     error: Error,
@@ -140,8 +140,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     }
 
     /// Reads a referent. Then compares the values that the referent claims, if the structure with
-    /// the pointer is complete. The parameters' block is not complete yet, so its claims are
-    /// compared later.
+    /// the pointer is complete. The parameters' block is not complete yet, so the claims of
+    /// referents of its pointers are compared later.
     fn deferred(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let mark = self.claims.len();
         let object = self.pointee(pending.target, pending.base)?;

@@ -31,7 +31,7 @@ pub(super) struct Encoder<'a, const WIDE: bool, const BIG: bool> {
     frame: &'a [u8],
     outer: &'a [i64],
     out: &'a mut Vec<u8>,
-    /// The offset of the stub data in `out`, including its headers.
+    /// The offset in `out` at which the message's headers begin.
     start: usize,
     // Invariant: the last entry is the next to be written.
     pending: Vec<Pending<'a>>,
@@ -358,7 +358,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Writes the conformance of an array, which is at least its number of elements.
+    /// Writes the conformance of an array, which is at least the number of its elements.
     fn counts(&mut self, base: usize, count: usize, size: &Expr) -> Result<()> {
         let most = self.evaluate(base, size)?;
         if most < count as u64 {

@@ -76,7 +76,7 @@ pub struct Format {
     /// The byte order.
     pub order: Order,
     /// The length of headers before the parameters or results, such as ORPCTHIS, in bytes.
-    /// Alignment counts from their start.
+    /// Alignment counts from the start of the headers.
     pub headers: usize,
 }
 
@@ -198,7 +198,7 @@ impl std::error::Error for Error {}
 /// The result of a translation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Reads the integer at an offset of a frame.
+/// Reads the integer at an offset of a frame, if the frame has it and it is within `i64`.
 fn load(frame: &[u8], at: usize, int: Int) -> Option<i64> {
     let bytes = frame.get(at..at.checked_add(int.size())?)?;
     let mut eight = [0; 8];
@@ -206,7 +206,7 @@ fn load(frame: &[u8], at: usize, int: Int) -> Option<i64> {
     int.extend(u64::from_le_bytes(eight))
 }
 
-/// Evaluates an expression over the structure at `base` of a frame.
+/// Evaluates an expression over the structure at `base` of a frame, as [`Expr::evaluate`] does.
 fn evaluate(frame: &[u8], base: usize, expr: &Expr, outer: &[i64]) -> Option<i64> {
     expr.evaluate(&|at, int| load(frame, base.checked_add(at as usize)?, int), outer)
 }

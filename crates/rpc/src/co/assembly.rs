@@ -122,7 +122,8 @@ impl<H> Assemblies<H> {
     }
 
     /// Adds a fragment that is not a whole message. With the last fragment, returns the message's
-    /// origin and head; [`Stub::Assembled`] then refers to its stub data.
+    /// origin and head, otherwise `None`. [`Stub::Assembled`] then refers to the message's stub
+    /// data.
     pub(super) fn add(
         &mut self,
         header: &Header,

@@ -98,7 +98,7 @@ impl SecurityContexts {
     }
 
     /// Verifies the signature of a request or response, and decrypts the stub data in place.
-    /// Returns the protection of the call.
+    /// Returns the protection of the call, if it has any.
     pub(super) fn unprotect(&mut self, bytes: &mut [u8]) -> Result<Option<CallSecurity>, AssociationError> {
         let unit = Unit::open(bytes)?;
         let Some(trailer) = unit.trailer else {

@@ -33,7 +33,7 @@ struct Table<T> {
     groups: HashMap<u32, Weak<Group<T>>>,
 }
 
-/// An association group. It ends with its last reference.
+/// An association group. The group ends with its last reference.
 #[derive(Debug)]
 pub struct Group<T> {
     groups: Groups<T>,

@@ -76,7 +76,7 @@ impl Verified {
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] if the client means another call than the one that was received.
+    /// [`Mismatch`] if the client means another call than the received call.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
         // The search begins at the end, because the bytes before the trailer are arguments. These
@@ -117,7 +117,7 @@ impl Verified {
     }
 }
 
-/// The client means another call than the one that was received.
+/// The client means another call than the received call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mismatch;
 

@@ -61,8 +61,9 @@ pub trait Accounts: Send + Sync {
     fn hash(&self, domain: &str, user: &str) -> Option<NtHash>;
 
     /// Returns the principal of a client that has proved to have the password of [`Self::hash`]. By
-    /// default domain and name are those that the client has written. Accounts that ignore a part
-    /// of them should not repeat that part, since each principal counts as a user of its own.
+    /// default the principal has the domain and the name that the client has written. Accounts that
+    /// ignore one of the two should leave it out of the principal, since each principal counts as a
+    /// separate user.
     fn principal(&self, domain: &str, user: &str) -> Principal {
         Principal { domain: domain.to_owned(), user: user.to_owned() }
     }

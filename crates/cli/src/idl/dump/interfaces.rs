@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The VARTYPE of `unsigned hyper`.
 const VT_UI8: u16 = 21;
-/// The place of the first method behind those of IUnknown.
+/// The place of the first method behind IUnknown's methods.
 const FIRST: u16 = 3;
 
 pub(super) fn all(model: &Model) -> Value {

@@ -52,7 +52,7 @@ impl FragmentSizes {
 pub struct Bind {
     /// Whether the unit is an alter_context.
     pub alters: bool,
-    /// The header's flags without those of fragments: see [`flags`].
+    /// The header's flags without the flags of fragments: see [`flags`].
     pub flags: u8,
     /// The call identifier, which the answer repeats.
     pub call_id: u32,
@@ -119,8 +119,8 @@ impl Outcome {
 pub struct BindAck {
     /// Whether the unit answers an alter_context.
     pub alters: bool,
-    /// The header's flags without those of fragments. In a bind_ack these are the flags that the
-    /// server grants.
+    /// The header's flags without the flags of fragments. In a bind_ack these are the flags that
+    /// the server grants.
     pub flags: u8,
     /// The call identifier of the unit that is answered.
     pub call_id: u32,

@@ -87,7 +87,7 @@ impl Fack {
 /// The body of a cl_cancel (C706 12.5.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancel {
-    /// The number of the cancel among those of the call.
+    /// The number of the cancel among the call's cancels.
     pub id: u32,
 }
 

@@ -84,7 +84,7 @@ impl Activity {
         self.unacknowledged == Some(self.sequence)
     }
 
-    /// Whether the activity has no timer except the one that forgets it.
+    /// Whether the activity's only timer is the one that ends in its removal.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.state, State::Over)
     }

@@ -197,7 +197,8 @@ impl Lane {
         ViError::Disconnected { peer: self.client.host.to_string(), why: Ended::ByPeer }
     }
 
-    /// Waits at most `span` for a call of the client.
+    /// Waits at most `span` for a call of the client. Returns `None` if the time is over, or if the
+    /// lane was woken without a call.
     fn next(&self, span: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
         let mut calls = client.calls();
