@@ -38,7 +38,7 @@ impl AuthType {
     pub const NTLM: Self = Self(10);
 }
 
-/// An authentication level (MS-RPCE 2.2.1.1.8). Each level includes those before it.
+/// An authentication level (MS-RPCE 2.2.1.1.8). Each level includes the lower levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// The peer is authenticated during bind; calls are not protected.
@@ -208,7 +208,8 @@ pub trait SecurityContext: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::NotReady`] if the context is not established.
+    /// [`SecurityError::NotReady`] if the context is not established, and [`SecurityError::Level`]
+    /// if the level is not the negotiated level.
     fn protect(
         &mut self,
         level: Level,
@@ -223,8 +224,8 @@ pub trait SecurityContext: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::Signature`] if the signature is wrong. The association ends then, since the
-    /// stream was tampered with.
+    /// As for [`Self::protect`], and [`SecurityError::Signature`] if the signature is wrong. The
+    /// association ends then, since the stream was tampered with.
     fn unprotect(
         &mut self,
         level: Level,
@@ -249,7 +250,8 @@ pub trait SecurityContext: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::Signature`] if the code does not match or the context is not established.
+    /// [`SecurityError::Signature`] if the code does not match, and [`SecurityError::NotReady`] if
+    /// the context is not established.
     fn check_code(&self, parts: &[&[u8]], code: &[u8]) -> Result<(), SecurityError>;
 }
 

@@ -152,8 +152,8 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
                     .next()
                     .ok_or_else(|| BadBinding("it ends with an incomplete escape, a single \\".to_owned()))?,
             ),
-            // IPv6 addresses contain colons, and no delimiter after this point depends on escaped
-            // ones.
+            // IPv6 addresses contain colons. Nothing after this point depends on whether a colon or
+            // an equals sign was escaped.
             ':' | '=' => plain.push(character),
             _ if SPECIAL.contains(&character) => {
                 return Err(BadBinding(format!("`{character}` has to be escaped here, as `\\{character}`")));
@@ -164,8 +164,8 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
     Ok(plain)
 }
 
-/// Writes a text with the fewest escapes that it can be parsed with, so that a parsed binding never
-/// exceeds the maximum length when written. `=` is escaped only where it would end a name.
+/// Writes a text with the fewest escapes with which it can be parsed, so that a parsed binding
+/// never exceeds the maximum length when written. `=` is escaped only where it would end a name.
 fn escape(text: &str, is_name: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in text.chars() {
         if SPECIAL.contains(&character) && character != ':' && (character != '=' || is_name) {
@@ -254,8 +254,8 @@ impl fmt::Display for StringBinding {
             return Ok(());
         }
         f.write_str("[")?;
-        // The endpoint is written in the shorter of two forms. As an option it needs the option's
-        // name, but no escapes of `=`.
+        // The endpoint is written in the shorter of two forms. The form as an option needs the
+        // option's name, but no escapes of `=`.
         if self.endpoint.matches('=').count() > ENDPOINT.len() {
             write!(f, "{ENDPOINT}=")?;
             escape(&self.endpoint, false, f)?;

@@ -323,7 +323,7 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// As for [`Self::call`].
+    /// As for [`Self::request`] and [`Self::call`]. Every error breaks the channel.
     pub fn exchange_pdu(&mut self, pdu: &[u8], limit: impl Limit) -> Result<Vec<u8>, CallError> {
         self.broken = true;
         self.request(pdu.len(), 0, limit)?.copy_from_slice(pdu);

@@ -92,8 +92,9 @@ impl Member {
     ///
     /// # Errors
     ///
-    /// Fails when the arguments are wrong, or when a member on the way returns no object. The inner
-    /// error is the failure to look up the last member.
+    /// Fails when the type library cannot be read, when the arguments are wrong, or when a member
+    /// on the way fails or returns no object. The inner error is the failure to look up the last
+    /// member.
     pub(super) fn find(target: &Target, object: IDispatch) -> anyhow::Result<obvia::Result<Self>> {
         let library = target.type_library.as_deref().map(tlb::load).transpose()?;
         let library = library.as_ref();

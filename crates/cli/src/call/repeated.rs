@@ -55,7 +55,7 @@ impl Repeated {
     ///
     /// # Errors
     ///
-    /// If the server cannot be reached.
+    /// If the server cannot be reached, or no longer has the member.
     pub(crate) fn connect(&self) -> obvia::Result<Connected> {
         match self {
             Self::ByFrames(call) => {

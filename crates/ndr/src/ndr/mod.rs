@@ -290,7 +290,8 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// [`Error`] if the stub data is malformed. The frame is empty then.
+    /// [`Error`] if the stub data is malformed, or its frame would be too long. The frame is empty
+    /// then.
     pub fn decode_request(
         &self,
         plan: &Plan,

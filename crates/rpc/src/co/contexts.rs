@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// 3.3.1.5.4).
 ///
 /// A context lasts as long as its association, or until the client replaces it. A server may refuse
-/// further contexts, and has no way to tell a client that it dropped one: the client's next call
-/// would fail.
+/// further contexts, but must not drop any: it could not tell the client, whose next call would
+/// fail.
 pub(super) const CONTEXTS_MAX: usize = 2000;
 /// The maximum number of contexts whose client has not proved its identity yet.
 pub(super) const UNPROVED_MAX: usize = 64;

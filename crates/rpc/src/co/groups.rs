@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// Decides which associations belong to a group.
 pub trait Joins: Send + Sync + fmt::Debug {
     /// Adds an association to the group with this number, or to a new group if the number is 0.
-    /// `None` if there is no such group, or the client may not join it.
+    /// Returns `None` if there is no such group, or if the client may not join it.
     fn join(&self, wanted: u32) -> Option<Joined>;
 }
 

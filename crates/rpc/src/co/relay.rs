@@ -58,7 +58,7 @@ pub enum Form {
 pub trait CallHeaders: Send + Sync + fmt::Debug {
     /// Appends the header of a request.
     fn write_request(&self, stub: &mut Vec<u8>);
-    /// Reads the header of a request. Returns its length in bytes.
+    /// Reads the header of a request. Returns the header's length in bytes.
     ///
     /// # Errors
     ///

@@ -388,7 +388,7 @@ impl ServerAssociation {
     /// # Errors
     ///
     /// [`AssociationError::Misuse`] if there is no such call, and the security context's error if
-    /// it cannot sign the response.
+    /// the context cannot sign the response.
     pub fn respond(&mut self, id: u32, stub: &[u8]) -> Result<(), AssociationError> {
         let Pending { context_id, security, cancels, is_orphan, .. } = self.answered(id)?;
         if is_orphan {

@@ -356,7 +356,7 @@ impl Activity {
                 Status::YOU_CRASHED
             } else {
                 // From now on the boot time identifies this instance of the server, which may have
-                // begun the call. If the server is restarted, it counts as another one.
+                // begun the call. A restarted server counts as another instance.
                 *boot = question.boot;
                 Status(0)
             };

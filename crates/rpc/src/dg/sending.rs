@@ -81,7 +81,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Creates a message. `head` is its header, without the fields that differ between fragments.
+    /// Creates a message. `head` is the header, without the fields that differ between fragments.
     pub(super) fn new(head: Header, stub: Vec<u8>, receiver: &Receiver, now: Instant) -> Self {
         let is_whole = stub.len() <= receiver.body();
         Self {

@@ -22,7 +22,7 @@ const LOOKUP: u128 = 0x3c5e_9a01_77d2_4b1f << 64;
 pub struct Entry {
     /// The object's UUID, or nil for all objects.
     pub object: Uuid,
-    /// The interface and its endpoint. An unspecified host stands for the mapper's own.
+    /// The interface and its endpoint. An unspecified host stands for the mapper's own host.
     pub tower: Tower,
     /// The description for users.
     pub annotation: String,
@@ -112,7 +112,7 @@ fn is_version(option: u32, wanted: SyntaxId, found: SyntaxId) -> bool {
         }
 }
 
-/// Reads a full or unique pointer and its referent, if it is not null.
+/// Reads a full or unique pointer and its referent; `None` for a null pointer.
 fn pointer<'a, T>(
     reader: &mut Reader<'a>,
     read: impl Fn(&mut Reader<'a>) -> Result<T, crate::octets::Short>,
@@ -377,7 +377,8 @@ pub(super) fn read_heads(reader: &mut Reader<'_>, count: usize) -> Result<Vec<He
     Ok(heads)
 }
 
-/// Reads the entries of ept_insert or ept_delete; `None` if one has an unknown protocol sequence.
+/// Reads the entries of ept_insert or ept_delete; `None` if a tower is invalid or has an unknown
+/// protocol sequence.
 fn read_entries(reader: &mut Reader<'_>) -> Result<Option<Vec<Entry>>, Status> {
     let (count, max) = (reader.u32()?, reader.u32()?);
     let count = usize::try_from(count).ok().filter(|&it| max == count && it <= ENTRIES_MAX);

@@ -14,8 +14,9 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// [`SecurityError::Denied`] if there are no credentials for that server, and
-/// [`SecurityError::UnknownType`] for a mechanism other than SPNEGO and NTLM.
+/// [`SecurityError::Denied`] if there are no credentials for that server,
+/// [`SecurityError::UnknownType`] for a mechanism other than SPNEGO and NTLM, and
+/// [`SecurityError::Mechanism`] if the kernel provides no random numbers.
 pub fn initiate(
     kind: AuthType,
     level: Level,

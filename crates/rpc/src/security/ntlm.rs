@@ -134,7 +134,7 @@ pub enum NtlmError {
     },
     /// The signature of NTLM messages is missing.
     NotNtlm,
-    /// The message is another one than expected.
+    /// The message has another type than expected.
     Type {
         /// The received type.
         found: u32,

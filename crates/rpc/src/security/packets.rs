@@ -43,7 +43,7 @@ pub(super) enum Side {
     Server,
 }
 
-/// The secret from which the keys of a phase and of later ones follow.
+/// The secret from which the keys of a phase and of later phases follow.
 type Secret = Zeroizing<[u8; 32]>;
 
 /// The key of one direction's packets in one phase.
@@ -225,7 +225,7 @@ mod tests {
         assert!(!other.open(NUMBER, &mut sealed, &tag), "of another level");
     }
 
-    /// The two ends of a connection, and packets from the first to the second one.
+    /// The two ends of a connection, with packets from the first end to the second.
     struct Ends(Packets, Packets);
 
     impl Ends {

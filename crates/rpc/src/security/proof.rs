@@ -214,7 +214,7 @@ enum Proving {
     /// The first leg was not sent yet.
     New,
     /// The security context is being established; `is_made` tells whether this side has established
-    /// it.
+    /// the context.
     Tokens { is_made: bool, own: Ephemeral },
     /// The server's seal is expected.
     Sealed { secret: AgreedSecret },
@@ -234,7 +234,7 @@ impl Prover {
     ///
     /// # Errors
     ///
-    /// [`SecurityError`] if the security context fails.
+    /// [`SecurityError`] if the security context fails, or the kernel provides no random numbers.
     pub fn begin(&mut self) -> Result<Vec<u8>, SecurityError> {
         let Step { token, is_done } = self.context.step(&[])?;
         let own = Ephemeral::draw()?;
@@ -344,8 +344,8 @@ impl Verifier {
     ///
     /// # Errors
     ///
-    /// [`SecurityError`] if the leg is wrong, or the client is not authenticated. The proof is over
-    /// then.
+    /// [`SecurityError`] if the leg is wrong, the client is not authenticated, or the level of
+    /// packets is below the minimum. The proof is over then.
     pub fn answer(&mut self, leg: &[u8]) -> Result<Verdict, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Verifying::Over);
         let Leg { leg_kind, kind, level, key, token } = Leg::from_wire(leg)?;

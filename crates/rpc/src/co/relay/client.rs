@@ -1,4 +1,5 @@
-//! The client's relay: requests become calls of an association, and their results become responses.
+//! The client's relay: requests become calls of an association, and the calls' results become
+//! responses.
 
 use super::exchange::{Awaited, cache_target, put_fault, put_pdu};
 use super::translation::Translation;

@@ -84,7 +84,8 @@ pub(crate) struct Performed {
 }
 
 impl Addressee {
-    /// Puts a request into a server's inbox, unless it fails with a fault.
+    /// Puts a request into a server's inbox, or returns the status of the fault if the request
+    /// fails.
     pub(crate) fn put_request(
         self,
         inbox: &mut Inbox<'_>,

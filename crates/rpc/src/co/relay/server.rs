@@ -1,8 +1,9 @@
-//! The server's relay: calls of an association become requests, and responses become their results.
+//! The server's relay: calls of an association become requests, and responses become the calls'
+//! results.
 //!
 //! An association with several outstanding calls has several windows, its *lanes*, each with a
-//! thread. One idle lane leads: it receives for all. Once it has received a call, another lane
-//! leads. If all lanes are busy, the relay adds one.
+//! thread. One idle lane leads: it receives for all lanes. Once it has received a call, another
+//! lane leads. If all lanes are busy, the relay adds a lane.
 
 use super::exchange::{Addressee, Arrived, Performed, cache_target};
 use super::translation::Translation;
@@ -307,7 +308,8 @@ impl Lane {
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
             let taken = shared.take(&mut state, inbox, &self.attribution);
-            // The output is sent after an error, too, because it tells the client the reason.
+            // The output is sent after an error, too, because the output tells the client the
+            // reason.
             let flushed;
             (state, flushed) = shared.flush(state);
             let outcome = match flushed.and(taken) {
@@ -405,7 +407,7 @@ impl Relay for Lane {
         turns.is_led = true;
         drop(turns);
         let (state, outcome) = self.lead(self.shared.lock(), inbox, span);
-        // While this lane performs its call it does not receive, so another lane has to.
+        // While this lane performs its call it does not receive, so another lane has to receive.
         let is_busy = self.calls().current.is_some();
         let may_grow = is_busy && state.association.is_multiplexed() && state.live_lanes() < LANES_MAX;
         drop(state);

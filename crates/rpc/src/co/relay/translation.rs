@@ -32,10 +32,11 @@ const CONTEXT: usize = 8;
 /// The bit of an opnum in FLAT units that marks a request with a context.
 const HAS_CONTEXT: u16 = 1 << 15;
 
-/// The length of the header before octets in a frame, in bytes: their number and their byte order.
+/// The length of the header before octets in a frame, in bytes: the number of the octets and their
+/// byte order.
 const OCTETS: usize = 8;
 
-/// Replaces a frame by one that contains octets.
+/// Replaces a frame by a frame that contains octets.
 pub fn put_octets(order: ByteOrder, octets: &[u8], frame: &mut Vec<u8>) {
     frame.clear();
     let is_big = u8::from(order == ByteOrder::Big);

@@ -31,7 +31,7 @@ impl Fack {
     }
 
     /// Marks a fragment as received, by its distance from the first missing one. Returns false if
-    /// it is too far away.
+    /// the fragment is too far away.
     pub fn insert(&mut self, behind: u16) -> bool {
         let word = self.mask.get_mut(usize::from(behind / 32));
         word.map(|word| *word |= 1 << (behind % 32)).is_some()

@@ -1,5 +1,5 @@
-//! The client's relay: requests become calls of an activity, and their outcomes become responses
-//! and faults.
+//! The client's relay: requests become calls of an activity, and the calls' outcomes become
+//! responses and faults.
 
 use super::keeper::{Keeper, Kept};
 use super::{BIND, draw, flush, limits};
@@ -79,7 +79,8 @@ struct State {
     call: Option<Awaited>,
     /// The message's number in the window, if the outstanding call is a bind.
     bind_sequence: Option<u32>,
-    /// Whether the server has answered a bind, which shows that it is a process of this program.
+    /// Whether the server has answered a bind, which shows that the server is a process of this
+    /// program.
     is_introduced: bool,
     /// A message that failed before it was sent: its number in the window, and the status of the
     /// fault.
@@ -166,7 +167,7 @@ impl State {
         Ok(way)
     }
 
-    /// Sends a bind to the server as a call, or answers it in the server's place.
+    /// Sends a bind to the server as a call, or answers the bind in the server's place.
     fn bind(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
         let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
         // Further contexts are proposed only to a server that has answered a first bind, as

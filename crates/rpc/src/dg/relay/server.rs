@@ -33,7 +33,8 @@ const TAKEN_MAX: u32 = 64;
 
 /// Provides the services for clients.
 pub trait Clients: Send + Sync + fmt::Debug {
-    /// Returns the interfaces for a new client at a host, or `None` if there is no room for it.
+    /// Returns the interfaces for a new client at a host, or `None` if there is no room for the
+    /// client.
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>>;
 }
 

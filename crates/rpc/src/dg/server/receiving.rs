@@ -121,8 +121,8 @@ impl Server {
         if header.fragment != 0 {
             return;
         }
-        // The client of a call without response does not wait for a callback, so it is not asked.
-        // Calls without response are idempotent in C706, so a duplicate is executed, too.
+        // The client of a call without response does not wait for a callback, so the client is not
+        // asked. Calls without response are idempotent in C706, so a duplicate is executed, too.
         if !header.has(flags::MAYBE) {
             self.ask(now, from, header.activity, false);
         } else if header.is_last() {

@@ -315,7 +315,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Decodes a UTF-16 name, or returns `None` if it is invalid or too long.
+/// Decodes a UTF-16 name, or returns `None` if the name is invalid or too long.
 pub(super) fn name(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     if units.len() > NAME_MAX || !rest.is_empty() {

@@ -116,7 +116,7 @@ impl Incoming {
     ///
     /// [`NtlmError::Signature`] if the signature does not match the message and its sequence
     /// number. The message's contents are unspecified then, and all later messages of this
-    /// direction fail.
+    /// direction fail. Other errors are as for [`Outgoing::protect`].
     ///
     /// # Panics
     ///

@@ -35,7 +35,8 @@ pub(super) struct Client {
 #[derive(Debug)]
 struct CallQueue {
     waiting: VecDeque<IncomingCall>,
-    /// The calls being executed. Each has a flag that tells whether the client has abandoned it.
+    /// The calls being executed, each with a flag that tells whether the client has abandoned the
+    /// call.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
     /// The number of lanes that wait for a call.
     idle: usize,
