@@ -201,7 +201,8 @@ fn show(before: &Look, now: &Look, is_json: bool) -> anyhow::Result<()> {
     table::print(&lines, 5)
 }
 
-/// Returns a line for the server, and one for each client.
+/// Returns a line for the server, one for each client, and one for the unlisted connections, if
+/// any.
 fn server_lines(pid: u32, server: &Server, measured: Result<Measured, &obvia::Error>) -> Vec<[String; 5]> {
     let names = server.names.join(",");
     let unknown = |why: &str| [pid.to_string(), names.clone(), why.to_owned(), "?".to_owned(), "?".to_owned()];

@@ -323,7 +323,7 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// As for [`Self::request`] and [`Self::call`]. Every error breaks the channel.
+    /// As for [`Self::call`], and the errors of [`Self::request`], which break the channel, too.
     pub fn exchange_pdu(&mut self, pdu: &[u8], limit: impl Limit) -> Result<Vec<u8>, CallError> {
         self.broken = true;
         self.request(pdu.len(), 0, limit)?.copy_from_slice(pdu);
@@ -388,7 +388,8 @@ fn abandon(tx: &mut Tx, broken: &mut bool, call_id: u32, error: Box<ViError>) ->
     Box::new(CallError::Connection(*error))
 }
 
-/// Returns the error for an answer that is not the response.
+/// Returns the error for a message that is not the response. The message breaks the channel, unless
+/// it is the fault of the call.
 #[cold]
 #[inline(never)]
 fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, message: &Message<'_>) -> Box<CallError> {

@@ -141,7 +141,7 @@ fn wrong(path: &Path, failure: &Failure) -> anyhow::Error {
 }
 
 /// Returns the files with their paths in a project, relative to the main file's folder or to an
-/// include directory.
+/// include directory, and the include folders of the project.
 fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, Vec<String>)> {
     let include: Vec<PathBuf> = include.iter().map(|path| plain(path)).collect::<anyhow::Result<_>>()?;
     let on_disk = sources.files().iter().filter(|file| file.role.is_on_disk());

@@ -150,7 +150,7 @@ fn lints(component: &Component) -> &'static str {
     if methods.any(|method| method.parameters.iter().any(is_other)) { "#![allow(non_snake_case)]\n" } else { "" }
 }
 
-/// Returns the object's methods, without code.
+/// Returns the definitions of the object's methods, which return E_NOTIMPL.
 fn methods(component: &Component, class: &str) -> String {
     let mut text = String::new();
     for interface in &component.interfaces {

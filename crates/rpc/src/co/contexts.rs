@@ -75,7 +75,8 @@ impl SecurityContexts {
         self.entries.iter_mut().find(|entry| entry.id == id)
     }
 
-    /// Adds a context. A context with the same identifier is replaced.
+    /// Adds a context. A context with the same identifier is replaced. Fails if there are too many
+    /// contexts.
     pub(super) fn insert(&mut self, entry: Entry) -> Result<&mut Entry, SecurityError> {
         let others = || self.entries.iter().filter(|other| other.id != entry.id);
         if others().count() >= CONTEXTS_MAX || others().filter(|other| !other.is_done).count() >= UNPROVED_MAX {

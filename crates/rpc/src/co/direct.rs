@@ -24,7 +24,7 @@ pub enum DirectError {
     Connection(ViError),
     /// The peer broke the protocol or refused this client.
     Association(AssociationError),
-    /// The server does not support the interface.
+    /// The server does not support the interface in NDR.
     NoInterface(SyntaxId),
     /// The server answered with a fault.
     Fault(Status),

@@ -74,8 +74,8 @@ impl Answer {
     }
 }
 
-/// Appends a client's response to a request on an interface that it implements. `about` returns the
-/// state of an activity.
+/// Appends a client's response to a request: the results of a method of `conv`, or a refusal.
+/// `about` returns the state of an activity.
 pub(super) fn perform(
     request: &Header,
     stub: &[u8],

@@ -182,8 +182,8 @@ impl ClientRelay {
         Ok(way)
     }
 
-    /// Proposes a context for an interface and waits for the answer. Between calls, no other unit
-    /// can arrive.
+    /// Proposes a context for an interface and waits for the answer. Other events are ignored: no
+    /// call is outstanding meanwhile.
     fn negotiate(
         &self,
         state: &mut State,

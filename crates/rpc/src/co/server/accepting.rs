@@ -130,7 +130,7 @@ impl ServerAssociation {
         self.joined.as_ref().map(|joined| joined.number)
     }
 
-    /// Answers a malformed proposal.
+    /// Refuses a proposal: an alter_context with a fault, a bind with a bind_nak.
     fn refuse(&mut self, id: u32, alters: bool, reason: u16) {
         if alters {
             self.put_fault(id, 0, Status::PROTOCOL_ERROR, flags::DID_NOT_EXECUTE);

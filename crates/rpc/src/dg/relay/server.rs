@@ -186,7 +186,8 @@ impl State {
         }
     }
 
-    /// Returns a call's client, which may be new. `None` if the call is not acceptable.
+    /// Returns a call's client, which may be new. Returns `None` if the call comes from another
+    /// host than its client, or if there is no room for a new client.
     fn client(&mut self, shared: &Arc<SharedEndpoint>, id: Option<Uuid>, from: Place) -> Option<Arc<Client>> {
         if let Some(client) = self.clients.get(&id) {
             // A client's identity is bound to its host: calls with the same identity from another

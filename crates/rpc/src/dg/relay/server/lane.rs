@@ -74,7 +74,8 @@ impl Client {
         self.calls().last_received = Instant::now();
     }
 
-    /// Queues a call for a lane. Returns whether another lane is needed.
+    /// Queues a call for a lane. Returns whether the caller has to start another lane. Fails if too
+    /// many calls wait.
     pub(super) fn enqueue(&self, call: IncomingCall) -> Result<bool, Status> {
         let mut calls = self.calls();
         if calls.waiting.len() == QUEUE_MAX {
