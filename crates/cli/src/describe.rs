@@ -193,7 +193,8 @@ impl Described {
         dynamic::Described { identity: self.identity(), name, version, plain, endpoints, ndr, idl: self.text.clone() }
     }
 
-    /// Returns the line of IDL that declares a method.
+    /// Returns the line of IDL that declares a method, or the method's name if there is no such
+    /// line.
     pub(crate) fn line(&self, interface: &str, method: &str) -> String {
         let start = self.text.find(&format!("\ninterface {interface} ")).unwrap_or(0);
         let wanted = format!(" {method}(");

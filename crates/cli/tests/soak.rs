@@ -1,4 +1,4 @@
-//! Test that many clients of one server leave nothing behind.
+//! Tests that many clients of one server leave nothing behind.
 
 use rustix::process::{Resource, getrlimit};
 use std::process::Command;

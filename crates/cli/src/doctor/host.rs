@@ -37,7 +37,7 @@ impl Host {
         self.text(path).parse().ok()
     }
 
-    /// Returns the names of a directory's entries, in order.
+    /// Returns the paths of a directory's entries, in order; none if the directory cannot be read.
     pub(super) fn entries(&self, path: &str) -> Vec<PathBuf> {
         let read = std::fs::read_dir(self.path(path)).into_iter().flatten().flatten();
         let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();

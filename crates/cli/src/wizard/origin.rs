@@ -11,7 +11,7 @@ pub(crate) enum Origin {
     Checkout(PathBuf),
     /// An installation by CMake in this directory.
     Installation(PathBuf),
-    /// An installed package, found by CMake.
+    /// An installed package, which CMake has to find.
     Version,
 }
 

@@ -14,8 +14,8 @@
 //!
 //! Encoded frames are this process's own; decoded stub data is untrusted and may have either byte
 //! order. Counts are compared with each other and with the rest of the stub data before memory is
-//! allocated. The resulting frame has the form that a FLAT writer would have produced, and its stub
-//! or proxy checks it like any other. See `docs/ndr.md`.
+//! allocated. The resulting frame has the form that a FLAT writer would have produced, and the stub
+//! or proxy checks the frame like any other. See `docs/ndr.md`.
 
 mod decode;
 mod encode;

@@ -21,7 +21,7 @@ pub struct ServerNames {
 }
 
 impl ServerNames {
-    /// Creates the names of a server without a domain.
+    /// Creates the names of a server without a domain. The computer's name stands for the domain.
     #[must_use]
     pub fn of_host(host: &str) -> Self {
         let first: String = host.split('.').next().unwrap_or_default().chars().take(15).collect();
