@@ -42,7 +42,8 @@ impl Limit {
     ) -> anyhow::Result<R> {
         let Self { timeout } = self;
         let (result, outcome) = channel();
-        // If the clock cannot represent the end of the timeout, the calls have no deadline.
+        // If the clock cannot represent the end of the timeout, each call has the timeout instead
+        // of a common deadline.
         let end = Instant::now().checked_add(timeout);
         let work = move || {
             let done = match end {

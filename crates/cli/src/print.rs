@@ -35,7 +35,7 @@ pub(crate) fn wait_for_end_of_reader(time: Duration) -> anyhow::Result<bool> {
     let until = Instant::now() + time;
     let output = std::io::stdout();
     loop {
-        // The kernel always reports the end of the reader.
+        // The kernel reports the end of the reader even if no events are requested.
         let mut polled = [PollFd::new(&output, PollFlags::empty())];
         let left = Timespec::try_from(until.saturating_duration_since(Instant::now()))?;
         match rustix::event::poll(&mut polled, Some(&left)) {

@@ -75,7 +75,7 @@ impl Status {
         match self {
             Self::BAD_STUB_DATA => 0x8007_06f7_u32.cast_signed(),
             Self::REMOTE_NO_MEMORY => 0x8007_000e_u32.cast_signed(),
-            // E_ACCESSDENIED and RPC_E_CALL_CANCELED.
+            // E_ACCESSDENIED, RPC_S_SEC_PKG_ERROR and RPC_E_CALL_CANCELED.
             Self::ACCESS_DENIED => 0x8007_0005_u32.cast_signed(),
             Self::SEC_PKG_ERROR => 0x8007_0721_u32.cast_signed(),
             Self::CANCELLED => 0x8001_0002_u32.cast_signed(),

@@ -210,7 +210,7 @@ fn ending(load: &Load, method: &str) -> anyhow::Result<ExitCode> {
         return Err(exit::runtime_error(error, text));
     }
     let timeouts = code::RPC_E_TIMEOUT.0;
-    // After an interrupt, calls are unanswered even if the server is well.
+    // After an interrupt, calls are unanswered even if the server works.
     let has_silent = load.unanswered > 0 && load.ended_by != Ending::Interrupt;
     Ok(if load.failures.iter().any(|failure| failure.code != timeouts) {
         ExitCode::FAILURE

@@ -118,8 +118,8 @@ impl Connected {
                 }
                 let result = call.object.call_into(method.opnum, &call.request, reply)?;
                 if result.is_err() {
-                    // A server of another make may return objects of a failed method. The HRESULT
-                    // says more than a flaw of such a reply.
+                    // A server of another implementation may return objects of a failed method. The
+                    // HRESULT says more than a flaw of such a reply.
                     if !reply.is_empty() {
                         let _ = call.check(reply);
                     }

@@ -158,7 +158,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     }
 
     fn claim(&mut self, base: usize, expr: &'a Expr, value: u64, error: Error) {
-        // The values of expressions are within `i64`.
+        // Values of expressions are within `i64`. -1 stands for a greater value, and is no count.
         let value = i64::try_from(value).unwrap_or(-1);
         self.claims.push(Claim { base, expr, value, union: None, error });
     }

@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn arguments_do_not_hide_the_trailer() {
         let true_trailer = verified().trailer(0);
-        // The length up to the last command, which the false trailer shares.
+        // The length up to the last command, which ends the false trailer, too.
         let swallowed = (true_trailer.len() - 20) as u16;
         let arguments = [&SIGNATURE[..], &9_u16.to_le_bytes(), &swallowed.to_le_bytes()].concat();
         let other = SyntaxId { uuid: Uuid(0x1235), version: 1 };

@@ -211,7 +211,8 @@ impl ServerCall<'_> {
         self.in_area = false;
         match self.reply(frame.len(), 0) {
             Ok(place) if !frame.is_empty() => place.copy_from_slice(&frame),
-            // The caller is gone, or the frame exceeds the connection's limit.
+            // There is no error information, the caller is gone, or the frame exceeds the
+            // connection's limit.
             _ => return self.tx.send_inline(response, 0),
         }
         if self.in_area {

@@ -40,7 +40,7 @@ impl Awaited {
     ) -> Result<(), ViError> {
         match self.translation.decode_response(&self.request, order, stub, inbox.frame_max(), scratch) {
             Ok((status, frame)) => {
-                // The frame of a failed method holds error information.
+                // The frame of a failed method holds error information or is empty.
                 let has_words = status.cast_signed() < 0 && !frame.is_empty();
                 let kind = if has_words { Kind::Fault } else { Kind::Response };
                 inbox.put(Header { kind, opnum: 0, first: status, second: self.sequence }, frame)

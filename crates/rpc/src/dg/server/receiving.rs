@@ -22,7 +22,7 @@ impl Server {
             PduType::FACK => self.fack(now, from, &header, body),
             PduType::CL_CANCEL => self.cancel(now, from, &header, body),
             PduType::RESPONSE | PduType::FAULT | PduType::REJECT => self.callback_answered(now, from, &header, body),
-            // A client's answer to a callback needs no further units.
+            // The server needs no other units about its callbacks.
             _ => {}
         }
     }
