@@ -417,8 +417,8 @@ fn words_in(fault: &Message<'_>) -> Option<Words> {
     if length == 0 || length > Words::FRAME_MAX { None } else { Words::from_frame(&private_copy(fault)) }
 }
 
-/// The maximum length of a protocol data unit in bytes: its header has 16 bits for it (C706
-/// 12.6.3.1).
+/// The maximum length of a protocol data unit in bytes: the unit's header has 16 bits for the
+/// length (C706 12.6.3.1).
 const PDU_MAX: usize = u16::MAX as usize;
 
 /// Returns the protocol data unit in a message. The limit holds before the copy, since a peer need

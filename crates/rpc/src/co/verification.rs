@@ -26,7 +26,7 @@ mod commands {
     pub(super) const MUST_PROCESS: u16 = 0x8000;
 }
 
-/// The bit of the bitmask that says that the client supports signatures that cover headers.
+/// The bit of the bitmask for support of signatures that cover headers.
 const HEADER_SIGNING: u32 = 1;
 
 /// The fields that a trailer repeats.

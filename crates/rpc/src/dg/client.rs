@@ -1,5 +1,5 @@
-//! The client's side of calls: an activity makes one call at a time and retransmits until it is
-//! answered (C706 10.2).
+//! The client's side of calls: an activity makes one call at a time, and retransmits the call until
+//! the server answers (C706 10.2).
 
 use super::conversation;
 use super::output::Output;
@@ -92,7 +92,7 @@ struct Unacknowledged {
     since: Instant,
 }
 
-/// An activity: a client's calls of one server, one at a time.
+/// An activity: a client's calls to one server, one at a time.
 #[derive(Debug)]
 pub struct Activity {
     id: Uuid,

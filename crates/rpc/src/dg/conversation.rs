@@ -2,8 +2,8 @@
 //! keep-alive messages of clients.
 //!
 //! Clients implement `conv`, on the socket that their calls come from. Before a server executes an
-//! activity's first call, it asks the client for the activity's identity and current call. Servers
-//! implement `convc`: a client uses it to show that it is alive.
+//! activity's first call, the server asks the client for the activity's identity and current call.
+//! Servers implement `convc`: with its method, a client shows that it is alive.
 
 use super::pdu::{Header, PduType, flags};
 use crate::octets::{ByteOrder, Reader, Short, Writer};

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The identity that a client claims, with its proof.
 #[derive(Clone)]
 pub enum Credential {
-    /// No identity. Servers accept this only if configured to.
+    /// No identity. Servers accept it only if their accounts allow anonymous clients.
     Anonymous,
     /// A user with a password.
     User {

@@ -201,7 +201,7 @@ pub enum NtlmError {
     Integrity,
     /// The user is unknown, the password is wrong, or anonymous clients are not accepted.
     Denied,
-    /// Too many proofs for the user were wrong just before.
+    /// Too many recent proofs for the user were wrong.
     Barred,
     /// A signature does not match the message and its sequence number.
     Signature,

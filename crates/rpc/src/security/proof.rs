@@ -1,5 +1,5 @@
-//! Proofs: mutual authentication of the two ends of an unprotected connection, when it is
-//! established.
+//! Proofs: mutual authentication of the two ends of an unprotected connection, while the connection
+//! is being established.
 //!
 //! The client sends *legs*, and the server answers each. First the ends exchange the tokens of a
 //! security context, as in a bind, and ephemeral public keys. Once both ends have the context, each

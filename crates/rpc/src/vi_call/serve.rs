@@ -252,8 +252,8 @@ pub trait Service {
     fn tidy(&mut self);
 }
 
-/// The limit of a wait for the next message. Nothing is due at its end: removed targets and the end
-/// of the connection interrupt the wait.
+/// The limit of a wait for the next message. Nothing is due when the time is over: removed targets
+/// and the end of the connection interrupt the wait.
 const IDLE: Seconds<3600> = Seconds;
 
 /// The end of a wait for a message.
