@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Measurement {
-    // The help is that of the arguments, which has a second paragraph.
+    // The help text is the comment of `load::Arguments`, which has a second paragraph.
     #[command(name = "load")]
     Load(Box<load::Arguments>),
     /// Latency of a call: round trips, against raw baselines in the same run

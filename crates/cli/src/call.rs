@@ -85,8 +85,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     show(arguments, &method, result, &method.results(&object, &request, &frame)?)
 }
 
-/// Returns the description of the called interface, the method's name, and the object to call:
-/// that of the target's name, or the one to which the methods before the last lead.
+/// Returns the description of the called interface, the method's name, and the object to call. The
+/// object has the target's name, or the methods before the last lead to it.
 fn locate(target: &Target) -> anyhow::Result<(Described, &str, dynamic::Object)> {
     if !target.named.is_empty() {
         let text = "this object is not called by name, so its arguments have no names: give all of them, in order";
@@ -100,7 +100,7 @@ fn locate(target: &Target) -> anyhow::Result<(Described, &str, dynamic::Object)>
     open(target, object, last)
 }
 
-/// Calls a method without arguments, and returns the object that it returns.
+/// Calls a method without arguments, and returns the object that is the method's result.
 fn follow(target: &Target, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
     let (described, method, object) = open(target, object, step)?;
     let method = Method::new(&described, method)?;
@@ -157,7 +157,7 @@ fn open<'m>(
 pub(crate) struct Method<'a> {
     described: &'a Described,
     frames: Frames<'a>,
-    // The interface that declares the method: the called one or one of its bases.
+    // The interface that declares the method: the called interface or one of its bases.
     owner: &'a str,
 }
 
@@ -207,7 +207,7 @@ impl<'a> Method<'a> {
         params.any(|param| matches!(in_place(&self.described.model, param.param), Type::Base(Base::F32 | Base::F64)))
     }
 
-    /// Returns the method's name, with that of its interface.
+    /// Returns the names of the interface and of the method, as `Interface.Method`.
     fn name(&self) -> String {
         format!("{}.{}", self.described.interface().name, self.plan().method.name)
     }
@@ -306,12 +306,12 @@ fn describe_object(arguments: &Arguments, method: &Method<'_>, object: &dynamic:
 }
 
 /// Returns the name of a number that is not finite, without the quotation marks that it has in
-/// JSON.
+/// JSON; `None` for other values.
 fn plain_number(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// Formats a result, on one line where it fits.
+/// Formats a result, on one line if there is room.
 fn readable(value: &Value) -> anyhow::Result<String> {
     if let (Some(_), Some(iid)) = (value.get("released"), value["iid"].as_str()) {
         let interface = value["interface"].as_str().unwrap_or("an object");

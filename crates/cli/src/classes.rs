@@ -54,7 +54,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(if has_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Describes where a class's objects are created: by a library, by a program, or on a host.
+/// Describes where a class's objects are created: the registered library, program and host.
 fn by(class: &Class) -> String {
     let library = class.library.as_ref().map(|path| format!("library {}", path.display()));
     let program = class.program.as_ref().map(|program| format!("program {}", program.path.display()));

@@ -92,9 +92,9 @@ impl Described {
         Self::of(name, text)
     }
 
-    /// Fetches the description of the interface under which a name is exported. Where the name is a
-    /// string binding without an exported object, the interface of functions named `interface` is
-    /// described, or the only one that the server performs.
+    /// Fetches the description of the interface under which a name is exported. If the name is a
+    /// string binding without an exported object, fetches the description of the interface of
+    /// functions named `interface`, or of the only interface that the server performs.
     pub(crate) fn at(name: &str, interface: Option<&str>) -> anyhow::Result<Self> {
         let failure = match Self::exported(name) {
             Err(failure) if obvia::is_string_binding(name) => failure,
@@ -106,7 +106,7 @@ impl Described {
         }
         let mut found: Vec<_> =
             performed.iter().filter_map(|one| Some((one.interface.as_deref()?, one.uuid))).collect();
-        // An interface that is performed for several objects appears once for each.
+        // An interface that is performed for several objects appears once for each object.
         found.dedup();
         match (interface, &found[..]) {
             (_, []) => {
@@ -193,7 +193,8 @@ impl Described {
         dynamic::Described { identity: self.identity(), name, version, plain, endpoints, ndr, idl: self.text.clone() }
     }
 
-    /// Returns the line of IDL that declares a method.
+    /// Returns the line of IDL that declares a method, or the method's name if there is no such
+    /// line.
     pub(crate) fn line(&self, interface: &str, method: &str) -> String {
         let start = self.text.find(&format!("\ninterface {interface} ")).unwrap_or(0);
         let wanted = format!(" {method}(");
@@ -232,8 +233,7 @@ fn listed(what: &str, names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("\n{what} {}", names.join(", ")) }
 }
 
-/// Describes the failure to reach a name. If no server exports the name, lists the names that there
-/// are.
+/// Describes the failure to reach a name. If no server exports the name, lists the exported names.
 pub(crate) fn no_such_name(name: &str, error: obvia::Error) -> anyhow::Error {
     if error.code() != code::RPC_S_SERVER_UNAVAILABLE || obvia::is_string_binding(name) {
         return exit::runtime_error(&error, format!("`{name}`: {error}"));

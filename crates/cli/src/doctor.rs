@@ -51,7 +51,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(if calls.is_working { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints the findings. Those about calls are always shown.
+/// Prints the findings. Findings about calls are always shown.
 fn report(groups: &[(&str, Vec<Finding>)], is_all: bool, is_working: bool) -> anyhow::Result<()> {
     for (group, findings) in groups {
         print::line(group)?;

@@ -159,7 +159,7 @@ fn compile(arguments: &Compile) -> Result<Compiled, Failure> {
     if arguments.check || arguments.text {
         return Ok(Compiled { compilation: compiler.check(&arguments.file)?, files: Vec::new() });
     }
-    // A failure is reported when a file is written.
+    // If this fails, the error is reported when a file is written.
     let _ = std::fs::create_dir_all(&arguments.output);
     let language = match arguments.language {
         Language::Rust => obvia_idl::Language::Rust,

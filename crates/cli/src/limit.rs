@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time after the deadline that the command has to report the call that timed out.
+/// The time after the deadline in which the command can report the call that timed out.
 const GRACE: Duration = Duration::from_millis(500);
 /// The stack of the thread in bytes: as much as the main thread has.
 const STACK: usize = 8 << 20;
@@ -42,7 +42,8 @@ impl Limit {
     ) -> anyhow::Result<R> {
         let Self { timeout } = self;
         let (result, outcome) = channel();
-        // If the clock cannot represent the end of the timeout, the calls have no deadline.
+        // If the clock cannot represent the end of the timeout, each call has the timeout instead
+        // of a common deadline.
         let end = Instant::now().checked_add(timeout);
         let work = move || {
             let done = match end {

@@ -20,7 +20,8 @@ pub(crate) fn document(value: &Value) -> anyhow::Result<()> {
     line(&serde_json::to_string_pretty(value)?)
 }
 
-/// Clears the terminal. The only control sequence of the command, without text of others.
+/// Clears the terminal. The command writes no other control sequence, and this one contains no text
+/// of other programs.
 pub(crate) fn clear() -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(b"\x1b[H\x1b[2J") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -28,13 +29,13 @@ pub(crate) fn clear() -> anyhow::Result<()> {
     }
 }
 
-/// Waits for the end of the standard output's reader, such as that of a pipe, for at most this
-/// time. Returns whether the reader has ended.
+/// Waits at most this time for the end of the standard output's reader, such as the reader of a
+/// pipe. Returns whether the reader has ended.
 pub(crate) fn wait_for_end_of_reader(time: Duration) -> anyhow::Result<bool> {
     let until = Instant::now() + time;
     let output = std::io::stdout();
     loop {
-        // The kernel always reports the end of the reader.
+        // The kernel reports the end of the reader even if no events are requested.
         let mut polled = [PollFd::new(&output, PollFlags::empty())];
         let left = Timespec::try_from(until.saturating_duration_since(Instant::now()))?;
         match rustix::event::poll(&mut polled, Some(&left)) {

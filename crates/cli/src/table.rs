@@ -2,9 +2,10 @@
 
 use crate::print;
 
-/// The longest cell, in characters. Longer texts are cut; the JSON output has all of them.
+/// The longest cell, in characters. Longer texts are cut; the JSON output has the whole texts.
 const CELL_MAX: usize = 300;
-/// The greatest width of a column, in characters; a longer cell moves those after it to the right.
+/// The greatest width of a column, in characters. A longer cell moves the cells after it to the
+/// right.
 const COLUMN_MAX: usize = 60;
 
 /// Prints the first `shown` columns of a table.

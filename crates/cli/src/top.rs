@@ -53,7 +53,7 @@ type Look = BTreeMap<u32, Server>;
 /// A server process at one moment.
 struct Server {
     names: Vec<String>,
-    /// The state of the connections, or the reason why it is not known.
+    /// The state of the connections, or the reason why the state is unknown.
     state: obvia::Result<State>,
 }
 
@@ -63,7 +63,7 @@ struct State {
     at: Instant,
     /// The number of connections of other processes than this one.
     total: u64,
-    /// The newest of them, in the order of their numbers.
+    /// The newest of these connections, in the order of their numbers.
     newest: Vec<Connected>,
 }
 
@@ -151,11 +151,11 @@ impl State {
             let calls = match former.get(number) {
                 Some(former) => {
                     let more = messages.wrapping_sub(*former);
-                    // A lower count is that of a new connection: the server's process is another
-                    // one with the same id.
+                    // A lower count belongs to a new connection: the server's process is another
+                    // process with the same id.
                     if more.cast_signed() < 0 { *messages } else { more }
                 }
-                // The list before was full, and had no room for this connection.
+                // The previous list was full, and had no room for this connection.
                 None if *number < oldest => 0,
                 None => *messages,
             };
@@ -201,7 +201,8 @@ fn show(before: &Look, now: &Look, is_json: bool) -> anyhow::Result<()> {
     table::print(&lines, 5)
 }
 
-/// Returns a line for the server, and one for each client.
+/// Returns a line for the server, one for each client, and one for the unlisted connections, if
+/// any.
 fn server_lines(pid: u32, server: &Server, measured: Result<Measured, &obvia::Error>) -> Vec<[String; 5]> {
     let names = server.names.join(",");
     let unknown = |why: &str| [pid.to_string(), names.clone(), why.to_owned(), "?".to_owned(), "?".to_owned()];
@@ -270,7 +271,7 @@ mod tests {
     #[test]
     fn rates_are_differences_by_client() {
         let before = [connection(1, 1, 10), connection(2, 2, u32::MAX), connection(3, 1, 5)];
-        // The second connection's number wraps around; that of process 3 is new.
+        // The count of the second connection wraps around; the connection of process 3 is new.
         let now = [connection(1, 1, 30), connection(2, 2, 1), connection(3, 1, 5), connection(4, 3, 8)];
         assert_eq!(measured(&before, &now, 2), [row(1, 2, 10.0), row(2, 1, 1.0), row(3, 1, 4.0)]);
     }
@@ -280,7 +281,7 @@ mod tests {
         let before = [connection(1, 1, 900), connection(2, 1, 5)];
         assert_eq!(measured(&before, &[connection(2, 1, 5), connection(3, 1, 3)], 1), [row(1, 2, 3.0)]);
         assert_eq!(measured(&before, &[connection(2, 1, 7)], 1), [row(1, 1, 2.0)]);
-        // A lower number is that of another connection.
+        // A lower count belongs to another connection.
         assert_eq!(measured(&before, &[connection(1, 1, 4), connection(2, 1, 5)], 1), [row(1, 2, 4.0)]);
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     command: Vec<std::ffi::OsString>,
 }
 
-/// Parses a number of bytes.
+/// Parses a number of bytes, which may end in K, M or G.
 fn bytes(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.char_indices().next_back() {
         Some((at, 'K')) => (&text[..at], 10),

@@ -28,7 +28,8 @@ impl Given for Argument<'_> {
         self.0.is_null()
     }
 
-    /// Reads an integer from a JSON number, or from a string in decimal or hexadecimal.
+    /// Reads an integer from a JSON number, or from a string in decimal or hexadecimal; `None` for
+    /// other values.
     fn integer(&self) -> Option<i128> {
         match self.0 {
             Value::Number(number) => number
@@ -62,7 +63,8 @@ impl Given for Argument<'_> {
         self.0.as_str().and_then(guid::parse).map(|guid| guid.to_u128())
     }
 
-    /// Parses the 20 bytes of a context handle, which is opaque to all but its server.
+    /// Parses the 20 bytes of a context handle from 40 hexadecimal digits; `None` for other values.
+    /// Only the server that issued the handle can interpret the bytes.
     fn context(&self) -> Option<[u8; 20]> {
         let digits = self.0.as_str()?;
         let mut bytes = [0; 20];
@@ -121,7 +123,7 @@ impl Given for Argument<'_> {
     }
 }
 
-/// JSON has no objects: only null can be passed in place of one.
+/// The references of JSON arguments. JSON has no objects, so only null can be passed.
 pub(crate) struct NoObjects;
 
 impl<V> References<V> for NoObjects {

@@ -53,7 +53,7 @@ fn many_clients_are_measured_at_each_stage_and_leave_nothing() {
     assert_eq!(rows.collect::<Vec<_>>(), ["clients", "0", "10", "12"], "{out}");
     let json: serde_json::Value = serde_json::from_str(&out[out.find("\n{").unwrap()..]).unwrap();
     for stage in json["stages"].as_array().unwrap() {
-        // A client has a connection, and its process another one.
+        // A client has a connection, and its process has another connection.
         let descriptors = stage["descriptors"].as_f64().unwrap();
         assert!((1.0..=3.0).contains(&descriptors), "{stage}");
         assert!(stage["connect_us"].as_f64().unwrap() > 0.0 && stage["in_turn"]["p50_ns"].as_f64().unwrap() > 0.0);

@@ -1,4 +1,4 @@
-//! Many clients of one server, which leave nothing.
+//! Tests that many clients of one server leave nothing behind.
 
 use rustix::process::{Resource, getrlimit};
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! Type serialization, version 1: values in NDR 2.0 outside of calls (MS-RPCE 2.2.6).
 //!
-//! A common header specifies the format of the values. Each constructed value follows a private
-//! header with its length. The value itself has the form of a parameter in stub data:
+//! A common header specifies the format of the values. A private header with the value's length
+//! precedes each constructed value. The value itself has the form of a parameter in stub data:
 //! [`crate::ndr::Method::encode_request`] writes it for a function with the value as its only
 //! `[in]` parameter.
 

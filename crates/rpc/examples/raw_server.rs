@@ -174,7 +174,7 @@ fn perform(call: &IncomingCall<'_>, stream: &Stream, mapper: &Mutex<Mapper>) -> 
     }
 }
 
-/// Returns the number at the beginning of the arguments.
+/// Returns the number at the beginning of the arguments, or `None` if they are shorter.
 fn number(call: &IncomingCall<'_>) -> Option<u32> {
     let bytes = *call.stub.first_chunk()?;
     Some(match call.order {

@@ -2,15 +2,15 @@
 //! KIND LEVEL USER PASSWORD` or `tokens initiate KIND LEVEL USER PASSWORD`, where KIND is 9 for
 //! SPNEGO and 10 for NTLM.
 //!
-//! Each line of input is a command with bytes in hexadecimal (`-` for none). Each is answered by a
-//! line:
+//! Each line of input is a command with bytes in hexadecimal (`-` for none). The answer to each
+//! command is one line:
 //!
-//! - `step TOKEN` by `more TOKEN` or `done TOKEN`
-//! - `protect PDU START END` by `ok PDU SIGNATURE`
-//! - `unprotect PDU START END SIGNATURE` by `ok PDU`
-//! - `who` by `ok DOMAIN USER`
+//! - `step TOKEN`: `more TOKEN` or `done TOKEN`
+//! - `protect PDU START END`: `ok PDU SIGNATURE`
+//! - `unprotect PDU START END SIGNATURE`: `ok PDU`
+//! - `who`: `ok DOMAIN USER`
 //!
-//! Failures are answered by `error` and the reason.
+//! The answer to a command that failed is `error` and the reason.
 
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};
 use obvia_rpc::security::credentials::{AccountTable, Credential};

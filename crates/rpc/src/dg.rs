@@ -39,8 +39,8 @@ pub const FIRST_FRAGMENT: usize = 1464;
 pub struct Limits {
     /// The longest stub data of a message, in bytes.
     pub message_max: usize,
-    /// The total of all kept messages, arguments and results, in bytes; one host may have half of
-    /// it.
+    /// The greatest length of all kept messages together, arguments and results, in bytes. One host
+    /// may have half of it.
     pub held_max: usize,
     /// The receive window: the bytes of a message that may be under way to this side.
     pub window: usize,

@@ -68,7 +68,7 @@ impl<T> ObjectTable<T> {
     ///
     /// # Errors
     ///
-    /// [`LookUpError`] if the numbers are not, or no longer, those of a target.
+    /// [`LookUpError`] if the numbers do not belong to a stored target.
     pub fn get(&self, index: u32, generation: u32) -> Result<&T, LookUpError> {
         let place = self.places.get(index as usize).ok_or(LookUpError::OutOfRange)?;
         if place.generation != generation {
@@ -100,7 +100,7 @@ impl<T> ObjectTable<T> {
 }
 
 /// A table for many threads, which may keep copies of the targets that they have found. The table
-/// knows for each target which watches have copies, so that a removal concerns no other thread.
+/// knows which watches have copies of a target, so that a removal disturbs only their threads.
 #[derive(Debug)]
 pub struct SharedTable<T> {
     table: RwLock<ObjectTable<Copied<T>>>,
@@ -122,7 +122,7 @@ struct Copied<T> {
 struct Watches(HashMap<usize, Weak<Watch>>);
 
 impl Watches {
-    /// Adds a watch unless it is there.
+    /// Adds a watch, unless it was added before.
     fn add(&mut self, watch: &Arc<Watch>) {
         if self.0.len() == self.0.capacity() {
             self.0.retain(|_, other| other.strong_count() > 0);
@@ -169,10 +169,10 @@ impl<T> Drop for Removed<T> {
 
 /// Shows a thread that keeps copies of targets whether the copies are still valid.
 ///
-/// A watch holds two values: the number of the target that was fetched last, whose copy is then
-/// valid without a look-up; and the number of other copies that are valid. The removal of a copied
-/// target resets both values. Only the thread that owns the watch sets other values. C code reads
-/// the layout of the two.
+/// A watch holds two values: the number of the target that was fetched last, whose copy is valid
+/// without a look-up as long as the number stays, and the number of other valid copies. The removal
+/// of a copied target resets both values. Only the thread that owns the watch sets other values. C
+/// code depends on the layout of the two values.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Watch {
@@ -190,7 +190,8 @@ impl Watch {
         Self { target: AtomicU64::new(Self::NO_TARGET), valid: AtomicU32::new(0), alarm }
     }
 
-    /// Returns the number of the target that was fetched last, if its copy is valid.
+    /// Returns the number of the target that was fetched last, or `u64::MAX` if its copy is not
+    /// valid.
     #[inline(always)]
     pub fn target(&self) -> u64 {
         self.target.load(Ordering::Acquire)
@@ -238,7 +239,7 @@ impl<T: Clone> SharedTable<T> {
     ///
     /// # Errors
     ///
-    /// [`LookUpError`] if the numbers are not, or no longer, those of a target.
+    /// [`LookUpError`] if the numbers do not belong to a stored target.
     pub fn get(&self, index: u32, generation: u32) -> Result<T, LookUpError> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         table.get(index, generation).map(|found| found.target.clone())
@@ -259,7 +260,7 @@ impl<T: Clone> SharedTable<T> {
         Ok(found.target.clone())
     }
 
-    /// Returns the index of each pair of index and generation that does not denote a target any
+    /// Returns the indexes of those pairs of index and generation that do not denote a target any
     /// more.
     pub fn missing(&self, numbers: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
@@ -300,7 +301,8 @@ impl<T: Clone> SharedTable<T> {
         self.recalls.load(Ordering::Acquire)
     }
 
-    /// Returns the number of removals so far. As long as it does not change, no copy is stale.
+    /// Returns the number of removals so far. As long as the number does not change, no copy is
+    /// stale.
     pub fn removals(&self) -> u64 {
         self.removals.load(Ordering::Acquire)
     }

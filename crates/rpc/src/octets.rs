@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`Short`] if the bytes end before it.
+    /// [`Short`] if the bytes end before that multiple.
     pub fn align(&mut self, to: usize) -> Result<(), Short> {
         self.bytes(self.at.next_multiple_of(to) - self.at).map(drop)
     }

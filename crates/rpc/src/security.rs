@@ -38,7 +38,7 @@ impl AuthType {
     pub const NTLM: Self = Self(10);
 }
 
-/// An authentication level (MS-RPCE 2.2.1.1.8). Each level includes those before it.
+/// An authentication level (MS-RPCE 2.2.1.1.8). Each level includes the lower levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// The peer is authenticated during bind; calls are not protected.
@@ -50,8 +50,8 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the level for a number on the wire. The connection-oriented protocol treats the call
-    /// and packet levels as integrity.
+    /// Returns the level for a number on the wire, or `None` for an unknown number. The
+    /// connection-oriented protocol treats the call and packet levels as integrity.
     pub const fn from_wire(level: u8) -> Option<Self> {
         match level {
             2 => Some(Self::Connect),
@@ -61,7 +61,7 @@ impl Level {
         }
     }
 
-    /// Returns the level for a name as [`fmt::Display`] writes it.
+    /// Returns the level for a name as [`fmt::Display`] writes it, or `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Connect, Self::Integrity, Self::Privacy].into_iter().find(|level| level.name() == name)
     }
@@ -188,7 +188,8 @@ pub struct Authenticated {
 /// Both directions count fragments: fragments have to arrive once each, in the order in which they
 /// were protected.
 pub trait SecurityContext: Send + fmt::Debug {
-    /// Processes the peer's token, or none for the client's first step, and returns the next token.
+    /// Processes the peer's token, which is empty in the client's first step, and returns the next
+    /// token.
     ///
     /// # Errors
     ///
@@ -207,7 +208,8 @@ pub trait SecurityContext: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::NotReady`] if the context is not established.
+    /// [`SecurityError::NotReady`] if the context is not established, and [`SecurityError::Level`]
+    /// if the level is not the negotiated level.
     fn protect(
         &mut self,
         level: Level,
@@ -222,8 +224,8 @@ pub trait SecurityContext: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::Signature`] if the signature is wrong. The association ends then, since the
-    /// stream was tampered with.
+    /// As for [`Self::protect`], and [`SecurityError::Signature`] if the signature is wrong. The
+    /// association ends then, since the stream was tampered with.
     fn unprotect(
         &mut self,
         level: Level,
@@ -232,7 +234,8 @@ pub trait SecurityContext: Send + fmt::Debug {
         signature: &[u8],
     ) -> Result<(), SecurityError>;
 
-    /// Returns the peer's principal, on the server's side of an established context.
+    /// Returns the peer's principal on the server's side of an established context, otherwise
+    /// `None`.
     fn principal(&self) -> Option<&Principal>;
 
     /// Returns a message authentication code over the concatenated parts, which only the two sides
@@ -247,7 +250,8 @@ pub trait SecurityContext: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::Signature`] if the code does not match or the context is not established.
+    /// [`SecurityError::Signature`] if the code does not match, and [`SecurityError::NotReady`] if
+    /// the context is not established.
     fn check_code(&self, parts: &[&[u8]], code: &[u8]) -> Result<(), SecurityError>;
 }
 
@@ -256,13 +260,13 @@ pub const CODE_LENGTH: usize = 16;
 
 /// Creates a server's security contexts.
 pub trait Acceptor: Send + Sync + fmt::Debug {
-    /// Creates a context for a client that requests this mechanism and level; its first token comes
-    /// next.
+    /// Creates a context for a client that requests this mechanism and level. The client's first
+    /// token comes next.
     ///
     /// # Errors
     ///
     /// [`SecurityError::UnknownType`] or [`SecurityError::Level`] if the server does not support
-    /// it.
+    /// the mechanism or the level.
     fn accept(&self, kind: AuthType, level: Level) -> Result<Box<dyn SecurityContext>, SecurityError>;
 }
 

@@ -58,9 +58,10 @@ impl Status {
         )
     }
 
-    /// Returns the fault status for a method's return value where the response has no room for one:
-    /// the standard's status if there is one. OBJECT_NOT_FOUND is mapped because it would imply
-    /// that no method was called, see [`Self::is_before_arguments`].
+    /// Returns the status of the fault that takes the place of a method's return value, for a
+    /// response without room for a return value: the standard's status if there is one.
+    /// OBJECT_NOT_FOUND becomes another status, because it would imply that no method was called,
+    /// see [`Self::is_before_arguments`].
     pub(crate) const fn in_a_fault(self) -> Self {
         match self {
             Self(CONTEXT_MISMATCH) => Self::CONTEXT_MISMATCH,
@@ -74,7 +75,7 @@ impl Status {
         match self {
             Self::BAD_STUB_DATA => 0x8007_06f7_u32.cast_signed(),
             Self::REMOTE_NO_MEMORY => 0x8007_000e_u32.cast_signed(),
-            // E_ACCESSDENIED and RPC_E_CALL_CANCELED.
+            // E_ACCESSDENIED, RPC_S_SEC_PKG_ERROR and RPC_E_CALL_CANCELED.
             Self::ACCESS_DENIED => 0x8007_0005_u32.cast_signed(),
             Self::SEC_PKG_ERROR => 0x8007_0721_u32.cast_signed(),
             Self::CANCELLED => 0x8001_0002_u32.cast_signed(),

@@ -2,7 +2,7 @@
 //!
 //! `object-uuid@protocol-sequence:network-address[endpoint,option=value,...]`, where only the
 //! protocol sequence is required. A backslash escapes characters of the syntax. The endpoint may be
-//! given as an option of that name. Duplicate options are errors, since implementations would
+//! given as the option `endpoint`. Duplicate options are errors, since implementations would
 //! disagree about the one that counts.
 
 use crate::uuid::Uuid;
@@ -47,8 +47,8 @@ impl ProtocolSequence {
         }
     }
 
-    /// Returns the tower identifier: the standard's (C706 appendix I), or one from its unassigned
-    /// range.
+    /// Returns the tower identifier: the standard's identifier (C706 appendix I), or one from the
+    /// range that the standard leaves unassigned.
     pub const fn tower(self) -> u16 {
         match self {
             Self::ViShm => 0x00f5,
@@ -61,7 +61,7 @@ impl ProtocolSequence {
         }
     }
 
-    /// Returns the protocol sequence of a tower identifier.
+    /// Returns the protocol sequence of a tower identifier, if the identifier is known.
     pub fn from_tower(tower: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.tower() == tower)
     }
@@ -119,13 +119,13 @@ impl StringBinding {
         text.starts_with("ncacn_") || text.starts_with("ncalrpc:") || text.starts_with("ncadg_")
     }
 
-    /// Returns the value of an option.
+    /// Returns the value of an option, if the option is given.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Splits a text at the first unescaped occurrence of a character.
+/// Splits a text at the first unescaped occurrence of a character, if there is one.
 fn split(text: &str, at: char) -> Option<(&str, &str)> {
     let mut escaped = false;
     for (index, character) in text.char_indices() {
@@ -152,8 +152,8 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
                     .next()
                     .ok_or_else(|| BadBinding("it ends with an incomplete escape, a single \\".to_owned()))?,
             ),
-            // IPv6 addresses contain colons, and no delimiter after this point depends on escaped
-            // ones.
+            // IPv6 addresses contain colons. Nothing after this point depends on whether a colon or
+            // an equals sign was escaped.
             ':' | '=' => plain.push(character),
             _ if SPECIAL.contains(&character) => {
                 return Err(BadBinding(format!("`{character}` has to be escaped here, as `\\{character}`")));
@@ -164,8 +164,8 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
     Ok(plain)
 }
 
-/// Writes a text with the fewest escapes that it can be parsed with, so that a parsed binding never
-/// exceeds the maximum length when written. `=` is escaped only where it would end a name.
+/// Writes a text with the fewest escapes with which it can be parsed, so that a parsed binding
+/// never exceeds the maximum length when written. `=` is escaped only where it would end a name.
 fn escape(text: &str, is_name: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in text.chars() {
         if SPECIAL.contains(&character) && character != ':' && (character != '=' || is_name) {
@@ -254,8 +254,8 @@ impl fmt::Display for StringBinding {
             return Ok(());
         }
         f.write_str("[")?;
-        // The endpoint is written in the shorter of two forms. As an option it needs the option's
-        // name, but no escapes of `=`.
+        // The endpoint is written in the shorter of two forms. The form as an option needs the
+        // option's name, but no escapes of `=`.
         if self.endpoint.matches('=').count() > ENDPOINT.len() {
             write!(f, "{ENDPOINT}=")?;
             escape(&self.endpoint, false, f)?;

@@ -1,8 +1,8 @@
 //! Calls over a virtual interface: a channel makes calls, a service loop answers them.
 //!
 //! On this fast path the caller builds the frame where the peer reads it, and the transport adds
-//! only the header's sixteen bytes. It allocates nothing, takes no locks and makes no system calls
-//! unless a thread has to sleep.
+//! only the header's sixteen bytes. A call allocates nothing, takes no locks and makes no system
+//! calls unless a thread has to sleep.
 
 mod serve;
 mod words;
@@ -67,7 +67,7 @@ impl From<ViError> for CallError {
     }
 }
 
-/// The peer's interface pointer that a call is for.
+/// The target of a call: an interface pointer in the peer's object table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TargetId {
     /// The index in the peer's object table.
@@ -83,7 +83,7 @@ impl TargetId {
         self.index as u64 | (self.generation as u64) << 32
     }
 
-    /// Returns the numbers in a word by [`Self::word`].
+    /// Splits a word of [`Self::word`] into both numbers.
     #[inline(always)]
     pub const fn from_word(word: u64) -> Self {
         Self { index: word as u32, generation: (word >> 32) as u32 }
@@ -96,7 +96,7 @@ impl TargetId {
 pub struct Channel {
     window: Window,
     // Invariant: set once a call ended without its response. No further call is made then: a late
-    // response would be taken for that of the next call.
+    // response would be taken for the response to the next call.
     broken: bool,
     passed: Vec<Option<PassedRegion>>,
     context: bool,
@@ -107,8 +107,8 @@ pub struct Channel {
 pub struct PassedRegion {
     /// The region's number in this process.
     pub id: u64,
-    /// Whether the peer has mapped the region. If the peer failed to map the region, it is not
-    /// asked again.
+    /// Whether the peer has mapped the region. If the peer failed to map the region, the peer is
+    /// not asked again.
     pub is_mapped: bool,
 }
 
@@ -143,7 +143,8 @@ impl Channel {
         self.window.is_closed()
     }
 
-    /// Returns the address of this end's host, as the peer reaches it over a network.
+    /// Returns the address of this end's host, as the peer reaches it over a network, if it is
+    /// known.
     pub fn local(&self) -> Option<&str> {
         self.window.local()
     }
@@ -173,7 +174,8 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// [`ViError::Unsupported`] if the two sides share no memory; otherwise if the peer is gone.
+    /// [`ViError::Unsupported`] if the two sides share no memory, and another error if the peer is
+    /// gone.
     pub fn pass_region(&self, number: u16, region: &OwnRegion) -> Result<(), ViError> {
         self.window.pass_region(number, region)
     }
@@ -232,9 +234,9 @@ impl Channel {
         self.window.tx.claim_slot()
     }
 
-    /// Returns the place of a request's frame of any length, which has to be published with the
-    /// same length. `bulk` is the offset of the frame's largest part, which is aligned to a cache
-    /// line outside a slot.
+    /// Returns the place of a request's frame of `length` bytes. The request has to be published
+    /// with the same length. `bulk` is the offset of the frame's largest part. If the frame does
+    /// not fit a slot, this part is aligned to a cache line.
     ///
     /// # Errors
     ///
@@ -282,8 +284,8 @@ impl Channel {
         await_response(tx, rx, broken, call_id, limit)
     }
 
-    /// As [`Self::call`]. The call is cancelled when `is_awaited` returns false, which is asked at
-    /// intervals.
+    /// As [`Self::call`], but calls `is_awaited` at intervals, and cancels the call when the
+    /// function returns false.
     ///
     /// # Errors
     ///
@@ -317,11 +319,11 @@ impl Channel {
         publish(&mut self.window.tx, Kind::Oneway, opnum, target.word(), length);
     }
 
-    /// Sends one protocol data unit and waits for the peer's.
+    /// Sends one protocol data unit, waits for the peer's unit and returns it.
     ///
     /// # Errors
     ///
-    /// As for [`Self::call`].
+    /// As for [`Self::call`], and the errors of [`Self::request`], which break the channel, too.
     pub fn exchange_pdu(&mut self, pdu: &[u8], limit: impl Limit) -> Result<Vec<u8>, CallError> {
         self.broken = true;
         self.request(pdu.len(), 0, limit)?.copy_from_slice(pdu);
@@ -370,8 +372,9 @@ fn await_response<'a>(
     Ok(Reply { status: word as u32, frame: message.frame() })
 }
 
-/// Tells the peer that the response is no longer wanted, if a message can be sent at once. The
-/// channel is broken, so the connection ends soon after, which tells a peer that gets no message.
+/// Tells the peer that the response is no longer wanted, if a message can be sent at once. A peer
+/// that gets no message learns it from the end of the connection, which follows soon because the
+/// channel is broken.
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "it comes in a register")]
@@ -385,7 +388,8 @@ fn abandon(tx: &mut Tx, broken: &mut bool, call_id: u32, error: Box<ViError>) ->
     Box::new(CallError::Connection(*error))
 }
 
-/// Returns the error for an answer that is not the response.
+/// Returns the error for a message that is not the response. The message breaks the channel, unless
+/// it is the fault of the call.
 #[cold]
 #[inline(never)]
 fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, message: &Message<'_>) -> Box<CallError> {
@@ -406,15 +410,15 @@ fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, message: &Message<'
     })
 }
 
-/// Returns the error information in a fault's frame. Faults of calls that reached no method have no
-/// frame.
+/// Returns the error information in a fault's frame, or `None` if the frame is empty or malformed.
+/// Faults of calls that reached no method have no frame.
 fn words_in(fault: &Message<'_>) -> Option<Words> {
     let length = fault.frame().len();
     if length == 0 || length > Words::FRAME_MAX { None } else { Words::from_frame(&private_copy(fault)) }
 }
 
-/// The maximum length of a protocol data unit in bytes: its header has 16 bits for it (C706
-/// 12.6.3.1).
+/// The maximum length of a protocol data unit in bytes: the unit's header has 16 bits for the
+/// length (C706 12.6.3.1).
 const PDU_MAX: usize = u16::MAX as usize;
 
 /// Returns the protocol data unit in a message. The limit holds before the copy, since a peer need

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The longest of the times that options set.
+/// The longest time that an option accepts.
 const DAY: Duration = Duration::from_secs(86_400);
 /// The measured time without `--duration` and `--calls`.
 const DURATION: Duration = Duration::from_secs(10);
@@ -210,7 +210,7 @@ fn ending(load: &Load, method: &str) -> anyhow::Result<ExitCode> {
         return Err(exit::runtime_error(error, text));
     }
     let timeouts = code::RPC_E_TIMEOUT.0;
-    // An interrupt leaves calls without an answer at any server.
+    // After an interrupt, calls are unanswered even if the server works.
     let has_silent = load.unanswered > 0 && load.ended_by != Ending::Interrupt;
     Ok(if load.failures.iter().any(|failure| failure.code != timeouts) {
         ExitCode::FAILURE
@@ -240,7 +240,7 @@ fn show(Progress { seconds, calls, failed }: Progress) {
     print::note(&format!("{state}: {calls} calls, {failed} failed"));
 }
 
-/// The method of a server, for the run.
+/// The method that the run calls.
 struct Called(Repeated);
 
 impl load::Target for Called {

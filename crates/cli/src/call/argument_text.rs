@@ -90,7 +90,7 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
-/// Parses the name of a number that is not finite.
+/// Parses the name of a number that is not finite; `None` for other words.
 pub(super) fn number(word: &str) -> Option<f64> {
     NUMBERS.contains(&word).then(|| word.parse().ok())?
 }

@@ -1,5 +1,5 @@
-//! Calls by name, through IDispatch: of objects whose interface extends it, and of objects without
-//! a description.
+//! Calls by name, through IDispatch: for objects whose interface extends IDispatch, and for objects
+//! without a description.
 
 use super::{Arguments, Target, argument_text, readable};
 use crate::describe::{Described, no_such_name};
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 /// The name of the interface that carries calls by name.
 const IDISPATCH: &str = "IDispatch";
 
-/// Connects to the object by IDispatch, if it is called by name.
+/// Connects to the object by IDispatch, if the object is called by name; otherwise returns `None`.
 ///
 /// # Errors
 ///
@@ -44,7 +44,7 @@ pub(super) fn object(target: &Target) -> anyhow::Result<Option<IDispatch>> {
     }
 }
 
-/// Calls a member of the object, or of the object that the members before it lead to.
+/// Calls a member of the object, or of the object to which the members before it lead.
 ///
 /// # Errors
 ///
@@ -88,12 +88,13 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Finds the member of the object, or of the object that the members before it lead to.
+    /// Finds the member of the object, or of the object to which the members before it lead.
     ///
     /// # Errors
     ///
-    /// Fails when the arguments are wrong, or when a member on the way returns no object. The inner
-    /// error is that of the last member's look-up.
+    /// Fails when the type library cannot be read, when the arguments are wrong, or when a member
+    /// on the way fails or returns no object. The inner error is the failure to look up the last
+    /// member.
     pub(super) fn find(target: &Target, object: IDispatch) -> anyhow::Result<obvia::Result<Self>> {
         let library = target.type_library.as_deref().map(tlb::load).transpose()?;
         let library = library.as_ref();
@@ -129,12 +130,12 @@ impl Member {
     }
 }
 
-/// Returns the name of the called member, behind those of the members that lead to its object.
+/// Returns the name of the called member, which is the last one in the path of members.
 pub(super) fn last(target: &Target) -> &str {
     member(target.method.rsplit('/').next().unwrap_or(&target.method))
 }
 
-/// Returns a member's name without that of its interface.
+/// Returns a member's name without the name of its interface.
 fn member(step: &str) -> &str {
     step.rsplit_once('.').map_or(step, |(_, member)| member)
 }
@@ -176,8 +177,8 @@ fn call(object: &IDispatch, ids: &[i32], sets: bool, given: &[Variant], named: &
     }
 }
 
-/// Parses an argument as JSON. Text that is no JSON is a string, among them numbers that are not
-/// finite.
+/// Parses an argument as JSON. Text that is no JSON becomes a string, and so does a number that is
+/// not finite.
 fn argument(typed: &str) -> Value {
     argument_text::json(typed).unwrap_or_else(|| Value::String(typed.to_owned()))
 }

@@ -55,7 +55,7 @@ impl Repeated {
     ///
     /// # Errors
     ///
-    /// If the server cannot be reached.
+    /// If the server cannot be reached, or no longer has the member.
     pub(crate) fn connect(&self) -> obvia::Result<Connected> {
         match self {
             Self::ByFrames(call) => {
@@ -75,7 +75,7 @@ impl Repeated {
     ///
     /// # Errors
     ///
-    /// If it does not.
+    /// If the server does not answer.
     pub(crate) fn probe(&self) -> obvia::Result<()> {
         match self {
             Self::ByFrames(call) => call.object.reach(),
@@ -92,7 +92,7 @@ pub(crate) enum Connected {
         call: Arc<ByFrames>,
         /// The frame of the last reply.
         reply: Vec<u8>,
-        /// The last reply that was checked. An equal one needs no check.
+        /// The last reply that was checked. An equal reply needs no check.
         checked: Vec<u8>,
         /// Whether there is such a reply. Replies with objects are never kept here, because their
         /// objects must be released each time.
@@ -103,7 +103,7 @@ pub(crate) enum Connected {
 }
 
 impl Connected {
-    /// Makes the call, and checks its results. Objects among them are released.
+    /// Makes the call, and checks its results. Objects among the results are released.
     ///
     /// # Errors
     ///
@@ -118,8 +118,8 @@ impl Connected {
                 }
                 let result = call.object.call_into(method.opnum, &call.request, reply)?;
                 if result.is_err() {
-                    // A server of another make may return objects of a failed method. The HRESULT
-                    // says more than a flaw of such a reply.
+                    // A server of another implementation may return objects of a failed method. The
+                    // HRESULT says more than a flaw of such a reply.
                     if !reply.is_empty() {
                         let _ = call.check(reply);
                     }
@@ -137,7 +137,7 @@ impl Connected {
 }
 
 impl ByFrames {
-    /// Checks the frame of a reply, and releases the objects in it. Returns whether it has any.
+    /// Checks the frame of a reply, and releases the objects in it. Returns whether there are any.
     fn check(&self, reply: &[u8]) -> obvia::Result<bool> {
         let frames = &self.method.frames;
         let outer = |index: usize| frames.number(&self.request, index);

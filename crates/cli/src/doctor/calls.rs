@@ -86,7 +86,7 @@ fn tried(path: Path, cost: &str) -> Finding {
     }
 }
 
-/// The folder in which commands build this one anew.
+/// The hint at remedies that build this command anew.
 const CHECKOUT: &str = "In the folder of the checkout:";
 
 pub(super) fn fabric(has_names: bool) -> Finding {
@@ -106,7 +106,7 @@ pub(super) fn fabric(has_names: bool) -> Finding {
 /// The capabilities for AF_XDP, by their numbers.
 const XDP_CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_RAW", 13), ("CAP_BPF", 39), ("CAP_NET_ADMIN", 12)];
 
-/// Examines AF_XDP. A call over it takes an interface of its own, so none is made.
+/// Examines AF_XDP without a call, because a call would need a network interface of its own.
 pub(super) fn xdp(host: &Host) -> Finding {
     let name = Path::NcacnViXdp.name();
     let cost = "There are no calls over AF_XDP, past the kernel's network stack.";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// The columns of a terminal that the report fits.
 const WIDTH: usize = 80;
-/// The columns of the states and subjects, and the indentation of what follows them.
+/// The widths of the columns of states and subjects. Other texts are indented by both.
 const STATE: usize = 9;
 const SUBJECT: usize = 20;
 
@@ -58,7 +58,7 @@ impl Finding {
         Self { state: State::Missing, ..Self::limited(subject, found, cost) }
     }
 
-    /// Returns `Ok` if a condition holds, and `Limited` otherwise.
+    /// Creates a finding with the state `Ok` if a condition holds, and `Limited` otherwise.
     pub(super) fn ok_if(is_ok: bool, subject: &str, found: impl Into<String>, cost: &str) -> Self {
         if is_ok { Self::ok(subject, found) } else { Self::limited(subject, found, cost) }
     }
@@ -104,7 +104,7 @@ impl Finding {
     }
 }
 
-/// Breaks a text at blanks into lines of at most `width` columns; a longer word is a line.
+/// Breaks a text at blanks into lines of at most `width` columns. A longer word has its own line.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -27,17 +27,17 @@ impl Host {
         self.root.join(path)
     }
 
-    /// Returns the text of a file without the blanks around it; empty if there is none.
+    /// Returns the text of a file without the blanks around it; empty if the file cannot be read.
     pub(super) fn text(&self, path: &str) -> String {
         std::fs::read_to_string(self.path(path)).unwrap_or_default().trim().to_owned()
     }
 
-    /// Returns the number in a file.
+    /// Returns the number in a file, if the file has one.
     pub(super) fn number(&self, path: &str) -> Option<u64> {
         self.text(path).parse().ok()
     }
 
-    /// Returns the names of a directory's entries, in order.
+    /// Returns the paths of a directory's entries, in order; none if the directory cannot be read.
     pub(super) fn entries(&self, path: &str) -> Vec<PathBuf> {
         let read = std::fs::read_dir(self.path(path)).into_iter().flatten().flatten();
         let mut entries: Vec<PathBuf> = read.map(|entry| entry.path()).collect();
@@ -45,12 +45,13 @@ impl Host {
         entries
     }
 
-    /// Returns an environment variable that is not empty.
+    /// Returns the value of an environment variable, unless the value is empty.
     pub(super) fn variable(&self, name: &str) -> Option<OsString> {
         (self.variable)(name).filter(|value| !value.is_empty())
     }
 
-    /// Returns the path of the first of several programs that is in `PATH` and can be executed.
+    /// Returns the path of the first of several programs that is in `PATH` and can be executed, if
+    /// there is one.
     pub(super) fn program(&self, names: &[&str]) -> Option<PathBuf> {
         let path = self.variable("PATH").unwrap_or_default();
         let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -58,8 +59,8 @@ impl Host {
         names.iter().find_map(is_in)
     }
 
-    /// Returns the soft and the hard limit of this process, by its name in `/proc`; `u64::MAX` for
-    /// no limit.
+    /// Returns a soft and a hard limit of this process, by their name in `/proc`, if there is one
+    /// of this name; `u64::MAX` for no limit.
     pub(super) fn limit(&self, name: &str) -> Option<(u64, u64)> {
         let text = self.text("proc/self/limits");
         let mut words = text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace();
@@ -79,7 +80,7 @@ impl Host {
             .is_some_and(|set| set >> capability & 1 == 1)
     }
 
-    /// Returns the major and the minor number of the kernel's version.
+    /// Returns the major and the minor number of the kernel's version, if the version can be read.
     pub(super) fn kernel(&self) -> Option<(u32, u32)> {
         let release = self.text("proc/sys/kernel/osrelease");
         let mut parts = release.split(|letter: char| !letter.is_ascii_digit());
@@ -117,7 +118,7 @@ pub(super) fn version_of(program: &Path) -> Option<(u32, u32)> {
 const VERSION_TIME_MAX: Duration = Duration::from_secs(10);
 const VERSION_TEXT_MAX: u64 = 4096;
 
-/// Returns the first two numbers of a text between which there is a dot.
+/// Returns the first two numbers of a text that a dot joins, if there are any.
 fn version_in(text: &str) -> Option<(u32, u32)> {
     text.split(|letter: char| !letter.is_ascii_digit() && letter != '.').find_map(|word| {
         let mut numbers = word.split('.');
@@ -125,7 +126,7 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// Returns a number of bytes in the largest unit that leaves no fraction below a tenth.
+/// Formats a number of bytes in the largest unit that the number reaches.
 pub(super) fn bytes(number: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|(size, _)| number >= *size) {
@@ -146,7 +147,7 @@ pub(super) mod tests {
     use super::{Host, bytes, version_in};
     use std::path::PathBuf;
 
-    /// A host of files, removed on drop.
+    /// A host that consists of the files in a folder, which is removed on drop.
     pub(in super::super) struct Fake(pub(in super::super) ground::Folder, pub(in super::super) Host);
 
     impl Host {

@@ -23,12 +23,12 @@ fn kernel(host: &Host) -> Finding {
     let found = format!("Linux {}", host.text("proc/sys/kernel/osrelease"));
     let newer = "It takes a newer kernel, from a later release of the distribution or from its backports.";
     match host.kernel().unwrap_or_default() {
-        // F_SEAL_FUTURE_WRITE.
+        // Linux 5.1 introduced F_SEAL_FUTURE_WRITE.
         version if version < (5, 1) => {
             let cost = "Segments cannot be sealed before Linux 5.1, so there are no calls through shared memory.";
             Finding::missing("kernel", found, cost).hint(newer)
         }
-        // pidfds of peers are numbered by pidfs.
+        // Since Linux 6.9, pidfs numbers the pidfds of peers.
         version if version < (6, 9) => {
             let cost = "Before Linux 6.9, servers tell processes apart by their ids alone, and those of other \
                         containers by their users.";
@@ -52,7 +52,7 @@ fn processors(_: &Host) -> Finding {
         .remedy("taskset -pc 0,1 $$")
 }
 
-/// The processor's features that obvia uses, and for what.
+/// The processor's features that obvia uses, with their uses.
 const FEATURES: [(&str, &str); 2] =
     [("pclmulqdq", "checksums of long datagrams"), ("avx2", "encryption over virtual interfaces")];
 

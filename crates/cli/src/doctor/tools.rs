@@ -78,7 +78,7 @@ fn package(host: &Host) -> Finding {
 /// The oldest JDK that the Java side works with.
 const JDK: u32 = 25;
 
-/// Looks for the JDK that Maven uses, and for others.
+/// Looks for the JDK that Maven uses, and for another one if that JDK is missing or too old.
 fn jdk(host: &Host) -> Finding {
     let subject = "JDK";
     let cost = "Programs in Java need JDK 25 or newer.";
@@ -101,7 +101,7 @@ fn jdk(host: &Host) -> Finding {
     }
 }
 
-/// Returns the home of a JDK from the path of its compiler.
+/// Returns the home of a JDK from the path of its compiler, if the compiler exists.
 fn home_of(javac: &Path) -> Option<PathBuf> {
     Some(javac.canonicalize().ok()?.parent()?.parent()?.to_owned())
 }

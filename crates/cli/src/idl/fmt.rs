@@ -71,7 +71,7 @@ fn one(file: &Path, is_check: bool) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Differs);
     }
     if is_standard(file) {
-        // The text is the caller's own, and must not change.
+        // The text is the caller's own, so nothing is escaped.
         std::io::stdout().lock().write_all(made.as_bytes()).context("the standard output cannot be written")?;
     } else if made != text {
         replace(file, &made).with_context(|| format!("{} cannot be written", file.display()))?;

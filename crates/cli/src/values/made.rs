@@ -25,11 +25,12 @@ impl Outcome {
 
 /// A sink for the object references in a frame.
 pub(crate) trait Objects {
-    /// Takes ownership of the reference in these bytes.
+    /// Takes ownership of the reference in these bytes. Returns the result that stands for it, or
+    /// `None` if the reference is invalid.
     fn object(&mut self, reference: &[u8]) -> Option<Outcome>;
 }
 
-/// References become objects of the process of this one.
+/// References become objects of the process to which this object belongs.
 impl Objects for &Object {
     fn object(&mut self, reference: &[u8]) -> Option<Outcome> {
         self.adopt(reference).ok().map(Outcome::Object)
@@ -113,7 +114,7 @@ impl<O: Objects> Make for Json<'_, O> {
     }
 }
 
-/// Returns the name of an enumeration's value, or the number of one without a name.
+/// Returns the name of an enumeration's value, or the number of a value without a name.
 fn enumeration(model: &Model, id: EnumId, number: i32) -> Value {
     let named = model.enums[id.0].values.iter().find(|(_, value)| *value == number);
     named.map_or_else(|| json!(number), |(name, _)| json!(name))

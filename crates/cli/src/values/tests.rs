@@ -153,7 +153,7 @@ fn arrays_with_several_pointers_take_limited_time() {
     assert_eq!(read("struct Tree", &shared_trees(60, None)), None);
 }
 
-/// References to objects, whose bytes are their numbers.
+/// References to objects; the bytes of each reference are its number.
 struct Numbered(u8);
 
 impl<V> References<V> for Numbered {

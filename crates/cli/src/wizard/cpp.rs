@@ -133,7 +133,7 @@ pub(super) fn build(origin: &Origin) -> Vec<String> {
     vec![format!("cmake -S . -B build{prefix}"), "cmake --build build".to_owned()]
 }
 
-/// Returns the object's methods, without code.
+/// Returns the definitions of the object's methods, which report that they are not written.
 fn methods(component: &Component) -> String {
     let mut lines = Vec::new();
     for (interface, method) in

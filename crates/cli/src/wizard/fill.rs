@@ -46,7 +46,8 @@ pub(super) fn wrapped(declaration: &str, width: usize) -> String {
     format!("{}(\n{}\n){}", &declaration[..open], lines.join(",\n"), &declaration[open + 1 + close + 1..])
 }
 
-/// Returns the parameters up to the closing parenthesis, and its offset.
+/// Returns the parameters up to the closing parenthesis, and the offset of the parenthesis; `None`
+/// if there is no such parenthesis.
 fn parameters(text: &str) -> Option<(Vec<&str>, usize)> {
     let (mut depth, mut start, mut found) = (0_usize, 0, Vec::new());
     for (at, letter) in text.char_indices() {

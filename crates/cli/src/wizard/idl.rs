@@ -25,7 +25,7 @@ pub(super) struct Idl {
 }
 
 impl Idl {
-    /// Reads a file. Imports are looked for beside it, and in the `include` directories.
+    /// Reads a file. Imports are looked for beside the file, and in the `include` directories.
     pub(super) fn read(path: &Path, include: &[PathBuf]) -> anyhow::Result<Self> {
         let compiler = include.iter().fold(Compiler::new(), Compiler::include);
         let compilation = compiler.check(path).map_err(|failure| wrong(path, &failure))?;
@@ -75,7 +75,7 @@ impl Idl {
             .map(|path| path.display().to_string())
     }
 
-    /// Returns the remotable interfaces: those of the main file without the local ones.
+    /// Returns the remotable interfaces: the main file's interfaces, except local ones.
     pub(super) fn interfaces(&self) -> Vec<InterfaceId> {
         let model = self.model();
         let is_remote = |id: &InterfaceId| model.lineage(*id).iter().all(|id| !model.interfaces[id.0].local);
@@ -141,7 +141,7 @@ fn wrong(path: &Path, failure: &Failure) -> anyhow::Error {
 }
 
 /// Returns the files with their paths in a project, relative to the main file's folder or to an
-/// include directory.
+/// include directory, and the include folders of the project.
 fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, Vec<String>)> {
     let include: Vec<PathBuf> = include.iter().map(|path| plain(path)).collect::<anyhow::Result<_>>()?;
     let on_disk = sources.files().iter().filter(|file| file.role.is_on_disk());
@@ -149,7 +149,7 @@ fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, 
     let paths: Vec<(&Path, PathBuf)> = paths.map(|path| Ok((path, plain(path)?))).collect::<anyhow::Result<_>>()?;
     let Some(beside) = paths.first().and_then(|(_, path)| path.parent()) else { bail!("the compilation has no file") };
     // If an import lies outside of the main file's folder and of the include directories, the root
-    // becomes the lowest folder that contains both.
+    // becomes the lowest folder that contains the import and the main file.
     let included = |path: &Path| {
         include
             .iter()

@@ -39,7 +39,7 @@ const OWN_HEADERS: &str =
 const PRELUDE: [&str; 12] =
     ["Box", "Clone", "Default", "Err", "None", "Ok", "Option", "Result", "Some", "String", "Vec", "ToString"];
 
-/// Checks a project's name, which its programs' names begin with.
+/// Checks a project's name, with which the names of its programs begin.
 pub(super) fn check_project(name: &str) -> Result<(), String> {
     let as_crate = name.replace('-', "_");
     if !name.starts_with(|letter: char| letter.is_ascii_lowercase())

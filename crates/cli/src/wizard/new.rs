@@ -59,7 +59,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if arguments.language == Language::C && name == "component" {
         return Err(exit::usage("a project in C cannot be called `component`, because its object's header is"));
     }
-    // The last interface of the file is the object's; the first is that of its watchers.
+    // The last interface of the file is the object's; the first is the interface of its watchers.
     let interface = *idl.interfaces().last().ok_or_else(|| exit::usage("the new IDL file has no interface"))?;
     // The wizard's names for C++ are names in C and Java, too.
     let language = if arguments.language == Language::Rust { super::Language::Rust } else { super::Language::Cpp };

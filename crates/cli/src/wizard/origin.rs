@@ -11,7 +11,7 @@ pub(crate) enum Origin {
     Checkout(PathBuf),
     /// An installation by CMake in this directory.
     Installation(PathBuf),
-    /// An installed package, found by CMake.
+    /// An installed package, which CMake has to find.
     Version,
 }
 
@@ -57,7 +57,7 @@ impl Origin {
         }
     }
 
-    /// Recognizes a checkout or an installation.
+    /// Recognizes a checkout or an installation at a path; `None` if there is neither.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         let is_installed = || LIBRARIES.iter().any(|lib| path.join(lib).join(PACKAGE).is_file());
         if CHECKOUT.iter().all(|inside| path.join(inside).exists()) {

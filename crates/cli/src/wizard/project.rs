@@ -83,7 +83,7 @@ pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> T
     ]
 }
 
-/// Returns a README's commands: those that build, then the others, each with a comment.
+/// Returns a README's commands: the build commands, then the others, each with a comment.
 pub(super) fn commands(build: &[String], [test, server, client]: [&str; 3], name: &str) -> String {
     let serves = format!("serves the object by the name \"{name}\"");
     let explained = [
@@ -110,8 +110,8 @@ pub(super) fn before_written(method: &Method) -> &'static str {
 /// The call that replaces the methods if none of them can be called.
 pub(super) const QUERY: &str = "QueryInterface";
 
-/// Returns the lines that call each method, with comments for methods that cannot be called;
-/// `query` if no method can be called.
+/// Returns the lines that call each method, with comments for methods that cannot be called. If no
+/// method can be called, `query` comes first.
 pub(super) fn calls(component: &Component, query: &str, lines: impl Fn(&Method, &Call) -> Vec<String>) -> Vec<String> {
     let methods = || component.interfaces.iter().flat_map(|interface| &interface.methods);
     let of = |method: &Method| match &method.call {

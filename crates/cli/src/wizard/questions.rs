@@ -41,8 +41,8 @@ impl Asking {
         self.words.extend(words.iter().map(|word| quoted(word)));
     }
 
-    /// Returns the value of the given flag, or of the answer. `check` converts a text, or returns
-    /// what is wrong with it.
+    /// Returns the converted value of the flag, if given, else of the answer at the terminal, else
+    /// of the proposal. `check` converts a text, or returns what is wrong with it.
     pub(super) fn ask<T>(
         &mut self,
         question: &Question<'_>,

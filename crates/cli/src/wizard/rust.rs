@@ -8,8 +8,8 @@ use super::write::File;
 use obvia_idl::emit::component::Component;
 use std::path::Path;
 
-/// The version of windows-core, whose macro implements interfaces; it has to be that of the crate
-/// obvia.
+/// The version of windows-core, whose macro implements interfaces. The crate obvia has to use the
+/// same version.
 const WINDOWS_CORE: &str = "0.100.0";
 /// The width of generated lines, and of a call's arguments on one line, in columns.
 const WIDTH: usize = 100;
@@ -150,7 +150,7 @@ fn lints(component: &Component) -> &'static str {
     if methods.any(|method| method.parameters.iter().any(is_other)) { "#![allow(non_snake_case)]\n" } else { "" }
 }
 
-/// Returns the object's methods, without code.
+/// Returns the definitions of the object's methods, which return E_NOTIMPL.
 fn methods(component: &Component, class: &str) -> String {
     let mut text = String::new();
     for interface in &component.interfaces {
@@ -184,7 +184,7 @@ fn query(object: &str) -> String {
     format!("obvia::Interface::cast::<obvia::IUnknown>({object}).map_err(|error| error.code().into())")
 }
 
-/// Formats a list of texts as rustfmt does: several long ones on lines of their own.
+/// Formats a list of texts as rustfmt does: several texts on lines of their own.
 fn listed(texts: &[String]) -> String {
     match texts {
         [_, _, ..] => texts.iter().fold("\n".to_owned(), |list, text| format!("{list}    \"{text}\",\n")),

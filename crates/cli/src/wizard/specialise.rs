@@ -21,7 +21,7 @@ pub(super) struct Class {
     /// The names of the interfaces that the class implements, without modules.
     interfaces: Vec<String>,
     /// The insertions that add the marshaler, with their offsets, the last first; or the reason why
-    /// it cannot be added.
+    /// the marshaler cannot be added.
     insertions: Result<Vec<(usize, String)>, String>,
 }
 

@@ -136,8 +136,8 @@ fn bench_reports_a_killed_vi_end_and_continues_the_other_cases() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // The servers are those of the baselines, the one to kill, and the next one, whose start
-        // means that the one to kill is ready.
+        // The servers are the baselines' servers, the server to kill, and the next server, whose
+        // start means that the server to kill is ready.
         let servers = servers(&client, baselines + 2);
         kill_process(servers[baselines], Signal::KILL).unwrap();
         let output = client.wait_with_output().unwrap();

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A process that serves notes. It is this test program, and runs only the test that serves until
-/// the process ends.
+/// A process that serves notes. The process runs this test program, with only the test that serves
+/// until the process ends.
 struct Server {
     directory: Directory,
     child: Child,

@@ -58,7 +58,7 @@ fn a_running_server_describes_its_interfaces() {
     assert_eq!(tape["methods"][1]["opnum"], 4);
     let by_iid = server.obvia(&["describe", "calc", "{5F0E4C52-0A34-4AC4-8D6C-2C9F3A1F7A11}", "--json"]).json();
     assert_eq!(by_iid, tape);
-    // The fingerprint equals that of the IDL file.
+    // The fingerprint equals the fingerprint by the IDL file.
     let compiled = server.obvia(&["idl", "--check", "--json", calc_idl()]).json();
     assert_eq!(compiled["interfaces"][1]["name"], "ITape");
     assert_eq!(compiled["interfaces"][1]["fingerprint"], tape["fingerprint"]);
@@ -75,7 +75,7 @@ fn numbers_and_enumerations_are_passed() {
     assert_eq!(server.call(&["ICalc2.Nothing", "--json"]).json(), json!({}));
     assert_eq!(server.call(&["Add", "2", "3"]).good(), "sum = 5\n");
     assert_eq!(server.call(&["ICalc2.Add", "-2", "-3", "--json"]).json(), json!({ "sum": -5 }));
-    // An object has the base interfaces of the exported one as well.
+    // An object has the base interfaces of the exported interface as well.
     assert_eq!(server.call(&["ICalc.Add", "0x10", "1"]).good(), "sum = 17\n");
     assert_eq!(server.call(&["Compute", "MULTIPLY", "6", "7"]).good(), "result = 42.0\n");
     assert_eq!(server.call(&["Compute", "2", "6.5", "-1e3"]).good(), "result = 1006.5\n");

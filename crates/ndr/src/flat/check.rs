@@ -62,8 +62,8 @@ pub struct Checked {
     pub objects: Vec<Object>,
     /// The slots in the order in which the check followed them.
     pub slots: Vec<Slot>,
-    /// The objects whose structures end in an array with more room than elements, and the number of
-    /// elements that it needs room for.
+    /// The objects whose structures end in an array with more room than elements, each with the
+    /// number of elements for which the array needs room.
     pub tails: Vec<(u32, u32)>,
 }
 
@@ -115,7 +115,7 @@ pub fn check(
     Ok(check.found)
 }
 
-/// Reads the little-endian integer of `size` bytes at `at`.
+/// Reads the little-endian integer of `size` bytes at `at`, if the frame has these bytes.
 fn load(frame: &[u8], at: usize, size: usize) -> Option<u64> {
     let bytes = frame.get(at..at.checked_add(size)?)?;
     let mut eight = [0; 8];
@@ -132,7 +132,8 @@ impl Check<'_> {
         load(self.frame, at, size).ok_or(Flaw { at, what: "the frame ends too early" })
     }
 
-    /// Returns the length in bytes of an object whose header has this type number and this count.
+    /// Returns the length in bytes of an object whose header has this type number and this count,
+    /// or `None` if the type is unknown or the length exceeds a frame.
     fn bytes(&self, kind: u32, count: usize) -> Option<usize> {
         match kind {
             KIND_INTERFACE | KIND_TEXT8 => Some(count),
@@ -284,7 +285,8 @@ impl Check<'_> {
         }
     }
 
-    /// Records the slot at `at` as a pointer to an object. Returns whether it is the first one.
+    /// Records the slot at `at` as a pointer to an object. Returns whether no earlier slot refers
+    /// to the object.
     fn refer(&mut self, at: usize, index: usize, class: Class, room: u32) -> Result<bool, Flaw> {
         let now = if class == Class::Full { Referrer::Full(room) } else { Referrer::One };
         let before = std::mem::replace(&mut self.referrers[index], now);
@@ -314,8 +316,8 @@ impl Check<'_> {
                 let element = self.bytes(kind, 1).unwrap_or(0) as u32;
                 self.room(at, base, count, size, length.as_ref(), element)?
             }
-            // A structure with an array at its end has the array's count, which is checked with the
-            // structure.
+            // The count of a structure with an array at its end is the array's count, which is
+            // checked with the structure.
             Extent::One if count != 1 && !self.has_tail(to) => return flaw(at, "the object has more than one element"),
             Extent::One | Extent::Text => count,
         };

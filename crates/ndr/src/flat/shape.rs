@@ -1,4 +1,4 @@
-//! Descriptions by the compiler of the frames of methods with pointers in their parameters.
+//! The compiler's descriptions of frames, for methods with pointers in their parameters.
 //!
 //! The descriptions are tables, not code: one table for each interface with the types of its
 //! objects, and a block for each request and response. A structure has the same layout in a frame
@@ -208,12 +208,12 @@ pub enum Iid {
     /// The IID at this offset from the structure's start.
     Member(u32),
     /// The IID in two values from outside of the structure: the upper half is the value with this
-    /// number, the lower half the next one.
+    /// number, the lower half the value with the next number.
     Outer(u32),
 }
 
 impl Iid {
-    /// Returns the IID in two values from outside of a structure.
+    /// Returns the IID in two values from outside of a structure, if both values are there.
     pub fn outer(outer: &[i64], number: u32) -> Option<u128> {
         let half = |at: usize| outer.get(at).map(|half| u128::from(half.cast_unsigned()));
         Some(half(number as usize)? << 64 | half(number as usize + 1)?)
@@ -242,7 +242,7 @@ pub enum What {
     Pointer {
         /// The pointer's class.
         class: Class,
-        /// The type of its referent's elements.
+        /// The type of the referent's elements.
         to: Element,
         /// The number of elements.
         extent: Extent,
@@ -281,12 +281,12 @@ pub struct Shape {
 /// The type of an object's elements.
 #[derive(Debug)]
 pub struct ElementType {
-    /// The size of an element in bytes; of a structure with an array at its end, without the array.
+    /// The size of an element in bytes, without the array at the end of a structure.
     pub size: u32,
     /// The contents of an element.
     pub shape: Shape,
-    /// The array at the end of a structure. An object contains one such structure, and its count is
-    /// the array's.
+    /// The array at the end of a structure. An object contains one such structure, and the object's
+    /// count is the array's count.
     pub tail: Option<Tail>,
 }
 
@@ -306,12 +306,13 @@ pub struct Tail {
 }
 
 impl ElementType {
-    /// Returns the bytes of an object with this count, or `None` if they exceed a frame.
+    /// Returns the size in bytes of an object with this count, or `None` if the size exceeds a
+    /// frame.
     pub const fn bytes(&self, count: usize) -> Option<usize> {
         let (fixed, size) = match &self.tail {
             None => (0, self.size),
-            // The array may begin within the structure's trailing padding, but the size is at least
-            // C's.
+            // The array may begin within the structure's trailing padding, but the object is at
+            // least as long as C's structure.
             Some(tail) => (tail.at as usize, tail.size),
         };
         let Some(bytes) = count.checked_mul(size as usize) else { return None };

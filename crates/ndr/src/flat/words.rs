@@ -20,13 +20,13 @@ pub struct Method {
     pub request: Block,
     /// The parameters of the response.
     pub reply: Block,
-    /// The values outside of the response that its expressions read.
+    /// The values outside of the response that the response's expressions read.
     pub outer: &'static [Outer],
     /// The parameters in the order of the source.
     pub params: &'static [Param],
 }
 
-/// A value outside of the response that its expressions may read: a part of a parameter.
+/// A value outside of a response that the response's expressions may read: a part of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outer {
     /// The index of the parameter in [`Method::params`].
@@ -83,7 +83,7 @@ pub fn element(kind: u32) -> Option<Element> {
     })
 }
 
-/// A reader of a table's remaining words.
+/// A reader of a table's remaining words. Its functions return `None` if the words are malformed.
 pub(crate) struct Reader<'a>(pub(crate) &'a [i64]);
 
 pub(crate) const INTS: [Int; 8] = [Int::I8, Int::U8, Int::I16, Int::U16, Int::I32, Int::U32, Int::I64, Int::U64];
@@ -115,7 +115,7 @@ fn kept<T>(value: T) -> &'static T {
 }
 
 impl Reader<'_> {
-    /// Reads all words as one entry.
+    /// Reads all words as one entry. Returns `None` if the entry is malformed or words are left.
     pub(crate) fn all<T>(mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let found = read(&mut self)?;
         self.0.is_empty().then_some(found)

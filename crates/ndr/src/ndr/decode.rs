@@ -2,8 +2,8 @@
 //!
 //! Before an object is allocated, its least size on the wire is compared with the rest of the stub
 //! data, and its size in the frame with the frame's limit. Counts and discriminants are read as
-//! they come, and compared with the values of the interface's expressions once the members that
-//! these read are available.
+//! they come. They are compared with the values of the interface's expressions once the members
+//! that the expressions read are available.
 
 mod pointees;
 
@@ -20,7 +20,7 @@ struct Pending<'a> {
     target: &'a Target,
     /// The offset of the structure that contains the pointer.
     base: usize,
-    /// The referent identifier of a full pointer, which others may share.
+    /// The referent identifier of a full pointer, which other pointers may share.
     full: Option<u64>,
 }
 
@@ -30,7 +30,7 @@ struct Claim<'a> {
     base: usize,
     expr: &'a Expr,
     value: i64,
-    /// The union, if the value is its discriminant.
+    /// The union, if the value is a union's discriminant.
     union: Option<&'a Union>,
     /// The error if the two values differ.
     error: Error,
@@ -124,7 +124,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// Returns the object of a pointer. Aliases of a full pointer share it.
+    /// Returns the object of a pointer. Aliases of a full pointer share the object.
     fn referent(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let Some(id) = pending.full else { return self.deferred(pending) };
         let kind = pending.target.kind();
@@ -140,8 +140,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     }
 
     /// Reads a referent. Then compares the values that the referent claims, if the structure with
-    /// the pointer is complete. The parameters' block is not complete yet, so its claims are
-    /// compared later.
+    /// the pointer is complete. The parameters' block is not complete yet, so the claims of
+    /// referents of its pointers are compared later.
     fn deferred(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let mark = self.claims.len();
         let object = self.pointee(pending.target, pending.base)?;
@@ -158,7 +158,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     }
 
     fn claim(&mut self, base: usize, expr: &'a Expr, value: u64, error: Error) {
-        // The values of expressions are within `i64`.
+        // Values of expressions are within `i64`. -1 stands for a greater value, and is no count.
         let value = i64::try_from(value).unwrap_or(-1);
         self.claims.push(Claim { base, expr, value, union: None, error });
     }
@@ -242,7 +242,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok((self.found.objects.len() as u32 - 1, body))
     }
 
-    /// Reads a value. `base` is the offset of the structure that contains it.
+    /// Reads a value. `base` is the offset of the structure that contains the value.
     fn value(&mut self, id: TypeId, at: usize, base: usize) -> Result<()> {
         let ty = self.plan.ty(id);
         match &ty.what {
@@ -282,8 +282,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.settle(mark)
     }
 
-    /// Skips the trailing gap of a structure, which NDR64 has: MS-RPCE 2.2.5.3.4.1. The end of the
-    /// stub data may lack it.
+    /// Skips the trailing gap that a structure has in NDR64: MS-RPCE 2.2.5.3.4.1. The stub data may
+    /// end without the gap.
     fn end(&mut self, align: u32) {
         if WIDE {
             self.at = self.at.next_multiple_of(align as usize).min(self.stub.len());
@@ -373,8 +373,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads a union's discriminant, which NDR has even if it is outside of the union in memory:
-    /// C706 14.3.8.
+    /// Reads a union's discriminant. NDR has the discriminant even if it is outside of the union in
+    /// memory: C706 14.3.8.
     fn tag(&mut self, union: &Union) -> Result<i64> {
         let bits = match self.plan.ty(union.tag).what {
             What::Enum if !WIDE => return Ok(i64::from(self.number(2)? as i16)),

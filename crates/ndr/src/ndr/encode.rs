@@ -1,7 +1,7 @@
 //! The translation from FLAT to NDR.
 //!
 //! Referents of pointers are deferred (C706 14.3.12.3). They wait on a stack, so that chains of any
-//! length need no recursion; only types that contain each other by value do.
+//! length need no recursion; only types that contain each other by value need it.
 
 use super::plan::{Message, Param, Passing, Plan, Tail, Target, Type, TypeId, Union, What};
 use super::{Error, Result, wire};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// The first referent identifier, and the distance between identifiers.
 const REFERENT: (u32, u32) = (0x0002_0000, 4);
-/// The maximum length of an unfilled array of a failed method that is encoded as zeros, in bytes.
+/// The maximum length of the zeros that are encoded for an array of a failed method, in bytes.
 const ZEROS_MAX: usize = 1 << 16;
 
 /// A referent that is still to be written.
@@ -31,7 +31,7 @@ pub(super) struct Encoder<'a, const WIDE: bool, const BIG: bool> {
     frame: &'a [u8],
     outer: &'a [i64],
     out: &'a mut Vec<u8>,
-    /// The offset of the stub data in `out`, including its headers.
+    /// The offset in `out` at which the message's headers begin.
     start: usize,
     // Invariant: the last entry is the next to be written.
     pending: Vec<Pending<'a>>,
@@ -146,7 +146,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         value.and_then(|value| u64::try_from(value).ok()).ok_or(Error::Frame { at: base })
     }
 
-    /// Writes a value. `base` is the offset of the structure that contains it.
+    /// Writes a value. `base` is the offset of the structure that contains the value.
     fn value(&mut self, id: TypeId, at: usize, base: usize) -> Result<()> {
         let ty = self.plan.ty(id);
         match &ty.what {
@@ -190,7 +190,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         members.iter().try_for_each(|(offset, member)| self.value(*member, at + *offset as usize, at))
     }
 
-    /// Writes the trailing gap of a structure, which NDR64 has: MS-RPCE 2.2.5.3.4.1.
+    /// Writes the trailing gap that a structure has in NDR64: MS-RPCE 2.2.5.3.4.1.
     fn end(&mut self, align: u32) {
         if WIDE {
             self.align(align);
@@ -274,8 +274,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         arm.map_or(Ok(()), |arm| self.value(arm, at + union.body as usize, at))
     }
 
-    /// Writes a union's discriminant, which NDR has even if it is outside of the union in memory:
-    /// C706 14.3.8.
+    /// Writes a union's discriminant. NDR has the discriminant even if it is outside of the union
+    /// in memory: C706 14.3.8.
     fn tag(&mut self, union: &Union, tag: i64) -> Result<()> {
         let bytes = tag.to_le_bytes();
         match (&self.plan.ty(union.tag).what, union.int.size()) {
@@ -358,7 +358,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Writes the conformance of an array, which is at least its number of elements.
+    /// Writes the conformance of an array, which is at least the number of its elements.
     fn counts(&mut self, base: usize, count: usize, size: &Expr) -> Result<()> {
         let most = self.evaluate(base, size)?;
         if most < count as u64 {

@@ -14,8 +14,8 @@
 //!
 //! Encoded frames are this process's own; decoded stub data is untrusted and may have either byte
 //! order. Counts are compared with each other and with the rest of the stub data before memory is
-//! allocated. The resulting frame has the form that a FLAT writer would have produced, and its stub
-//! or proxy checks it like any other. See `docs/ndr.md`.
+//! allocated. The resulting frame has the form that a FLAT writer would have produced, and the stub
+//! or proxy checks the frame like any other. See `docs/ndr.md`.
 
 mod decode;
 mod encode;
@@ -76,7 +76,7 @@ pub struct Format {
     /// The byte order.
     pub order: Order,
     /// The length of headers before the parameters or results, such as ORPCTHIS, in bytes.
-    /// Alignment counts from their start.
+    /// Alignment counts from the start of the headers.
     pub headers: usize,
 }
 
@@ -160,7 +160,7 @@ pub enum Error {
         /// The value.
         value: i32,
     },
-    /// The frame would exceed its limit, or the stub data that of NDR.
+    /// The frame would exceed its limit, or the stub data the limit of NDR.
     TooLong {
         /// The offset in the stub data.
         at: usize,
@@ -198,7 +198,7 @@ impl std::error::Error for Error {}
 /// The result of a translation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Reads the integer at an offset of a frame.
+/// Reads the integer at an offset of a frame, if the frame has it and it is within `i64`.
 fn load(frame: &[u8], at: usize, int: Int) -> Option<i64> {
     let bytes = frame.get(at..at.checked_add(int.size())?)?;
     let mut eight = [0; 8];
@@ -206,7 +206,7 @@ fn load(frame: &[u8], at: usize, int: Int) -> Option<i64> {
     int.extend(u64::from_le_bytes(eight))
 }
 
-/// Evaluates an expression over the structure at `base` of a frame.
+/// Evaluates an expression over the structure at `base` of a frame, as [`Expr::evaluate`] does.
 fn evaluate(frame: &[u8], base: usize, expr: &Expr, outer: &[i64]) -> Option<i64> {
     expr.evaluate(&|at, int| load(frame, base.checked_add(at as usize)?, int), outer)
 }
@@ -248,8 +248,9 @@ impl Method {
         outcome.inspect_err(|_| out.truncate(start))
     }
 
-    /// Appends a response's results to `out`, as for requests, and the method's status if it has
-    /// one. The `frame` of a failed method is empty: its results are zeros and null pointers.
+    /// Appends a response's results to `out`, as for requests, and the method's status if the
+    /// method has one. The `frame` of a failed method is empty: the results become zeros and null
+    /// pointers.
     ///
     /// # Errors
     ///
@@ -289,7 +290,8 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// [`Error`] if the stub data is malformed. The frame is empty then.
+    /// [`Error`] if the stub data is malformed, or its frame would be too long. The frame is empty
+    /// then.
     pub fn decode_request(
         &self,
         plan: &Plan,
@@ -303,8 +305,8 @@ impl Method {
         outcome.inspect_err(|_| frame.clear())
     }
 
-    /// Translates a response's stub data into a frame, and returns the method's status: 0 if it has
-    /// none. The frame of a failed method is empty.
+    /// Translates a response's stub data into a frame, and returns the method's status, or 0 for a
+    /// method without status. The frame of a failed method is empty.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
 //! Plans: descriptions of an interface's messages in memory and in NDR.
 //!
 //! A plan lists the types of an interface, each after its parts; the types of its FLAT objects by
-//! type number; and its methods. The compiler writes it as words, which [`super::words`] reads.
+//! type number; and its methods. The compiler writes the plan as words, which [`super::words`]
+//! reads.
 
 use crate::flat::shape::{Class, Expr, Int};
 use crate::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
@@ -63,7 +64,8 @@ pub(super) enum Passing {
     Value(TypeId),
     /// A reference pointer: a slot in the block, but no pointer in NDR.
     Direct(Target),
-    /// A unique pointer in NDR whose elements lie behind the block, without slot and header.
+    /// A unique pointer in NDR. In the frame its elements lie behind the block, without slot and
+    /// header.
     Lent {
         /// The elements' type number.
         kind: u32,
@@ -199,12 +201,13 @@ pub(super) struct Union {
     pub(super) body: u32,
     /// The arms with their discriminants; `None` for an empty arm.
     pub(super) arms: Vec<(Vec<i64>, Option<TypeId>)>,
-    /// The arm for other discriminants.
+    /// The arm for other discriminants: `None` if they are invalid, `Some(None)` for an empty arm.
     pub(super) default: Option<Option<TypeId>>,
 }
 
 impl Union {
-    /// Returns the arm for a discriminant, or `None` if there is none.
+    /// Returns the arm for a discriminant: `None` if the discriminant is invalid, `Some(None)` for
+    /// an empty arm.
     pub(super) fn arm(&self, tag: i64) -> Option<Option<TypeId>> {
         let found = self.arms.iter().find(|(cases, _)| cases.contains(&tag)).map(|(_, arm)| *arm);
         found.or(self.default)
@@ -230,8 +233,8 @@ impl Method {
 }
 
 impl Plan {
-    /// Returns the method in a vtable slot. IUnknown's methods have slots 0 to 2, so the first
-    /// other method has slot 3.
+    /// Returns the method in a vtable slot, if there is one. IUnknown's methods have slots 0 to 2,
+    /// so the first other method has slot 3.
     pub fn method(&self, opnum: u16) -> Option<&Method> {
         let found = self.methods.binary_search_by_key(&opnum, |method| method.opnum).ok()?;
         Some(&self.methods[found])
@@ -241,7 +244,7 @@ impl Plan {
         &self.types[id as usize]
     }
 
-    /// Returns the type of objects with an own type number of the interface.
+    /// Returns the type of objects with a type number of the interface's own types.
     pub(super) fn kind(&self, kind: u32) -> TypeId {
         self.kinds[(kind - KIND_FIRST) as usize]
     }

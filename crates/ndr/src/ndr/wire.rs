@@ -10,7 +10,8 @@ pub(super) const fn word(is_wide: bool) -> u32 {
     if is_wide { 8 } else { 4 }
 }
 
-/// Returns the form of a type of `size` bytes in memory, whose parts are among the known types.
+/// Returns the form of a type with `size` bytes in memory. The type's parts are among the known
+/// types.
 pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire {
     let part = |id: TypeId| known[id as usize].wire(is_wide);
     let number = |align, size| Wire { align, least: size, is_copied: true };

@@ -30,7 +30,7 @@ impl Stub {
         }
     }
 
-    /// Drops the bytes of the stub data behind its first `length`.
+    /// Cuts the stub data to its first `length` bytes.
     pub(super) fn truncate<H>(&mut self, assemblies: &mut Assemblies<H>, length: usize) {
         match self {
             Self::InPlace(range) => range.end = range.end.min(range.start + length),
@@ -50,9 +50,10 @@ struct Assembly<H> {
     last: Instant,
 }
 
-/// The time that any message and any fragment may take, and the pace in bytes per second that
-/// extends the time of a message.
+/// The longest time between two fragments of a message. The whole message may take this time, and a
+/// second more for each [`PACE`] bytes received.
 const SLACK: Duration = Duration::from_secs(30);
+/// The slowest accepted pace of a message, in bytes per second.
 const PACE: usize = 16 << 10;
 
 impl<H> Assembly<H> {
@@ -121,7 +122,8 @@ impl<H> Assemblies<H> {
     }
 
     /// Adds a fragment that is not a whole message. With the last fragment, returns the message's
-    /// origin and head; [`Stub::Assembled`] then refers to its stub data.
+    /// origin and head, otherwise `None`. [`Stub::Assembled`] then refers to the message's stub
+    /// data.
     pub(super) fn add(
         &mut self,
         header: &Header,
@@ -173,7 +175,8 @@ impl<H> Assemblies<H> {
         }
     }
 
-    /// Returns an incomplete message of another call.
+    /// Returns the identifier and the head of an incomplete message of another call, if there is
+    /// one.
     pub(super) fn other(&self, call_id: u32) -> Option<(u32, &H)> {
         let other = self.partial.iter().find(|partial| partial.call_id != call_id)?;
         Some((other.call_id, &other.head))

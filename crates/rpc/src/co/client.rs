@@ -256,7 +256,8 @@ impl ClientAssociation {
     ///
     /// [`AssociationError::Busy`] if the maximum number of calls is outstanding, which is one
     /// unless the server supports multiplexing. [`AssociationError::Misuse`] if the presentation or
-    /// security context was not established.
+    /// security context was not established. The security context's error if the context cannot
+    /// protect the call.
     pub fn call(&mut self, call: &OutgoingCall<'_>) -> Result<u32, AssociationError> {
         let presentation = *self.presentation(call.context_id).ok_or(UNKNOWN_CONTEXT)?;
         if !self.outstanding.is_empty() && !self.is_multiplexed() {
@@ -341,7 +342,7 @@ impl ClientAssociation {
         &self.secondary_address
     }
 
-    /// Returns the accepted presentation context with an identifier.
+    /// Returns the accepted presentation context with an identifier, if there is one.
     pub fn presentation(&self, id: u16) -> Option<&Presentation> {
         self.presentations.iter().find(|presentation| presentation.id == id)
     }

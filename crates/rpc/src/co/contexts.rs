@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// 3.3.1.5.4).
 ///
 /// A context lasts as long as its association, or until the client replaces it. A server may refuse
-/// further contexts, and has no way to tell a client that it dropped one: the client's next call
-/// would fail.
+/// further contexts, but must not drop any: it could not tell the client, whose next call would
+/// fail.
 pub(super) const CONTEXTS_MAX: usize = 2000;
 /// The maximum number of contexts whose client has not proved its identity yet.
 pub(super) const UNPROVED_MAX: usize = 64;
@@ -75,7 +75,8 @@ impl SecurityContexts {
         self.entries.iter_mut().find(|entry| entry.id == id)
     }
 
-    /// Adds a context, and replaces one with the same identifier.
+    /// Adds a context. A context with the same identifier is replaced. Fails if there are too many
+    /// contexts.
     pub(super) fn insert(&mut self, entry: Entry) -> Result<&mut Entry, SecurityError> {
         let others = || self.entries.iter().filter(|other| other.id != entry.id);
         if others().count() >= CONTEXTS_MAX || others().filter(|other| !other.is_done).count() >= UNPROVED_MAX {
@@ -91,13 +92,14 @@ impl SecurityContexts {
     }
 
     /// Returns the context of calls that have no trailer: the first established context at the
-    /// connect level.
+    /// connect level, if there is one.
     pub(super) fn connected(&self) -> Option<CallSecurity> {
         let mut made = self.entries.iter().filter(|entry| entry.is_done && entry.level == Level::Connect);
         made.next().map(|entry| CallSecurity { context_id: entry.id, level: entry.level })
     }
 
-    /// Verifies the signature of a request or response, and decrypts it in place.
+    /// Verifies the signature of a request or response, and decrypts the stub data in place.
+    /// Returns the protection of the call, if it has any.
     pub(super) fn unprotect(&mut self, bytes: &mut [u8]) -> Result<Option<CallSecurity>, AssociationError> {
         let unit = Unit::open(bytes)?;
         let Some(trailer) = unit.trailer else {

@@ -24,7 +24,7 @@ pub enum DirectError {
     Connection(ViError),
     /// The peer broke the protocol or refused this client.
     Association(AssociationError),
-    /// The server does not support the interface.
+    /// The server does not support the interface in NDR.
     NoInterface(SyntaxId),
     /// The server answered with a fault.
     Fault(Status),
@@ -94,7 +94,7 @@ impl DirectCalls {
         self.call_of(None, call, deadline)
     }
 
-    /// Calls a method of the object with a UUID.
+    /// Calls a method of the object with the UUID `object`.
     ///
     /// # Errors
     ///

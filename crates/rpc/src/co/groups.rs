@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// Decides which associations belong to a group.
 pub trait Joins: Send + Sync + fmt::Debug {
     /// Adds an association to the group with this number, or to a new group if the number is 0.
-    /// `None` if there is no such group, or the client may not join it.
+    /// Returns `None` if there is no such group, or if the client may not join it.
     fn join(&self, wanted: u32) -> Option<Joined>;
 }
 
@@ -33,7 +33,7 @@ struct Table<T> {
     groups: HashMap<u32, Weak<Group<T>>>,
 }
 
-/// An association group. It ends with its last reference.
+/// An association group. The group ends with its last reference.
 #[derive(Debug)]
 pub struct Group<T> {
     groups: Groups<T>,
@@ -42,8 +42,8 @@ pub struct Group<T> {
 }
 
 impl<T> Groups<T> {
-    /// Creates a group. Its number is the first unused one from `first` on, or after the number
-    /// assigned last.
+    /// Creates a group with the first unused number from `first` on. Without `first`, the search
+    /// begins after the number assigned last.
     pub fn found(&self, first: Option<u32>, shared: T) -> Arc<Group<T>> {
         let mut table = self.table();
         let mut number = first.unwrap_or_else(|| table.last.wrapping_add(1)).max(1);

@@ -56,7 +56,8 @@ impl Input {
         }
     }
 
-    /// Takes the next complete unit and returns its range, which is valid until more is read.
+    /// Takes the next complete unit and returns its range, or `None` if no unit is complete. The
+    /// range is valid until the next call of [`Self::room`].
     pub(super) fn next(&mut self) -> Result<Option<Range<usize>>, PduError> {
         let there = &self.bytes[self.start..self.end];
         if there.len() < Header::SIZE {

@@ -290,7 +290,7 @@ impl<'a> Unit<'a> {
         if header.auth_length == 0 {
             return Ok(Self { header, body: &bytes[Header::SIZE..], trailer: None });
         }
-        // Header::read has checked that both fit.
+        // `Header::read` has checked that the unit has room for token and trailer.
         let (unsigned, token) = bytes.split_at(bytes.len() - usize::from(header.auth_length));
         let at = unsigned.len() - Trailer::SIZE;
         let mut reader = Reader::new(&unsigned[at..], header.order);

@@ -58,7 +58,7 @@ pub enum Form {
 pub trait CallHeaders: Send + Sync + fmt::Debug {
     /// Appends the header of a request.
     fn write_request(&self, stub: &mut Vec<u8>);
-    /// Reads the header of a request. Returns its length in bytes.
+    /// Reads the header of a request. Returns the header's length in bytes.
     ///
     /// # Errors
     ///
@@ -82,12 +82,12 @@ pub trait CallHeaders: Send + Sync + fmt::Debug {
     /// Appends the header of a response. `result` is the method's return value; `words` is the
     /// error information of a failed method, if its server has provided any.
     fn write_response(&self, result: u32, words: Option<Words>, stub: &mut Vec<u8>);
-    /// Reads the header of a response, whose stub data may be truncated. Returns its length in
-    /// bytes, and the error information if there is any.
+    /// Reads the header of a response. The stub data may be truncated. Returns the header's length
+    /// in bytes, and the error information if there is any.
     ///
     /// # Errors
     ///
-    /// The status for the caller in the place of results.
+    /// The status that the caller gets instead of results.
     fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<(usize, Option<Words>), Status>;
 }
 
@@ -120,8 +120,8 @@ pub trait Routes: Send + Sync + fmt::Debug {
 pub trait Interfaces: Send + Sync + fmt::Debug {
     /// Returns the outcome of a proposed context.
     fn judge(&self, context: &Context) -> Outcome;
-    /// Returns the target of a request on this interface, made by this authenticated caller. The
-    /// relay caches the result.
+    /// Returns the target of a request by `caller`, and the properties of the interface. The relay
+    /// caches the result.
     ///
     /// # Errors
     ///
@@ -132,8 +132,8 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
         interface: SyntaxId,
         caller: Option<&Authenticated>,
     ) -> Result<(TargetId, Interface), Status>;
-    /// Checks whether the caller may make a call. The relay asks for every call, before it looks at
-    /// the arguments.
+    /// Checks whether the caller may make a call. The relay checks every call before it reads the
+    /// arguments.
     ///
     /// # Errors
     ///
@@ -167,13 +167,12 @@ impl Attribution {
     }
 }
 
-/// The maximum time until a peer reads what was sent to it, and until a server answers a proposal
-/// of contexts.
+/// The longest wait for a peer to read sent bytes, and for a server to answer a proposal of
+/// contexts.
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn limits(options: &Options) -> Limits {
-    // In FLAT, stub data exceeds its frame by a few bytes; in NDR64 it has at most twice the
-    // length.
+    // Stub data in FLAT is a few bytes longer than its frame; in NDR64 it is at most twice as long.
     Limits { message_max: options.max_frame.saturating_mul(2), ..Limits::default() }
 }
 

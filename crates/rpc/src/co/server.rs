@@ -66,8 +66,8 @@ impl Exemption {
 /// A refusal for a client's identity or protection, before any access check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial<'a> {
-    /// The refusal of a call below the minimum level, or by a client whose authentication failed,
-    /// or of which the verification trailer means another call.
+    /// The refusal of a call: the call is below the minimum level, the client's authentication
+    /// failed, or the verification trailer means another call.
     Call {
         /// The interface, if the call's context is known.
         interface: Option<SyntaxId>,
@@ -94,8 +94,8 @@ pub enum ServerEvent<'a> {
     Call(IncomingCall<'a>),
     /// The client asked for this call to be cancelled; the call still needs an answer.
     Cancelled(u32),
-    /// The client abandoned this call. Its response is not sent; one that was sent before is
-    /// ignored.
+    /// The client abandoned this call. Its response will not be sent; if it was sent before, the
+    /// client ignores it.
     Orphaned(u32),
 }
 
@@ -265,7 +265,8 @@ impl ServerAssociation {
         Ok(Found::Nothing)
     }
 
-    /// Processes a request. A malformed one is answered with a fault before the association ends.
+    /// Processes a request. A malformed request is answered with a fault before the association
+    /// ends.
     fn request(&mut self, unit: Range<usize>, header: &Header) -> Result<Found, AssociationError> {
         // The part before the stub data is never encrypted.
         let Request { context_id, opnum, .. } = Request::read(&Unit::open(self.input.bytes(unit.clone()))?)?;
@@ -318,7 +319,7 @@ impl ServerAssociation {
     ) -> Result<Found, AssociationError> {
         let (id, limit) = (header.call_id, self.options.limits.message_max);
         // Refused clients must not occupy memory: their first incomplete fragment ends the
-        // association. Anonymous clients must not either, where they may call some methods only.
+        // association. The same holds for anonymous clients if they may call only some methods.
         let is_anonymous = origin.security.is_none() && self.options.least.is_some();
         if !header.has(flags::WHOLE) && (is_anonymous || self.denies(origin, &head)) {
             self.note_denied(origin, &head);
@@ -387,7 +388,7 @@ impl ServerAssociation {
     /// # Errors
     ///
     /// [`AssociationError::Misuse`] if there is no such call, and the security context's error if
-    /// it cannot sign the response.
+    /// the context cannot sign the response.
     pub fn respond(&mut self, id: u32, stub: &[u8]) -> Result<(), AssociationError> {
         let Pending { context_id, security, cancels, is_orphan, .. } = self.answered(id)?;
         if is_orphan {
@@ -467,7 +468,7 @@ impl ServerAssociation {
         self.pending.len()
     }
 
-    /// Returns the presentation context with an identifier.
+    /// Returns the accepted presentation context with an identifier, if there is one.
     pub fn presentation(&self, id: u16) -> Option<&Presentation> {
         self.presentations.iter().find(|presentation| presentation.id == id)
     }

@@ -394,7 +394,7 @@ fn nonsensical_bind_proposals_are_refused() {
         let nak = BindNak::new(4, BindNak::NOT_SPECIFIED);
         assert_eq!(propose(contexts, group), (Err(AssociationError::Proposal), Ok(nak)));
     }
-    // Another interface replaces an accepted context.
+    // Another interface is proposed for an accepted context.
     let mut pair = Pair::bound();
     let other = Context { interface: FLAT, ..context(0, &[NDR]) };
     let bind =

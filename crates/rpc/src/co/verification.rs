@@ -26,7 +26,7 @@ mod commands {
     pub(super) const MUST_PROCESS: u16 = 0x8000;
 }
 
-/// The bit of the bitmask that says that the client supports signatures that cover headers.
+/// The bit of the bitmask for support of signatures that cover headers.
 const HEADER_SIGNING: u32 = 1;
 
 /// The fields that a trailer repeats.
@@ -71,16 +71,16 @@ impl Verified {
         bytes
     }
 
-    /// Compares the trailer of received stub data, if it has one. Returns the length of the stub
-    /// data without the trailer.
+    /// Compares the trailer of received stub data, if there is one, with this call. Returns the
+    /// length of the stub data without the trailer.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] if the client means another call than the one that was received.
+    /// [`Mismatch`] if the client means another call than the received call.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
-        // The bytes before the trailer are the caller's arguments, which the caller may have from
-        // another process.
+        // The search begins at the end, because the bytes before the trailer are arguments. These
+        // may come from another process and contain a false trailer.
         for at in (first..stub.len()).step_by(ALIGN).rev() {
             let Some(trailer) = stub[at..].strip_prefix(&SIGNATURE) else { continue };
             match self.compare(trailer) {
@@ -117,7 +117,7 @@ impl Verified {
     }
 }
 
-/// The client means another call than the one that was received.
+/// The client means another call than the received call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mismatch;
 
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn arguments_do_not_hide_the_trailer() {
         let true_trailer = verified().trailer(0);
-        // The length up to the last command, which the false trailer shares.
+        // The length up to the last command, which ends the false trailer, too.
         let swallowed = (true_trailer.len() - 20) as u16;
         let arguments = [&SIGNATURE[..], &9_u16.to_le_bytes(), &swallowed.to_le_bytes()].concat();
         let other = SyntaxId { uuid: Uuid(0x1235), version: 1 };

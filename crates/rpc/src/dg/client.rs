@@ -1,5 +1,5 @@
-//! The client's side of calls: an activity makes one call at a time and retransmits until it is
-//! answered (C706 10.2).
+//! The client's side of calls: an activity makes one call at a time, and retransmits the call until
+//! the server answers (C706 10.2).
 
 use super::conversation;
 use super::output::Output;
@@ -92,7 +92,7 @@ struct Unacknowledged {
     since: Instant,
 }
 
-/// An activity: a client's calls of one server, one at a time.
+/// An activity: a client's calls to one server, one at a time.
 #[derive(Debug)]
 pub struct Activity {
     id: Uuid,
@@ -116,7 +116,7 @@ pub struct Activity {
 
 impl Activity {
     /// Creates an activity of a client. Both UUIDs must be unpredictable: an attacker who knows the
-    /// activity's can forge responses.
+    /// activity's UUID can forge responses.
     pub fn new(id: Uuid, client: Uuid, limits: Limits, is_near: bool) -> Self {
         Self {
             id,
@@ -219,8 +219,8 @@ impl Activity {
         self.call = None;
     }
 
-    /// Processes a datagram of the server. A malformed one, or one of another activity, has no
-    /// effect.
+    /// Processes a datagram of the server. Malformed datagrams and datagrams of other activities
+    /// have no effect.
     pub fn receive(&mut self, now: Instant, datagram: &[u8]) {
         let Ok((header, body)) = Header::read(datagram) else { return };
         if header.kind == PduType::REQUEST {
@@ -321,8 +321,8 @@ impl Activity {
         }
     }
 
-    /// Ends the call. The server keeps its response until it is acknowledged, unless the call is
-    /// idempotent.
+    /// Ends the call. The server keeps the response until the client acknowledges it, unless the
+    /// call is idempotent and the response is one unit.
     fn ended(&mut self, now: Instant, header: &Header, outcome: Outcome) {
         let Some(call) = &mut self.call else { return };
         let is_kept = !call.is_idempotent || header.has(flags::FRAGMENT);
@@ -333,8 +333,7 @@ impl Activity {
         call.outcome = Some(outcome);
     }
 
-    /// Acknowledges a response again that the server has retransmitted, since the acknowledgement
-    /// was lost.
+    /// Acknowledges a retransmitted response again, because the first acknowledgement was lost.
     fn repeat_ack(&mut self, header: &Header) {
         let is_end = matches!(header.kind, PduType::RESPONSE | PduType::FAULT) && header.is_last();
         if is_end && self.call.is_none() && header.sequence == self.sequence {
@@ -357,7 +356,7 @@ impl Activity {
                 Status::YOU_CRASHED
             } else {
                 // From now on the boot time identifies this instance of the server, which may have
-                // begun the call. If the server is restarted, it counts as another one.
+                // begun the call. A restarted server counts as another instance.
                 *boot = question.boot;
                 Status(0)
             };

@@ -2,8 +2,8 @@
 //! keep-alive messages of clients.
 //!
 //! Clients implement `conv`, on the socket that their calls come from. Before a server executes an
-//! activity's first call, it asks the client for the activity's identity and current call. Servers
-//! implement `convc`: a client uses it to show that it is alive.
+//! activity's first call, the server asks the client for the activity's identity and current call.
+//! Servers implement `convc`: with its method, a client shows that it is alive.
 
 use super::pdu::{Header, PduType, flags};
 use crate::octets::{ByteOrder, Reader, Short, Writer};
@@ -37,13 +37,13 @@ pub(super) struct Answer {
     /// The client's address space, which all of its activities share. `None` if the client does not
     /// name it.
     pub(super) client: Option<Uuid>,
-    /// 0 if the activity makes the call, otherwise the reason.
+    /// 0 if the client confirms the call, otherwise the reason why not.
     pub(super) status: Status,
 }
 
 impl Question {
-    /// Appends the request, made as a call of an activity of the server's own. `is_simple` selects
-    /// the operation that older clients have, too.
+    /// Appends the request: the call `sequence` of the server's own activity `asking`. `is_simple`
+    /// selects the operation that older clients have, too.
     pub(super) fn write(self, (asking, sequence): (Uuid, u32), is_simple: bool, bytes: &mut Vec<u8>) {
         let opnum = if is_simple { WHO_ARE_YOU } else { WHO_ARE_YOU_2 };
         let header = Header {
@@ -74,8 +74,8 @@ impl Answer {
     }
 }
 
-/// Appends a client's response to a request on an interface that it implements. `about` returns the
-/// state of an activity.
+/// Appends a client's response to a request: the results of a method of `conv`, or a refusal.
+/// `about` returns the state of an activity.
 pub(super) fn perform(
     request: &Header,
     stub: &[u8],
@@ -109,14 +109,15 @@ pub(super) fn perform(
     });
 }
 
-/// Appends a client's keep-alive request, made as an activity of its own.
+/// Appends a client's keep-alive request, a call of an activity that makes no other calls.
 pub(super) fn write_indy(activity: Uuid, sequence: u32, client: Uuid, bytes: &mut Vec<u8>) {
     let flags = flags::MAYBE | flags::IDEMPOTENT;
     let header = Header { flags, interface: CONVC, opnum: INDY, ..Header::new(PduType::REQUEST, activity, sequence) };
     header.write_with(bytes, |writer| writer.uuid(client));
 }
 
-/// Reads a keep-alive request. Returns the client's address space.
+/// Reads a keep-alive request. Returns the client's address space, or `None` for another or a
+/// malformed request.
 pub(super) fn read_indy(header: &Header, stub: &[u8]) -> Option<Uuid> {
     (header.opnum == INDY).then(|| Reader::new(stub, header.order).uuid().ok())?
 }

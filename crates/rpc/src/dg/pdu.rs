@@ -158,8 +158,8 @@ pub struct Header {
     pub interface_hint: u16,
     /// The index of the activity at the server, or [`NO_HINT`].
     pub activity_hint: u16,
-    /// The fragment's number; in a fack, the number of the last fragment of those received without
-    /// gaps.
+    /// The fragment's number; in a fack, the number of the last fragment before the first missing
+    /// one.
     pub fragment: u16,
     /// The security provider; 0 for none.
     pub auth: u8,

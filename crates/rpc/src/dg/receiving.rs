@@ -36,7 +36,7 @@ impl Assembly {
         Self { window, ..Self::default() }
     }
 
-    /// Returns the bytes that the message holds.
+    /// Returns the number of bytes that the message holds.
     pub(super) fn held(&self) -> usize {
         self.stub.len() + self.early_bytes
     }

@@ -1,9 +1,9 @@
 //! An outgoing message: cut into fragments, of which as many are under way as receiver and network
 //! allow.
 //!
-//! Facks report the fragments that have arrived. A fragment that was sent before the unit that a
-//! fack answers, by its serial number, and has not arrived counts as lost and is retransmitted at
-//! once. Other unacknowledged fragments are retransmitted by a timer.
+//! Facks report the fragments that have arrived. A fragment counts as lost, and is retransmitted at
+//! once, if it has not arrived and its serial number comes before that of the unit that the fack
+//! answers. Other unacknowledged fragments are retransmitted by a timer.
 
 use super::output::Output;
 use super::pdu::{Fack, Header, flags};
@@ -43,8 +43,8 @@ impl Receiver {
         self.window = usize::from(fack.window) << 10;
     }
 
-    /// Returns the stub data of a unit in bytes: a multiple of 8, as the standard demands (C706
-    /// 12.5.2.13).
+    /// Returns the length of a unit's stub data in bytes: a multiple of 8, as the standard demands
+    /// (C706 12.5.2.13).
     fn body(&self) -> usize {
         (self.fragment - Header::SIZE) & !7
     }
@@ -65,7 +65,7 @@ struct Sent {
 pub(super) struct Sending {
     head: Header,
     stub: Vec<u8>,
-    /// The sent fragments, by number. Retransmissions do not change the cuts.
+    /// The sent fragments, by number. Retransmissions do not change their boundaries.
     sent: Vec<Sent>,
     /// The number of the first unacknowledged fragment.
     first: usize,
@@ -81,7 +81,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Creates a message. `head` is its header, without the fields that differ between fragments.
+    /// Creates a message. `head` is the header, without the fields that differ between fragments.
     pub(super) fn new(head: Header, stub: Vec<u8>, receiver: &Receiver, now: Instant) -> Self {
         let is_whole = stub.len() <= receiver.body();
         Self {
@@ -225,7 +225,7 @@ impl Sending {
         self.send(self.first, true, to, output);
     }
 
-    /// Whether an earlier unit has acknowledged more fragments than those up to `fragment`.
+    /// Whether an earlier unit has acknowledged fragments behind `fragment`.
     pub(super) fn is_ahead_of(&self, fragment: u16) -> bool {
         self.first > usize::from(fragment.wrapping_add(1))
     }
@@ -238,7 +238,7 @@ impl Sending {
         (0..again).for_each(|number| self.send(number, number + 1 == again, to, output));
     }
 
-    /// Retransmits a fragment if it is time. Returns whether it was.
+    /// Retransmits a fragment if the timer has expired. Returns whether it has.
     pub(super) fn tick<T: Copy>(&mut self, now: Instant, to: T, output: &mut Output<T>) -> bool {
         if self.has_arrived() || now < self.repeat_at {
             return false;

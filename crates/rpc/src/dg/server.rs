@@ -33,7 +33,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The number of retransmissions of a response. A client that still lacks it asks by a ping.
+/// The number of retransmissions of a response. A client that still has no response sends a ping.
 const REPEATS_MAX: u32 = 5;
 /// The time after which an idle activity is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(300);
@@ -132,12 +132,12 @@ impl Server {
         &mut self.output
     }
 
-    /// Returns the oldest event.
+    /// Removes and returns the oldest event, if there is one.
     pub fn next_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
 
-    /// Returns the bytes of arguments and results that the server holds.
+    /// Returns the number of bytes of arguments and results that the server holds.
     pub fn held(&self) -> usize {
         self.hosts.bytes()
     }
@@ -157,7 +157,8 @@ impl Server {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 
-    /// Changes an activity's state, and updates its host's share.
+    /// Changes an activity's state, and updates its host's share. Returns the result of `change`,
+    /// or `None` for an unknown activity.
     fn change<R>(&mut self, id: Uuid, change: impl FnOnce(&mut Activity) -> R) -> Option<R> {
         let activity = self.activities.get_mut(&id)?;
         let (host, before) = (activity.place.host(), activity.held());
@@ -259,7 +260,8 @@ impl Server {
         }
     }
 
-    /// Performs an activity's actions that are due. Returns the time of the next one.
+    /// Performs the due actions of an activity. Returns the time of the activity's next action, if
+    /// any.
     fn tick_activity(&mut self, id: Uuid, now: Instant) -> Option<Instant> {
         let silence_max = self.options.limits.silence_max;
         let activity = self.activities.get_mut(&id)?;

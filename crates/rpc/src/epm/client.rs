@@ -117,8 +117,8 @@ pub fn lookup_request(lookup: Lookup) -> (u16, Vec<u8>) {
     (op::LOOKUP, bytes)
 }
 
-/// Reads the response of an ept_lookup: the entries whose protocol sequences are known, and the
-/// position of the next call unless the lookup is complete.
+/// Reads the response of an ept_lookup: the entries with valid towers of known protocol sequences,
+/// and the position of the next call, or `None` if the lookup is complete.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ const LOOKUP: u128 = 0x3c5e_9a01_77d2_4b1f << 64;
 pub struct Entry {
     /// The object's UUID, or nil for all objects.
     pub object: Uuid,
-    /// The interface and its endpoint. An unspecified host stands for the mapper's own.
+    /// The interface and its endpoint. An unspecified host stands for the mapper's own host.
     pub tower: Tower,
     /// The description for users.
     pub annotation: String,
@@ -33,7 +33,7 @@ pub struct Entry {
 pub struct Registrant(pub u64);
 
 impl Registrant {
-    /// The owner that no caller can be.
+    /// The owner of the host's own entries, which no caller can be.
     pub const NOBODY: Self = Self(0);
 }
 
@@ -42,16 +42,16 @@ impl Registrant {
 pub struct Caller {
     /// The host's IPv4 address by which the caller reached the mapper.
     pub local: [u8; 4],
-    /// The owner of the entries that the caller may change; `None` for a caller that may change
-    /// none, such as one of another host.
+    /// The owner of the entries that the caller may change; `None` for a caller that may change no
+    /// entries, such as a caller on another host.
     pub registrant: Option<Registrant>,
 }
 
 /// The entries registered at a host.
 ///
 /// The handle of a lookup that takes several calls holds the number of the next entry. The mapper
-/// therefore keeps no state for clients that never return, and a forged handle merely begins
-/// elsewhere.
+/// therefore keeps no state for clients that never return, and a forged handle merely makes the
+/// lookup begin at another entry.
 #[derive(Debug, Default)]
 pub struct Mapper {
     // Invariant: sorted by number, in ascending order without duplicates.
@@ -97,7 +97,7 @@ impl Inquiry {
     }
 }
 
-/// Whether the version of `found` satisfies `wanted` under a vers_option.
+/// Whether `found` is the interface `wanted` in a version that satisfies a vers_option.
 fn is_version(option: u32, wanted: SyntaxId, found: SyntaxId) -> bool {
     let major = |syntax: SyntaxId| syntax.version as u16;
     let minor = |syntax: SyntaxId| (syntax.version >> 16) as u16;
@@ -112,7 +112,7 @@ fn is_version(option: u32, wanted: SyntaxId, found: SyntaxId) -> bool {
         }
 }
 
-/// Reads a full or unique pointer and its referent, if it is not null.
+/// Reads a full or unique pointer and its referent; `None` for a null pointer.
 fn pointer<'a, T>(
     reader: &mut Reader<'a>,
     read: impl Fn(&mut Reader<'a>) -> Result<T, crate::octets::Short>,
@@ -158,7 +158,7 @@ pub(super) fn put_tower(writer: &mut Writer<'_>, tower: &[u8]) {
 }
 
 /// Returns the referent identifier of a tower's pointer. Full pointers with equal identifiers are
-/// aliases, so each tower has its own.
+/// aliases, so each tower has its own identifier.
 pub(super) fn referent(at: usize) -> u32 {
     REFERENT + 4 * at as u32
 }
@@ -340,8 +340,8 @@ impl Mapper {
     }
 }
 
-/// Returns the first `max` of the matching entries, and the number at which the lookup goes on. A
-/// full response may have a successor.
+/// Returns the first matching entries, at most `max` and [`ANSWERED_MAX`]. If there are that many,
+/// also returns the number at which the lookup goes on.
 fn first_entries<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
     let max = usize::try_from(max).unwrap_or(usize::MAX).min(ANSWERED_MAX);
     let found: Vec<_> = found.take(max).collect();
@@ -349,8 +349,7 @@ fn first_entries<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Ve
     (found.into_iter().map(|known| &known.entry).collect(), next)
 }
 
-/// Returns the tower, with the host's address as the caller reaches it in the place of
-/// [`ANY_HOST`].
+/// Returns the tower. The address by which the caller has reached the mapper replaces [`ANY_HOST`].
 fn tower_for(tower: &Tower, caller: &Caller) -> Tower {
     match tower.way {
         Way::Tcp(ANY_HOST, port) => Tower { way: Way::Tcp(caller.local, port), ..tower.clone() },
@@ -378,7 +377,8 @@ pub(super) fn read_heads(reader: &mut Reader<'_>, count: usize) -> Result<Vec<He
     Ok(heads)
 }
 
-/// Reads the entries of ept_insert or ept_delete; `None` if one has an unknown protocol sequence.
+/// Reads the entries of ept_insert or ept_delete; `None` if a tower is invalid or has an unknown
+/// protocol sequence.
 fn read_entries(reader: &mut Reader<'_>) -> Result<Option<Vec<Entry>>, Status> {
     let (count, max) = (reader.u32()?, reader.u32()?);
     let count = usize::try_from(count).ok().filter(|&it| max == count && it <= ENTRIES_MAX);

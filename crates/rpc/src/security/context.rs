@@ -14,8 +14,9 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// [`SecurityError::Denied`] if there are no credentials for that server, and
-/// [`SecurityError::UnknownType`] for a mechanism other than SPNEGO and NTLM.
+/// [`SecurityError::Denied`] if there are no credentials for that server,
+/// [`SecurityError::UnknownType`] for a mechanism other than SPNEGO and NTLM, and
+/// [`SecurityError::Mechanism`] if the kernel provides no random numbers.
 pub fn initiate(
     kind: AuthType,
     level: Level,
@@ -91,7 +92,7 @@ impl<E: Exchange> Context<E> {
     }
 
     /// Returns the established context for a message at `level`, which has to be the negotiated
-    /// one: a peer must not weaken it.
+    /// level: a peer must not weaken the protection.
     fn made(&mut self, level: Level) -> Result<&mut Established, SecurityError> {
         if level != self.level {
             return Err(SecurityError::Level(level as u8));

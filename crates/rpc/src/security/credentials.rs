@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The identity that a client claims, with its proof.
 #[derive(Clone)]
 pub enum Credential {
-    /// No identity. Servers accept this only if configured to.
+    /// No identity. Servers accept it only if their accounts allow anonymous clients.
     Anonymous,
     /// A user with a password.
     User {
@@ -61,8 +61,9 @@ pub trait Accounts: Send + Sync {
     fn hash(&self, domain: &str, user: &str) -> Option<NtHash>;
 
     /// Returns the principal of a client that has proved to have the password of [`Self::hash`]. By
-    /// default domain and name are those that the client has written. Accounts that ignore a part
-    /// of them should not repeat that part, since each principal counts as a user of its own.
+    /// default the principal has the domain and the name that the client has written. Accounts that
+    /// ignore one of the two should leave it out of the principal, since each principal counts as a
+    /// separate user.
     fn principal(&self, domain: &str, user: &str) -> Principal {
         Principal { domain: domain.to_owned(), user: user.to_owned() }
     }
@@ -92,7 +93,7 @@ pub struct AccountTable {
 }
 
 impl AccountTable {
-    /// Adds a user, or replaces its password.
+    /// Adds a user, or replaces the password of a known user.
     #[must_use]
     pub fn with(mut self, user: &str, hash: NtHash) -> Self {
         self.users.insert(uppercase(user), (user.to_owned(), hash));
@@ -180,8 +181,8 @@ impl fmt::Debug for AccountTable {
     }
 }
 
-/// Converts a name to upper case character by character. A character with several upper-case ones
-/// stays unchanged, as in the original NTLM.
+/// Converts a name to upper case character by character. A character whose upper case has several
+/// characters stays unchanged, as in the original NTLM.
 pub(super) fn uppercase(name: &str) -> String {
     let capital = |small: char| {
         let mut capitals = small.to_uppercase();

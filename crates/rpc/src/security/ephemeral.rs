@@ -3,7 +3,7 @@
 //!
 //! Each end makes a key pair, sends the public key, and forgets the private one after
 //! [`Ephemeral::agree`]. An attacker who learns the password later cannot compute the secret from
-//! recorded legs.
+//! the recorded legs of a proof.
 //!
 //! Secrets stay in their boxes, since a move would leave a copy behind that is not wiped.
 
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(*bob.agree(alice).unwrap().bytes(), secret);
     }
 
-    /// The points of low order that RFC 7748 warns of.
+    /// Two points of low order, with which every key pair has the secret 0 (RFC 7748, 6.1).
     #[test]
     fn keys_that_lead_to_a_known_secret_are_refused() {
         let mut one = [0; PUBLIC_KEY];

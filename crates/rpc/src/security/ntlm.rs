@@ -1,5 +1,5 @@
-//! NTLM: authentication by challenge and response, and the protection of messages that follows from
-//! it (MS-NLMP).
+//! NTLM: authentication by challenge and response, and protection of messages with the resulting
+//! keys (MS-NLMP).
 //!
 //! Three messages establish a context. The client sends its capabilities (NEGOTIATE). The server
 //! answers with a nonce and its names (CHALLENGE). The client proves its knowledge of the password
@@ -31,8 +31,8 @@ use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 use zeroize::Zeroizing;
 
-/// The greatest length of a message, in bytes. The largest implementations send less than two
-/// thousand.
+/// The greatest length of a message, in bytes. The messages of existing implementations have less
+/// than two thousand.
 pub const TOKEN_MAX: usize = 16 * 1024;
 
 /// The external inputs of an exchange: the time and unpredictable numbers.
@@ -134,7 +134,7 @@ pub enum NtlmError {
     },
     /// The signature of NTLM messages is missing.
     NotNtlm,
-    /// The message is another one than expected.
+    /// The message has another type than expected.
     Type {
         /// The received type.
         found: u32,
@@ -201,7 +201,7 @@ pub enum NtlmError {
     Integrity,
     /// The user is unknown, the password is wrong, or anonymous clients are not accepted.
     Denied,
-    /// Too many proofs for the user were wrong just before.
+    /// Too many recent proofs for the user were wrong.
     Barred,
     /// A signature does not match the message and its sequence number.
     Signature,

@@ -1,12 +1,13 @@
-//! Protection of a connection's packets: ChaCha20 and Poly1305 (RFC 8439), with keys of their own
-//! for each direction.
+//! Protection of a connection's packets: ChaCha20 and Poly1305 (RFC 8439), with separate keys for
+//! each direction.
 //!
 //! The keys follow from the key of a security context and from an ephemeral secret, by HKDF with
 //! SHA-256 (RFC 5869). Each key protects a *phase* of 2^20 packets. The next key follows from a
-//! secret that is replaced at the same time, so secrets stolen from an end do not open packets of
-//! earlier phases, except the previous one until its last packets are here or lost. They open those
-//! of every later phase, since no new exchange of keys takes place. Secrets stay in their boxes,
-//! since a move would leave a copy behind that is not wiped.
+//! secret that is replaced at the same time. Secrets stolen from an end therefore do not open
+//! packets of earlier phases. The only exception is the previous phase, until its last packets have
+//! arrived or count as lost. Stolen secrets open the packets of every later phase, since no new
+//! exchange of keys takes place. Secrets stay in their boxes, since a move would leave a copy
+//! behind that is not wiped.
 
 use super::ephemeral::AgreedSecret;
 use super::secret::hmac_of;
@@ -19,13 +20,13 @@ use sha2::Sha256;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The purpose of the codes that are HKDF's salt, which distinguishes them from other codes of the
-/// context.
+/// The purpose of the codes that serve as HKDF's salt. The purpose distinguishes these codes from
+/// other codes of the context.
 const SALT: &[u8] = b"obvia packets, salt\0";
 /// The purposes of the two directions' first secrets.
 const TO_SERVER: &[u8] = b"obvia packets, client to server";
 const TO_CLIENT: &[u8] = b"obvia packets, server to client";
-/// The purposes of what follows from a phase's secret.
+/// The purposes of the two values that follow from a phase's secret.
 const KEY: &[u8] = b"obvia packets, key";
 const NEXT: &[u8] = b"obvia packets, next secret";
 
@@ -42,7 +43,7 @@ pub(super) enum Side {
     Server,
 }
 
-/// The secret from which the keys of a phase and of later ones follow.
+/// The secret from which the keys of a phase and of later phases follow.
 type Secret = Zeroizing<[u8; 32]>;
 
 /// The key of one direction's packets in one phase.
@@ -78,9 +79,9 @@ pub(super) struct Packets {
     level: Level,
     own: Box<Phase>,
     peers: Box<Phase>,
-    // The peer's previous phase, until its last packets are here or lost.
+    // The peer's previous phase, until its last packets have arrived or count as lost.
     previous: Option<Box<Phase>>,
-    // The phase after the peer's, from the first packet on that says to belong to it.
+    // The phase after the peer's current phase, once a packet has claimed to belong to it.
     coming: Option<Box<Phase>>,
 }
 
@@ -110,8 +111,8 @@ impl Packets {
         Self { level, own: Phase::new(0, own), peers: Phase::new(0, peers), previous: None, coming: None }
     }
 
-    /// Follows the peer to its next phase, or forgets the previous one, after a packet of this
-    /// sequence was opened.
+    /// Follows the peer to its next phase, or forgets the previous phase, after a packet with this
+    /// sequence number was opened.
     fn note(&mut self, sequence: u64) {
         if sequence >> PHASE_BITS > self.peers.number
             && let Some(coming) = self.coming.take()
@@ -123,7 +124,8 @@ impl Packets {
     }
 }
 
-/// Opens a packet with a key, and decrypts it if the level is privacy.
+/// Verifies a packet with a key, and decrypts the packet at the privacy level. Returns whether the
+/// tag is right.
 fn open(key: &ChaCha20Poly1305, level: Level, number: Nonce, datagram: &mut [u8], tag: [u8; TAG]) -> bool {
     let (nonce, tag) = (nonce(number), tag.into());
     if level == Level::Privacy {
@@ -223,7 +225,7 @@ mod tests {
         assert!(!other.open(NUMBER, &mut sealed, &tag), "of another level");
     }
 
-    /// The two ends of a connection, and packets from the first to the second one.
+    /// The two ends of a connection, with packets from the first end to the second.
     struct Ends(Packets, Packets);
 
     impl Ends {
@@ -285,7 +287,7 @@ mod tests {
         }
     }
 
-    /// Computed with Python's `hmac`.
+    /// The expected secret was computed with Python's `hmac`.
     #[test]
     fn phases_follow_from_a_secret_as_the_documentation_says() {
         let phase = Phase::new(0, &Zeroizing::new([1; 32])).following();

@@ -1,13 +1,13 @@
-//! Proofs: mutual authentication of the two ends of an unprotected connection, when it is
-//! established.
+//! Proofs: mutual authentication of the two ends of an unprotected connection, while the connection
+//! is being established.
 //!
 //! The client sends *legs*, and the server answers each. First the ends exchange the tokens of a
-//! security context, as in a bind, and an ephemeral public key each. Once both have the context,
-//! each *seals* the exchange: it sends a code with the context's key over all legs so far and over
-//! the *place*, which is the host where the connection ends: the host that the client has called,
-//! and the one as which the server was called. Each end thereby learns that the peer knows the
-//! password, has seen these very legs and agrees about the place. A relay that forwards an exchange
-//! to a server at another place gets no seal that is valid there, and cannot make one.
+//! security context, as in a bind, and ephemeral public keys. Once both ends have the context, each
+//! *seals* the exchange: it sends a code with the context's key over all legs so far and over the
+//! *place*. The place is the host where the connection ends: for the client the host that it has
+//! called, for the server the host as which it was called. Each end thereby learns that the peer
+//! knows the password, has seen these very legs and agrees about the place. A relay that forwards
+//! an exchange to a server at another place gets no seal that is valid there, and cannot make one.
 //!
 //! The keys of packets follow from the context's key and from the secret of the two ephemeral keys.
 //! Without that secret, a password that becomes known later does not open recorded packets.
@@ -20,7 +20,7 @@
 //! | 0 | 1 | version: 2 |
 //! | 1 | 1 | the leg's kind: see [`LegKind`] |
 //! | 2 | 1 | the mechanism in the first leg, else zero |
-//! | 3 | 1 | the level at which packets are protected from then on in the first leg, else zero |
+//! | 3 | 1 | the level of the packets' protection after the proof, in the first leg, else zero |
 //! | 4 | 4 | the length of the token |
 
 use super::ephemeral::{AgreedSecret, Ephemeral, PUBLIC_KEY, PublicKey};
@@ -214,7 +214,7 @@ enum Proving {
     /// The first leg was not sent yet.
     New,
     /// The security context is being established; `is_made` tells whether this side has established
-    /// it.
+    /// the context.
     Tokens { is_made: bool, own: Ephemeral },
     /// The server's seal is expected.
     Sealed { secret: AgreedSecret },
@@ -234,7 +234,7 @@ impl Prover {
     ///
     /// # Errors
     ///
-    /// [`SecurityError`] if the security context fails.
+    /// [`SecurityError`] if the security context fails, or the kernel provides no random numbers.
     pub fn begin(&mut self) -> Result<Vec<u8>, SecurityError> {
         let Step { token, is_done } = self.context.step(&[])?;
         let own = Ephemeral::draw()?;
@@ -344,8 +344,8 @@ impl Verifier {
     ///
     /// # Errors
     ///
-    /// [`SecurityError`] if the leg is wrong, or the client is not authenticated. The proof is over
-    /// then.
+    /// [`SecurityError`] if the leg is wrong, the client is not authenticated, or the level of
+    /// packets is below the minimum. The proof is over then.
     pub fn answer(&mut self, leg: &[u8]) -> Result<Verdict, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Verifying::Over);
         let Leg { leg_kind, kind, level, key, token } = Leg::from_wire(leg)?;

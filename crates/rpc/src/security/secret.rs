@@ -45,8 +45,8 @@ pub(crate) fn hmac(key: &[u8; 16], parts: &[&[u8]]) -> Hmac<Md5> {
     hmac_of(key, parts)
 }
 
-/// Computes HMAC with a hash whose blocks have 64 bytes, as those of MD5 and SHA-256, over the
-/// concatenated parts.
+/// Computes HMAC over the concatenated parts, with a hash whose blocks have 64 bytes, such as MD5
+/// and SHA-256.
 pub(super) fn hmac_of<M>(key: &[u8], parts: &[&[u8]]) -> M
 where
     M: Mac + KeyInit<KeySize = U64>,
@@ -64,8 +64,7 @@ pub(super) fn hmac_value(key: &[u8; 16], parts: &[&[u8]]) -> Key {
     Zeroizing::new(hmac(key, parts).finalize().into_bytes().into())
 }
 
-/// Computes a code of the concatenated parts that only those who know the key can compute
-/// (HMAC-MD5).
+/// Returns a code of the concatenated parts that cannot be computed without the key (HMAC-MD5).
 pub fn code_of(key: &[u8; 16], parts: &[&[u8]]) -> u128 {
     u128::from_le_bytes(hmac(key, parts).finalize().into_bytes().into())
 }

@@ -1,8 +1,8 @@
 //! SPNEGO: negotiates a mechanism, which is NTLM here, and detects tampering with the negotiation
 //! (RFC 4178, MS-SPNG).
 //!
-//! The client lists its mechanisms, and may add the first token of the most preferred one. If the
-//! mechanism supports signatures, both sides sign the list at the end, byte by byte as it was
+//! The client lists its mechanisms, and may add the first token of its most preferred mechanism. If
+//! the mechanism supports signatures, both sides sign the list at the end, byte by byte as it was
 //! received.
 
 mod acceptor;
@@ -30,7 +30,7 @@ pub enum SpnegoError {
     Short,
     /// A length is not encoded in DER.
     Length,
-    /// An element is another one than expected.
+    /// An element has another tag than expected.
     Element {
         /// The received tag.
         found: u8,

@@ -30,9 +30,9 @@ pub struct ServerCall<'a> {
     turns: u8,
 }
 
-/// The maximum number of region look-ups in one call, which needs one for each of its arrays by
-/// reference. The limit is for callers that keep changing a reference while the server reads it.
-/// The same number limits the nesting of stubs.
+/// The maximum number of region look-ups in one call. A call needs one for each of its arrays by
+/// reference; the limit stops callers that keep changing a reference while the server reads it. The
+/// same number limits the nesting of stubs.
 const TURNS_MAX: u8 = 2 * REGION_CACHES as u8;
 
 /// The answer to a call: returned by a stub, published by the loop.
@@ -62,7 +62,7 @@ impl Answer {
         Self(status.0 as u64 | Self::FAULT)
     }
 
-    /// Whether an answer without results is that of a failed method, rather than a fault.
+    /// Whether an answer without results stands for a failed method rather than a fault.
     const fn is_failure(self) -> bool {
         (self.0 >> 32) as u32 == u32::MAX
     }
@@ -158,16 +158,16 @@ impl ServerCall<'_> {
         self.tx.response_frame(length, 0, Seconds::<1>).ok()
     }
 
-    /// Returns the place of [`Self::reply_in_area`] if it needs no wait and no growth, otherwise
-    /// `None`.
+    /// Returns the place of [`Self::reply_in_area`], or `None` if a wait or a larger area would be
+    /// needed.
     #[inline(always)]
     pub fn reply_at_hand(&mut self, length: usize) -> Option<&mut [u8]> {
         self.in_area = true;
         self.tx.next_area_frame(length)
     }
 
-    /// Returns the place of a response's frame that fits a slot. The call owns it until it is
-    /// answered.
+    /// Returns the place of a response's frame that fits a slot. The place belongs to the call
+    /// until the call is answered.
     #[inline(always)]
     pub fn reply_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         self.slot
@@ -211,7 +211,8 @@ impl ServerCall<'_> {
         self.in_area = false;
         match self.reply(frame.len(), 0) {
             Ok(place) if !frame.is_empty() => place.copy_from_slice(&frame),
-            // The caller is gone, or the frame exceeds the connection's limit.
+            // There is no error information, the caller is gone, or the frame exceeds the
+            // connection's limit.
             _ => return self.tx.send_inline(response, 0),
         }
         if self.in_area {
@@ -226,7 +227,7 @@ impl ServerCall<'_> {
 static WORDS: OnceLock<fn(u32) -> Option<Words>> = OnceLock::new();
 
 /// Sets the function that servers of this process call for the error information of a failed
-/// method, on the thread that executed it. The first function stays.
+/// method, on the thread that executed the method. The first function stays.
 pub fn set_words(words: fn(u32) -> Option<Words>) {
     // A second function is ignored.
     let _ = WORDS.set(words);
@@ -247,12 +248,12 @@ pub trait Service {
     /// response.
     fn abandoned(&mut self);
 
-    /// Drops what is no longer needed, after an alarm has interrupted a wait.
+    /// Drops the state that is no longer needed, after an alarm has interrupted a wait.
     fn tidy(&mut self);
 }
 
-/// The limit of a wait for the next message. Nothing is due at its end: removed targets and the end
-/// of the connection interrupt the wait.
+/// The limit of a wait for the next message. Nothing is due when the time is over: removed targets
+/// and the end of the connection interrupt the wait.
 const IDLE: Seconds<3600> = Seconds;
 
 /// The end of a wait for a message.

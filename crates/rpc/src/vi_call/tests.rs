@@ -6,7 +6,7 @@ use obvia_via::window::{Options, accept, connect};
 
 const LIMIT: Deadline = Deadline::after_secs(60);
 
-/// A service that answers every protocol data unit with one of so many bytes.
+/// A service that answers every protocol data unit with a unit of this many bytes.
 struct Answers(usize);
 
 impl Service for Answers {

@@ -1,6 +1,7 @@
 //! Error information of a failed method. A server sends it beside the HRESULT, in the frame of a
 //! fault (docs/flat.md).
 //!
+//! | offset | bytes | |
 //! |---|---|---|
 //! | 0 | 4 | the help context |
 //! | 4 | 4 | the length of the description |
@@ -52,7 +53,7 @@ impl Words {
         frame
     }
 
-    /// Reads a frame. Returns `None` if it is malformed; invalid UTF-8 is replaced.
+    /// Reads a frame. Returns `None` if the frame is malformed; invalid UTF-8 is replaced.
     pub fn from_frame(frame: &[u8]) -> Option<Self> {
         let (header, texts) = frame.split_first_chunk::<HEADER>()?;
         let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The VARTYPE of `unsigned hyper`.
 const VT_UI8: u16 = 21;
-/// The place of the first method behind those of IUnknown.
+/// The place of the first method behind IUnknown's methods.
 const FIRST: u16 = 3;
 
 pub(super) fn all(model: &Model) -> Value {
@@ -81,7 +81,7 @@ pub(super) fn member(member: &Member) -> Value {
     })
 }
 
-/// Returns the parameters of a method, which their expressions read.
+/// Returns the parameters of a method. Expressions in a parameter refer to other parameters.
 pub(super) fn params(model: &Model, params: &[Param]) -> Vec<Value> {
     let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
     params.iter().map(|param| self::param(model, param, &names)).collect()

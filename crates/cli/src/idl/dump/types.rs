@@ -6,7 +6,7 @@ use obvia_idl::model::{
 };
 use serde_json::{Value, json};
 
-/// Returns a type. `names` are the members or parameters that its expressions read.
+/// Returns a type. `names` are the members or parameters that the type's expressions read.
 pub(super) fn ty(model: &Model, of: &Type, names: &[&str]) -> Value {
     match of {
         Type::Base(base) => json!({ "kind": "base", "name": base.idl() }),
@@ -67,7 +67,7 @@ fn operand(of: &Operand, names: &[&str]) -> Value {
     json!({ "operand": name, "index": of.index, "is_target": of.deref, "type": of.base.idl() })
 }
 
-/// Returns the elements of an array of fixed size that travel in NDR.
+/// Returns which elements of an array of fixed size travel in NDR; null for all.
 pub(super) fn varying(of: Option<&Varying>, names: &[&str]) -> Value {
     match of {
         None => Value::Null,
@@ -76,8 +76,8 @@ pub(super) fn varying(of: Option<&Varying>, names: &[&str]) -> Value {
     }
 }
 
-/// Returns a value. `is_u64` says whether its type is that of the largest integers, which the model
-/// holds as signed ones.
+/// Returns a value. `is_u64` says whether the value's type is `unsigned hyper`, whose values the
+/// model holds as signed integers.
 pub(super) fn constant(of: &Constant, is_u64: bool) -> Value {
     match of {
         Constant::Int(value) if is_u64 => value.cast_unsigned().into(),
@@ -87,7 +87,7 @@ pub(super) fn constant(of: &Constant, is_u64: bool) -> Value {
     }
 }
 
-/// Returns the name of a type of Automation.
+/// Returns the name of an Automation type, or null for other types.
 pub(super) fn automation(of: Option<Memory>) -> Value {
     match of {
         None => Value::Null,

@@ -18,7 +18,7 @@ pub(super) fn classes(text: &str) -> Vec<Class> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        // The `class` of an `enum class`, or that of a template's parameter, declares no class.
+        // The `class` of an `enum class` or of a template's parameter declares no class.
         let is_other = at > 0 && ["enum", "<", ","].contains(&tokens[at - 1].text);
         if ["class", "struct"].contains(&token.text) && !is_other {
             found.extend(class(&tokens[at + 1..]));

@@ -80,7 +80,7 @@ fn read(attribute: &TokenStream) -> Option<Implement> {
     (is_it && list.delimiter() == Delimiter::Parenthesis).then(|| interfaces(list)).flatten()
 }
 
-/// Returns the interfaces of a list, by the last segments of their paths.
+/// Returns the interfaces of a list, by the last segments of their paths; `None` for an empty list.
 fn interfaces(list: &Group) -> Option<Implement> {
     let (mut interfaces, mut place, mut last, mut depth) = (Vec::new(), None, None, 0_usize);
     let mut end = list.span_open().byte_range().end;

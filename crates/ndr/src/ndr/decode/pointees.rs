@@ -53,7 +53,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(most)
     }
 
-    /// Reads the number of an array's elements if it is varying: C706 14.3.3.3.
+    /// Returns the number of an array's elements: `most`, or for a varying array the number on the
+    /// wire (C706 14.3.3.3).
     fn length(&mut self, base: usize, most: u64, length: Option<&'a Expr>) -> Result<u64> {
         let Some(length) = length else { return Ok(most) };
         let count = self.variance(most)?;

@@ -130,7 +130,7 @@ impl ClientAssociation {
         Ok(Found::Nothing)
     }
 
-    /// Stores the accepted contexts. Returns the outcomes of those that the caller proposed.
+    /// Stores the accepted contexts. Returns the outcomes of the contexts that the caller proposed.
     fn note(
         &mut self,
         opening: &Opening,

@@ -38,7 +38,8 @@ impl FragmentSizes {
     /// The length that servers use in the place of a lesser one (MS-RPCE 3.3.1.5.4).
     const INSTEAD: u16 = 2048;
 
-    /// Returns the longest fragment that both sides support in both directions.
+    /// Returns the length of the longest fragment that both sides support in both directions, or
+    /// [`Self::INSTEAD`] if that is less than [`Self::LEAST`].
     pub(crate) fn agreed(self, theirs: Self) -> u16 {
         let least = |sizes: Self| sizes.sent.min(sizes.received);
         let length = least(self).min(least(theirs)) & !7;
@@ -51,7 +52,7 @@ impl FragmentSizes {
 pub struct Bind {
     /// Whether the unit is an alter_context.
     pub alters: bool,
-    /// The header's flags without those of fragments: see [`flags`].
+    /// The header's flags without the flags of fragments: see [`flags`].
     pub flags: u8,
     /// The call identifier, which the answer repeats.
     pub call_id: u32,
@@ -105,7 +106,8 @@ impl Outcome {
         Self { result: NEGOTIATED, reason: features, transfer: Self::NO_SYNTAX }
     }
 
-    /// Accepts the first transfer syntax of `supported` that the client has proposed, or refuses.
+    /// Accepts the first transfer syntax of `supported` that the client has proposed, or refuses
+    /// the context if the client has proposed none of them.
     pub fn choose(context: &Context, supported: &[SyntaxId]) -> Self {
         let chosen = supported.iter().find(|syntax| context.transfers.contains(syntax));
         chosen.map_or(Self::refused(NO_TRANSFER_SYNTAX), |syntax| Self::accepted(*syntax))
@@ -117,8 +119,8 @@ impl Outcome {
 pub struct BindAck {
     /// Whether the unit answers an alter_context.
     pub alters: bool,
-    /// The header's flags without those of fragments. In a bind_ack these are the flags that the
-    /// server grants.
+    /// The header's flags without the flags of fragments. In a bind_ack these are the flags that
+    /// the server grants.
     pub flags: u8,
     /// The call identifier of the unit that is answered.
     pub call_id: u32,

@@ -1,4 +1,5 @@
-//! The client's relay: requests become calls of an association, and their results become responses.
+//! The client's relay: requests become calls of an association, and the calls' results become
+//! responses.
 
 use super::exchange::{Awaited, cache_target, put_fault, put_pdu};
 use super::translation::Translation;
@@ -17,9 +18,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Creates a window whose requests travel over a stream as calls of an association. The first
-/// message binds the association by a unit of its own. `security` authenticates this client and
-/// protects all calls.
+/// Creates a window whose requests travel over a stream as calls of an association. The relay binds
+/// the association with a separate unit before the first call. `security` authenticates this client
+/// and protects all calls.
 ///
 /// # Errors
 ///
@@ -63,8 +64,8 @@ struct State {
     association: ClientAssociation,
     /// The association group that the first bind asks for.
     wanted: u32,
-    /// Whether the association is known to be in the same group as all others of this client with
-    /// the server.
+    /// Whether the association is known to be in the same group as this client's other associations
+    /// with the server.
     has_joined: bool,
     /// The security parameters of the first bind.
     security: Option<Security>,
@@ -78,8 +79,8 @@ struct State {
     requested_bind: Option<RequestedBind>,
     /// The outstanding call.
     call: Option<Call>,
-    /// The number in the window of a call that failed before it was sent, and the status of the
-    /// fault.
+    /// A call that failed before it was sent: the number of its message in the window, and the
+    /// status of the fault.
     refused: Option<(u32, Status)>,
     /// The buffer for translations.
     scratch: Vec<u8>,
@@ -181,8 +182,8 @@ impl ClientRelay {
         Ok(way)
     }
 
-    /// Proposes a context for an interface and waits for the answer. Between calls, no other unit
-    /// can arrive.
+    /// Proposes a context for an interface and waits for the answer. Other events are ignored: no
+    /// call is outstanding meanwhile.
     fn negotiate(
         &self,
         state: &mut State,

@@ -40,7 +40,7 @@ impl Awaited {
     ) -> Result<(), ViError> {
         match self.translation.decode_response(&self.request, order, stub, inbox.frame_max(), scratch) {
             Ok((status, frame)) => {
-                // The frame of a failed method holds error information.
+                // The frame of a failed method holds error information or is empty.
                 let has_words = status.cast_signed() < 0 && !frame.is_empty();
                 let kind = if has_words { Kind::Fault } else { Kind::Response };
                 inbox.put(Header { kind, opnum: 0, first: status, second: self.sequence }, frame)
@@ -84,7 +84,8 @@ pub(crate) struct Performed {
 }
 
 impl Addressee {
-    /// Puts a request into a server's inbox, unless it fails with a fault.
+    /// Puts a request into a server's inbox, or returns the status of the fault if the request
+    /// fails.
     pub(crate) fn put_request(
         self,
         inbox: &mut Inbox<'_>,
@@ -114,8 +115,8 @@ impl Addressee {
 }
 
 impl Performed {
-    /// Notes that a method without response has returned: the request's headers do not apply to the
-    /// thread's next call.
+    /// Notes that a call has ended without stub data for a response: the request's headers do not
+    /// apply to the thread's next call.
     pub(crate) fn end(&self) {
         self.translation.end(&self.request);
     }

@@ -1,8 +1,9 @@
-//! The server's relay: calls of an association become requests, and responses become their results.
+//! The server's relay: calls of an association become requests, and responses become the calls'
+//! results.
 //!
 //! An association with several outstanding calls has several windows, its *lanes*, each with a
-//! thread. One idle lane leads: it receives for all. Once it has received a call, another lane
-//! leads. If all lanes are busy, the relay adds one.
+//! thread. One idle lane leads: it receives for all lanes. Once it has received a call, another
+//! lane leads. If all lanes are busy, the relay adds a lane.
 
 use super::exchange::{Addressee, Arrived, Performed, cache_target};
 use super::translation::Translation;
@@ -25,8 +26,8 @@ mod tests;
 /// The maximum number of an association's lanes.
 const LANES_MAX: usize = 16;
 
-/// The message that the window gets in the place of a refused call without response. It is a call
-/// of a target that no server has. The upper layer finds no target, and so learns of the refusal.
+/// The message that the window gets instead of a refused call without response: a call of a target
+/// that no server has. The upper layer finds no target, and so learns of the refusal.
 const REFUSED: Header = Header { kind: Kind::Oneway, opnum: 0, first: u32::MAX, second: 1 };
 
 /// Creates a window that receives calls of an association over a stream, and the attribution of
@@ -103,7 +104,8 @@ struct State {
 }
 
 impl State {
-    /// Marks a call as orphaned for the lane whose last call it is. Returns whether there is one.
+    /// Marks a call as orphaned if it is the last call of a lane. Returns whether there is such a
+    /// lane.
     fn orphan(&self, id: u32) -> bool {
         let mut is_found = false;
         for calls in self.lanes.iter().filter_map(Weak::upgrade) {
@@ -181,7 +183,7 @@ impl SharedLanes {
         (state, outcome)
     }
 
-    /// Processes the input. Puts a call into the inbox.
+    /// Processes the next event of the input. A call is put into the inbox.
     fn take(&self, state: &mut State, inbox: &mut Inbox<'_>, attribution: &Attribution) -> Result<Taken, ViError> {
         let State { association, known, scratch, .. } = state;
         let call = match association.poll(&mut |context| self.interfaces.judge(context)).map_err(over)? {
@@ -272,7 +274,8 @@ struct Calls {
 }
 
 impl Calls {
-    /// Returns the identifier of the last call.
+    /// Returns the identifier of the last call, or `None` if that call has no response or no call
+    /// has arrived.
     fn last(&self) -> Option<u32> {
         self.current.as_ref().map_or(self.answered, |call| call.id)
     }
@@ -305,7 +308,8 @@ impl Lane {
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
             let taken = shared.take(&mut state, inbox, &self.attribution);
-            // The output is sent after an error, too, because it tells the client the reason.
+            // The output is sent after an error, too, because the output tells the client the
+            // reason.
             let flushed;
             (state, flushed) = shared.flush(state);
             let outcome = match flushed.and(taken) {
@@ -371,8 +375,8 @@ impl Lane {
 
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
-        // The state is locked until the call counts as answered, so that no ORPHANED for it is read
-        // in between.
+        // The state is locked until the call counts as answered, so that no ORPHANED for the call
+        // is read in between.
         let mut state = self.shared.lock();
         let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed)));
         let (id, performed) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
@@ -403,7 +407,7 @@ impl Relay for Lane {
         turns.is_led = true;
         drop(turns);
         let (state, outcome) = self.lead(self.shared.lock(), inbox, span);
-        // While this lane performs its call it does not receive, so another lane has to.
+        // While this lane performs its call it does not receive, so another lane has to receive.
         let is_busy = self.calls().current.is_some();
         let may_grow = is_busy && state.association.is_multiplexed() && state.live_lanes() < LANES_MAX;
         drop(state);

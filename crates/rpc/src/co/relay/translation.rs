@@ -18,9 +18,9 @@ const STATUS: usize = 4;
 /// The marshalling of an interface's calls in a presentation context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Translation {
-    /// FLAT. Requests may have a context if the interface is one of objects.
+    /// FLAT. Requests may have a context if the interface is an interface of objects.
     Flat(Option<&'static dyn CallHeaders>),
-    /// NDR or NDR64. Calls have ORPC headers if the interface is one of objects.
+    /// NDR or NDR64. Calls have ORPC headers if the interface is an interface of objects.
     Ndr(Syntax, &'static Plan, Option<&'static dyn CallHeaders>),
     Octets,
 }
@@ -32,10 +32,11 @@ const CONTEXT: usize = 8;
 /// The bit of an opnum in FLAT units that marks a request with a context.
 const HAS_CONTEXT: u16 = 1 << 15;
 
-/// The length of the header before octets in a frame, in bytes: their number and their byte order.
+/// The length of the header before octets in a frame, in bytes: the number of the octets and their
+/// byte order.
 const OCTETS: usize = 8;
 
-/// Replaces a frame by one that contains octets.
+/// Replaces a frame by a frame that contains octets.
 pub fn put_octets(order: ByteOrder, octets: &[u8], frame: &mut Vec<u8>) {
     frame.clear();
     let is_big = u8::from(order == ByteOrder::Big);
@@ -57,7 +58,7 @@ pub fn octets(frame: &[u8]) -> Option<(ByteOrder, &[u8])> {
 /// The vtable slot of opnum 0 in an interface of functions: behind IUnknown's methods.
 const FIRST_FUNCTION: u16 = 3;
 
-/// The properties of a request that its response depends on.
+/// The properties of a request on which the response depends.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
     /// The method's vtable slot.
@@ -99,7 +100,7 @@ impl Translation {
         if let Self::Ndr(_, _, None) = self { FIRST_FUNCTION } else { 0 }
     }
 
-    /// Whether the interface declares a method idempotent.
+    /// Whether the interface's plan declares a method idempotent; false without a plan.
     pub(crate) fn is_idempotent(&self, opnum: u16) -> bool {
         matches!(self, Self::Ndr(_, plan, _) if plan.method(opnum).is_some_and(Method::is_idempotent))
     }
@@ -111,7 +112,8 @@ impl Translation {
         }
     }
 
-    /// Notes that the call of this request has ended. The thread that executed it has to call this.
+    /// Notes that the call of this request has ended. The thread that executed the call has to call
+    /// this.
     pub(crate) fn end(&self, request: &Request) {
         match self {
             Self::Flat(Some(headers)) if request.has_context => headers.end(),
@@ -159,7 +161,7 @@ impl Translation {
         plan.method(opnum).ok_or(Status::OP_RNG_ERROR)
     }
 
-    /// Encodes a request as stub data, in `scratch` unless it is the frame itself.
+    /// Encodes a request as stub data. The result is in `scratch`, or is the frame itself.
     pub(crate) fn encode_request<'a>(
         &self,
         opnum: u16,
@@ -191,7 +193,7 @@ impl Translation {
         Ok((Request { opnum, numbers, has_context: false }, scratch))
     }
 
-    /// Decodes a request into a frame, in `scratch` unless it is the stub data itself.
+    /// Decodes a request into a frame. The result is in `scratch`, or is the stub data itself.
     pub(crate) fn decode_request<'a>(
         &self,
         opnum: u16,
@@ -224,8 +226,8 @@ impl Translation {
 
     /// Encodes a response as stub data in `scratch`.
     ///
-    /// The frame of a failed method holds its error information or is empty. An error is the status
-    /// of a fault, for an outcome that results cannot express.
+    /// The frame of a failed method holds its error information or is empty. Fails with the status
+    /// of a fault if results cannot express the outcome.
     pub(crate) fn encode_response(
         &self,
         request: &Request,
@@ -261,8 +263,9 @@ impl Translation {
         encoded.map_err(|_| if has_failed { Status(status) } else { Status::BAD_STUB_DATA })
     }
 
-    /// Decodes a response. Returns the method's return value and the frame, in `scratch` unless it
-    /// is part of the stub data. The frame of a failed method holds error information or is empty.
+    /// Decodes a response. Returns the method's return value and the frame. The frame is in
+    /// `scratch`, unless it is part of the stub data. The frame of a failed method holds error
+    /// information or is empty.
     pub(crate) fn decode_response<'a>(
         &self,
         request: &Request,

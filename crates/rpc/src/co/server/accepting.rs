@@ -22,8 +22,7 @@ fn read(bytes: &[u8]) -> Result<(Bind, OwnedToken), PduError> {
     Ok((Bind::read(&unit)?, unit.trailer.map(|trailer| (trailer.head, trailer.token.to_vec()))))
 }
 
-/// Returns the features to grant if a "context" proposes features, which its first transfer syntax
-/// shows.
+/// Returns the features to grant if the first transfer syntax of a "context" proposes features.
 fn proposed_features(context: &Context) -> Option<u16> {
     features::granted(*context.transfers.first()?)
 }
@@ -121,8 +120,8 @@ impl ServerAssociation {
         Ok(outcome)
     }
 
-    /// Returns the number of the association group. The first bind joins the requested group.
-    /// `None` if the client may not join it.
+    /// Returns the number of the association group, or `None` if the client may not join it. The
+    /// first bind joins the requested group.
     fn group(&mut self, bind: &Bind) -> Option<u32> {
         let Some(groups) = &self.options.groups else { return Some(bind.group.max(1)) };
         if !bind.alters {
@@ -131,7 +130,7 @@ impl ServerAssociation {
         self.joined.as_ref().map(|joined| joined.number)
     }
 
-    /// Answers a malformed proposal.
+    /// Refuses a proposal: an alter_context with a fault, a bind with a bind_nak.
     fn refuse(&mut self, id: u32, alters: bool, reason: u16) {
         if alters {
             self.put_fault(id, 0, Status::PROTOCOL_ERROR, flags::DID_NOT_EXECUTE);
@@ -181,8 +180,8 @@ impl ServerAssociation {
         }
     }
 
-    /// Processes the third token of an authentication, which has no answer. If it is wrong, the
-    /// following calls are refused.
+    /// Processes the third token of an authentication, which has no answer. If the token is wrong,
+    /// the following calls are refused.
     pub(super) fn finish_authentication(&mut self, unit: Range<usize>) -> Result<(), AssociationError> {
         let trailer = Unit::open(self.input.bytes(unit))?.trailer.ok_or(PduError::Trailer)?;
         let entry = self.security.get_mut(trailer.head.context_id);

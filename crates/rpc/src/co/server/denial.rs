@@ -24,8 +24,8 @@ impl ServerAssociation {
         self.options.exemptions.iter().find(|exemption| exemption.holds_for(presentation, opnum))
     }
 
-    /// Whether a call is accepted although its client's authentication failed: it has to be exempt,
-    /// and it must not be encrypted.
+    /// Whether a call is accepted although its client's authentication failed: the call has to be
+    /// exempt, and must not be encrypted.
     pub(super) fn is_exempt_without_proof(&self, context_id: u16, opnum: u16, unit: Range<usize>) -> bool {
         let is_clear = || Unit::open(self.input.bytes(unit)).ok()?.trailer.map(|trailer| trailer.head.level);
         self.is_denied
@@ -43,8 +43,8 @@ impl ServerAssociation {
         exempt.is_none_or(|exemption| level < exemption.least || self.is_denied && exemption.least.is_some())
     }
 
-    /// Compares the verification trailer of a signed call, if it has one, and removes it from the
-    /// stub data. Returns the call's presentation context.
+    /// Checks the verification trailer of a signed call, if there is one, and removes the trailer
+    /// from the stub data. Returns the call's presentation context.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use super::{Header, PduError, PduType};
 use crate::octets::Reader;
 use crate::status::Status;
 
-/// The length of a fack's mask in words. More outstanding fragments are never expected.
+/// The length of a fack's mask in words, enough for the fragments that senders have under way.
 const MASK_MAX: usize = 8;
 /// The number of fragments behind the first missing one that a fack's mask covers.
 pub(in super::super) const MASKED_MAX: u16 = MASK_MAX as u16 * 32;
@@ -31,7 +31,7 @@ impl Fack {
     }
 
     /// Marks a fragment as received, by its distance from the first missing one. Returns false if
-    /// it is too far away.
+    /// the fragment is too far away.
     pub fn insert(&mut self, behind: u16) -> bool {
         let word = self.mask.get_mut(usize::from(behind / 32));
         word.map(|word| *word |= 1 << (behind % 32)).is_some()
@@ -87,7 +87,7 @@ impl Fack {
 /// The body of a cl_cancel (C706 12.5.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancel {
-    /// The number of the cancel among those of the call.
+    /// The number of the cancel among the call's cancels.
     pub id: u32,
 }
 

@@ -1,5 +1,5 @@
-//! The client's relay: requests become calls of an activity, and their outcomes become responses
-//! and faults.
+//! The client's relay: requests become calls of an activity, and the calls' outcomes become
+//! responses and faults.
 
 use super::keeper::{Keeper, Kept};
 use super::{BIND, draw, flush, limits};
@@ -79,9 +79,10 @@ struct State {
     call: Option<Awaited>,
     /// The message's number in the window, if the outstanding call is a bind.
     bind_sequence: Option<u32>,
-    /// Whether the server has answered a bind, which shows that it is a process of this program.
+    /// Whether the server has answered a bind, which shows that the server is a process of this
+    /// program.
     is_introduced: bool,
-    /// The number in the window of a message that failed before it was sent, and the status of the
+    /// A message that failed before it was sent: its number in the window, and the status of the
     /// fault.
     refused: Option<(u32, Status)>,
     /// The bind_ack that this relay has made in the server's place.
@@ -166,7 +167,7 @@ impl State {
         Ok(way)
     }
 
-    /// Sends a bind to the server as a call, or answers it in the server's place.
+    /// Sends a bind to the server as a call, or answers the bind in the server's place.
     fn bind(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
         let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
         // Further contexts are proposed only to a server that has answered a first bind, as
@@ -206,7 +207,7 @@ impl State {
             }
             (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
             (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
-            // The server's process has answered before and is gone now, so the status is that of a
+            // The server's process has answered before and is gone now. The status is the one for a
             // failed connection, whatever the outcome's status is.
             (Err(_), None, Some(call)) if is_lost => put_fault(inbox, call.sequence, Status::COMM_FAILURE)?,
             (Err(Failure { status, .. }), None, Some(call)) => put_fault(inbox, call.sequence, status)?,

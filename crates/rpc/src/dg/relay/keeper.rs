@@ -31,8 +31,8 @@ impl Keeper {
         self.first.notify_all();
     }
 
-    /// Waits for the next interval and does each activity's work. Without activities, only waits,
-    /// for an hour at most.
+    /// Waits for the first activity if there is none, for an hour at most. Then waits for the next
+    /// interval and does each activity's work.
     pub fn round(&self) {
         let kept = self.lock();
         let waited = self.first.wait_timeout_while(kept, Duration::from_secs(3600), |kept| kept.is_empty());

@@ -33,7 +33,8 @@ const TAKEN_MAX: u32 = 64;
 
 /// Provides the services for clients.
 pub trait Clients: Send + Sync + fmt::Debug {
-    /// Returns the interfaces for a new client at a host, or `None` if there is no room for it.
+    /// Returns the interfaces for a new client at a host, or `None` if there is no room for the
+    /// client.
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>>;
 }
 
@@ -64,8 +65,8 @@ struct SharedEndpoint {
 /// The state of the thread that receives.
 #[derive(Debug)]
 struct State {
-    /// The clients by their identity. Calls whose makers have not identified themselves, and which
-    /// have no response, share one client.
+    /// The clients by their identity. Calls without response whose callers have not identified
+    /// themselves share the client `None`.
     clients: HashMap<Option<Uuid>, Arc<Client>>,
     served: Arc<dyn Clients>,
     /// The client of each call that may be outstanding.
@@ -104,8 +105,8 @@ impl Endpoint {
     /// [`ViError::System`] if the system provides no random numbers.
     pub fn new(socket: DatagramSocket, served: Arc<dyn Clients>, options: EndpointOptions) -> Result<Self, ViError> {
         let limits = Limits { silence_max: SILENCE_MAX, ..limits(&options.window, &socket) };
-        // The unit is a tenth of a second, so that a quickly restarted server differs from its
-        // predecessor. 0 is reserved for an unknown boot time.
+        // The unit is a tenth of a second, so that a quickly restarted server has another boot time
+        // than its predecessor. 0 is reserved for an unknown boot time.
         let boot =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| (since.as_millis() / 100) as u32).max(1);
         let secret = draw()?.0.to_ne_bytes();
@@ -185,11 +186,12 @@ impl State {
         }
     }
 
-    /// Returns a call's client, which may be new. `None` if the call is not acceptable.
+    /// Returns a call's client, which may be new. Returns `None` if the call comes from another
+    /// host than its client, or if there is no room for a new client.
     fn client(&mut self, shared: &Arc<SharedEndpoint>, id: Option<Uuid>, from: Place) -> Option<Arc<Client>> {
         if let Some(client) = self.clients.get(&id) {
-            // A client's identity is bound to its host: calls with the same identity from elsewhere
-            // are not its own.
+            // A client's identity is bound to its host: calls with the same identity from another
+            // host are not calls of this client.
             return (client.host() == from.host() || id.is_none()).then(|| Arc::clone(client));
         }
         let counted = from.host().counted();

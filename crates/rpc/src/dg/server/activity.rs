@@ -25,8 +25,8 @@ pub(super) struct Activity {
     pub(super) receiver: Receiver,
     /// Whether the call was cancelled.
     pub(super) is_cancelled: bool,
-    /// The last call whose response the client has not acknowledged in time. The client may still
-    /// wait for it.
+    /// The sequence number of the last call whose response the client has not acknowledged in time.
+    /// The client may still wait for that response.
     pub(super) unacknowledged: Option<u32>,
 }
 
@@ -59,7 +59,7 @@ impl Activity {
         }
     }
 
-    /// Returns the bytes of the messages that the activity holds.
+    /// Returns the number of bytes of the messages that the activity holds.
     pub(super) fn held(&self) -> usize {
         match &self.state {
             State::Arriving(assembly) => assembly.held(),
@@ -78,12 +78,13 @@ impl Activity {
         self.place.host().is_loopback()
     }
 
-    /// Whether the client may still wait for the response to the current call, which is not kept.
+    /// Whether the client may still wait for the response to the current call, although the
+    /// response is not kept any more.
     pub(super) fn may_wait(&self) -> bool {
         self.unacknowledged == Some(self.sequence)
     }
 
-    /// Whether the activity has no timer except the one that forgets it.
+    /// Whether the activity's only timer is the one that ends in its removal.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.state, State::Over)
     }

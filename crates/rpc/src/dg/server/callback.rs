@@ -1,11 +1,11 @@
 //! Callbacks, which ask a client to confirm its call and to identify itself (C706 10.3, appendix
-//! P). The server keeps nothing of them: the answer contains all that is needed to verify it.
+//! P). The server keeps no state for a callback: the answer contains all that its verification
+//! needs.
 //!
-//! A callback is made as an activity of its own: the client's activity, masked by a code of the
-//! client's address. Its sequence number is a code of the client's activity and address. A response
-//! repeats the two fields. So the server
-//! recovers the client's activity from them, and knows that the callback arrived at the response's
-//! source address. Codes expire.
+//! A callback is a call of an activity of its own: its UUID is the client's activity, masked by a
+//! code of the client's address. The callback's sequence number is a code of the client's activity
+//! and address. A response repeats the two fields. So the server recovers the client's activity
+//! from them, and knows that the callback arrived at the response's source address. Codes expire.
 
 use crate::dg::conversation::Question;
 use crate::dg::pdu::Header;
@@ -40,8 +40,8 @@ impl fmt::Debug for Callbacks {
 }
 
 impl Callbacks {
-    /// Creates the callbacks of a server with a boot time. Whoever knows the secret can confirm
-    /// calls for others.
+    /// Creates the callbacks of a server with a boot time. An attacker who knows the secret can
+    /// confirm calls of other clients.
     pub(super) fn new(secret: [u8; 16], boot: u32) -> Self {
         Self { secret, boot, begin: None }
     }
@@ -83,7 +83,7 @@ struct Codes {
 }
 
 impl Codes {
-    /// Returns the callback's own activity for the client's, and the reverse.
+    /// Converts the client's activity to the callback's activity, and the reverse.
     fn mask(&self, activity: Uuid) -> Uuid {
         let mask: [u8; 16] = self.code(&[]).finalize().into_bytes().into();
         Uuid(activity.0 ^ u128::from_le_bytes(mask) & !UNMASKED)
@@ -96,8 +96,8 @@ impl Codes {
         u32::from_le_bytes([first, second, third, fourth])
     }
 
-    /// Whether the callback about an activity has a sequence number. Takes the same time for all
-    /// numbers.
+    /// Whether `sequence` is the sequence number of the callback about an activity. The check takes
+    /// the same time for all numbers.
     fn has_sequence(&self, activity: Uuid, sequence: u32) -> bool {
         self.code(&activity.0.to_le_bytes()).verify_truncated_left(&sequence.to_le_bytes()).is_ok()
     }

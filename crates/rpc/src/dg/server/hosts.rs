@@ -1,5 +1,5 @@
-//! Quotas: each host's share of the activities and of the bytes held by messages. Hosts are those
-//! of [`Host::counted`].
+//! Quotas: each host's share of the activities and of the bytes held by messages. [`Host::counted`]
+//! tells which addresses are one host.
 
 use obvia_via::datagram::Host;
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ impl Hosts {
         self.share(host).activities >= self.max.activities.div_ceil(2)
     }
 
-    /// Returns the bytes that the host may additionally hold.
+    /// Returns the number of bytes that the host may additionally hold.
     pub(super) fn room(&self, host: Host) -> usize {
         let of_host = (self.max.bytes / 2).saturating_sub(self.share(host).bytes);
         of_host.min(self.max.bytes.saturating_sub(self.all.bytes))
@@ -69,7 +69,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the bytes held for all hosts.
+    /// Returns the number of bytes held for all hosts.
     pub(super) fn bytes(&self) -> usize {
         self.all.bytes
     }

@@ -12,7 +12,7 @@ use obvia_via::datagram::Place;
 use std::time::Instant;
 
 impl Server {
-    /// Processes a datagram. A malformed one has no effect.
+    /// Processes a datagram. A malformed datagram has no effect.
     pub fn receive(&mut self, now: Instant, from: Place, datagram: &[u8]) {
         let Ok((header, body)) = Header::read(datagram) else { return };
         match header.kind {
@@ -22,12 +22,13 @@ impl Server {
             PduType::FACK => self.fack(now, from, &header, body),
             PduType::CL_CANCEL => self.cancel(now, from, &header, body),
             PduType::RESPONSE | PduType::FAULT | PduType::REJECT => self.callback_answered(now, from, &header, body),
-            // A client's answer to a callback needs no further units.
+            // The server needs no other units about its callbacks.
             _ => {}
         }
     }
 
-    /// Returns the activity of a unit if the unit is about its current call.
+    /// Returns the activity of a unit if the unit comes from the activity's address and is about
+    /// its current call. Notes that the client is alive.
     fn current(&mut self, now: Instant, from: Place, header: &Header) -> Option<&mut Activity> {
         let activity = self.activities.get_mut(&header.activity)?;
         let is_it = activity.place == from && activity.sequence == header.sequence;
@@ -78,7 +79,7 @@ impl Server {
     }
 
     /// Whether the server waits for a fragment: its activity is known, and its call's arguments are
-    /// incomplete. Begins a call if the fragment is the first of a new one.
+    /// incomplete. Begins a call if the fragment is the first fragment of a new call.
     fn is_awaited(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) -> bool {
         let Some(activity) = self.activities.get_mut(&header.activity) else {
             self.unidentified(now, from, header, body);
@@ -114,14 +115,14 @@ impl Server {
     }
 
     /// Processes a fragment from an address at which no client has confirmed a call of the
-    /// activity, without keeping anything of it. Fragments other than the first are ignored,
-    /// because a client without an answer repeats the first one.
+    /// activity. Nothing of the fragment is kept. Fragments other than the first are ignored,
+    /// because a client without an answer repeats the first fragment.
     fn unidentified(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
         if header.fragment != 0 {
             return;
         }
-        // The client of a call without response does not wait for a callback, so it is not asked.
-        // Calls without response are idempotent in C706, so a duplicate is executed, too.
+        // The client of a call without response does not wait for a callback, so the client is not
+        // asked. Calls without response are idempotent in C706, so a duplicate is executed, too.
         if !header.has(flags::MAYBE) {
             self.ask(now, from, header.activity, false);
         } else if header.is_last() {
@@ -194,8 +195,8 @@ impl Server {
         self.note_due(now + self.options.limits.silence_max);
     }
 
-    /// Acknowledges an arrived fragment if the client asks for it, and executes the call once it is
-    /// complete.
+    /// Acknowledges an arrived fragment if the client asks for it, and executes the call once all
+    /// fragments have arrived.
     fn arrived(&mut self, now: Instant, header: &Header) {
         let Some(activity) = self.activities.get(&header.activity) else { return };
         let State::Arriving(assembly) = &activity.state else { return };
@@ -337,8 +338,8 @@ impl Server {
                 let head = Header::new(PduType::REQUEST, id, answer.sequence);
                 self.reject(from, &head, Status::WRONG_BOOT_TIME);
             }
-            // The request was a duplicate of an earlier call's, and the client no longer waits for
-            // that call.
+            // The request was a duplicate of an earlier call's request, and the client no longer
+            // waits for that call.
             _ => {}
         }
     }

@@ -57,7 +57,7 @@ pub(super) struct Conditions {
 /// A call with its expected results.
 struct Made {
     semantics: Semantics,
-    /// The call's number among all calls, which its arguments contain.
+    /// The call's number among all calls. The arguments contain this number.
     number: u32,
     request: Vec<u8>,
     reply: usize,

@@ -98,8 +98,7 @@ fn a_datagram_call_takes_two_pdus_after_the_client_is_identified() {
         assert_eq!(ended(pair.client.take_outcome()), Ok(vec![number]));
         assert_eq!(pair.said, expected);
     }
-    // The server keeps the response until the client acknowledges it. The client's periodic work
-    // does that.
+    // The server keeps the response until the client's periodic work acknowledges it.
     assert_eq!(pair.server.held(), 1);
     pair.now += Duration::from_secs(1);
     pair.client.keep(pair.now);
@@ -160,7 +159,7 @@ fn old_requests_of_forgotten_activities_are_not_performed() {
     pair.carry();
     // The client has answered the callback that it makes no such call.
     assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
-    // If the client makes its next call, it confirms that one.
+    // The client confirms its next call.
     pair.call(Semantics::AtMostOnce, &[2]);
     pair.client.output().clear();
     pair.server.receive(pair.now, place(1), &request);

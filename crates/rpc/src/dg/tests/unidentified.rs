@@ -77,7 +77,7 @@ fn two_servers_do_not_answer_each_other() {
             let mut now = Instant::now();
             let mut servers = [server_with(Limits::default()), server_with(Limits::default())];
             let head = Header { flags, interface, boot, ..Header::new(PduType::REQUEST, Uuid(5), 1) };
-            // The datagram to the first server has the second one's address as its source.
+            // The datagram to the first server has the second server's address as its source.
             let mut flying = VecDeque::from([(0, unit(&head, &[1; 40]))]);
             let mut count = 0;
             for _ in 0..600 {
@@ -258,8 +258,8 @@ fn an_activity_moves_to_an_address_that_confirms_its_next_call() {
     let next = unit(&Header { order: ByteOrder::Little, ..numbered(5, 2, 0) }, &[]);
     server.receive(now, elsewhere, &next);
     let question = sent(&mut server).pop().unwrap().1;
-    // A lost callback is sent again: the client's ping is answered by a nocall, and that by the
-    // request.
+    // A lost callback is sent again: the client's ping is answered by a nocall, and the nocall by
+    // the request.
     server.receive(now, elsewhere, &unit(&Header { kind: PduType::PING, ..numbered(5, 2, 0) }, &[]));
     assert_eq!(sent(&mut server).pop().unwrap().1[1], PduType::NOCALL.0);
     // The answer about the call that was made at the old address is a duplicate.
@@ -276,7 +276,7 @@ fn a_duplicate_of_an_answer_does_not_have_a_call_executed_again() {
     let mut server = server_with(Limits { activities_max: 2, ..Limits::default() });
     let mut now = Instant::now();
     let confirmation = identify(&mut server, now, client_place(), 5);
-    // Half of the activities are the host's, and it has that one.
+    // The host may have half of the two activities, and it has one already.
     let neighbour = place("10.9.9.9:1");
     let told = |server: &mut Server, now| {
         server.receive(now, neighbour, &request(6, 0, &[]));
@@ -368,7 +368,7 @@ impl Caller {
         self.activity.call(now, &call).unwrap();
     }
 
-    /// Carries what is due, and answers the calls that arrive.
+    /// Delivers the datagrams that are due, and answers the calls that arrive.
     fn carry(&mut self, now: Instant, server: &mut Server) {
         self.activity.tick(now);
         while let Some((_, to_server, bytes)) = self.flying.pop_front_if(|(at, ..)| *at <= now) {
@@ -426,7 +426,7 @@ fn floods_from_made_up_addresses_keep_no_client_out() {
     // Six datagrams of 50 ms each.
     let took = answered_after.expect("the client is kept out");
     assert!(took <= rounds * 4 / 10, "the call took {took} rounds of {rounds}");
-    // The activity that was known before the flood still is.
+    // The activity that was known before the flood is still known.
     server.receive(now, place("10.7.7.7:7"), &unit(&numbered(0x7777, 2, 0), &[]));
     assert!(call(&mut server).is_some());
 }

@@ -9,7 +9,7 @@ use hmac::Mac;
 use std::ops::BitOr;
 use zeroize::Zeroizing;
 
-/// The names of a server, which it tells to every client.
+/// The names of a server, which the server sends to every client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerNames {
     /// The NetBIOS name: at most 15 characters in upper case.
@@ -21,7 +21,7 @@ pub struct ServerNames {
 }
 
 impl ServerNames {
-    /// Creates the names of a server without a domain.
+    /// Creates the names of a server without a domain. The computer's name stands for the domain.
     #[must_use]
     pub fn of_host(host: &str) -> Self {
         let first: String = host.split('.').next().unwrap_or_default().chars().take(15).collect();
@@ -63,7 +63,7 @@ impl Acceptor {
         info.set(TargetInfo::DOMAIN, utf16(&names.domain));
         info.set(TargetInfo::COMPUTER, utf16(&names.computer));
         info.set(TargetInfo::DNS_COMPUTER, utf16(&names.dns_computer));
-        // With the time, clients make an integrity code.
+        // A client that receives the time makes an integrity code.
         info.set(TargetInfo::TIME, fresh.time.to_le_bytes().to_vec());
         let (target, target_info) = (utf16(&names.computer), info.to_wire());
         let message =
@@ -81,8 +81,8 @@ impl Acceptor {
     ///
     /// # Errors
     ///
-    /// [`NtlmError`] if the message is malformed; [`NtlmError::Denied`] if the proof is wrong;
-    /// [`NtlmError::Barred`] if too many were.
+    /// [`NtlmError`] if the message is malformed or was tampered with; [`NtlmError::Denied`] if the
+    /// proof is wrong; [`NtlmError::Barred`] if too many earlier proofs for the user were wrong.
     pub fn finish(self, authenticate: &[u8], accounts: &dyn Accounts) -> Result<Established, NtlmError> {
         let message = Authenticate::from_wire(authenticate)?;
         let flags = message.flags & self.offered;
@@ -100,7 +100,7 @@ impl Acceptor {
                 return Err(NtlmError::Barred);
             }
             let checked = self.check_response(&message, accounts);
-            // A malformed response is no guess.
+            // A malformed response does not count as a guess of the password.
             if matches!(checked, Ok(_) | Err(NtlmError::Denied)) {
                 accounts.tried(domain, user, checked.is_ok());
             }

@@ -19,7 +19,7 @@ const MIC: Range<usize> = 72..88;
 /// The greatest length of a name in code units, more than users, hosts and domains need.
 const NAME_MAX: usize = 512;
 
-/// The capabilities of a side, or the negotiated ones (MS-NLMP 2.2.2.5).
+/// The capabilities of a side, or the negotiated capabilities (MS-NLMP 2.2.2.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u32);
 
@@ -315,7 +315,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Decodes a UTF-16 name, or returns `None` if it is invalid or too long.
+/// Decodes a UTF-16 name, or returns `None` if the name is invalid or too long.
 pub(super) fn name(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     if units.len() > NAME_MAX || !rest.is_empty() {

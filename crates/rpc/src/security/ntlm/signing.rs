@@ -14,7 +14,7 @@ pub const SIGNATURE_LENGTH: usize = 16;
 /// The version of signatures.
 const VERSION: [u8; 4] = 1_u32.to_le_bytes();
 
-/// The state of one direction. It is boxed, so that moves leave no copies of secrets behind.
+/// The state of one direction, in a box, so that moves leave no copies of secrets behind.
 struct Direction {
     sender: Side,
     flags: Flags,
@@ -35,7 +35,7 @@ impl Direction {
         self.stream = keys::sealing(&self.key, self.sender);
     }
 
-    /// Checks that encryption was negotiated if it is used. Signing is always possible.
+    /// Checks that encryption was negotiated if a range is encrypted. Signing is always possible.
     fn require(&self, sealed: &Option<Range<usize>>) -> Result<(), NtlmError> {
         if sealed.is_some() { self.flags.require(Flags::SEAL) } else { Ok(()) }
     }
@@ -116,7 +116,7 @@ impl Incoming {
     ///
     /// [`NtlmError::Signature`] if the signature does not match the message and its sequence
     /// number. The message's contents are unspecified then, and all later messages of this
-    /// direction fail.
+    /// direction fail. Other errors are as for [`Outgoing::protect`].
     ///
     /// # Panics
     ///

@@ -71,7 +71,7 @@ impl TargetInfo {
         bytes
     }
 
-    /// Returns an attribute's value.
+    /// Returns an attribute's value, if the list has the attribute.
     #[must_use]
     pub fn attribute(&self, id: u16) -> Option<&[u8]> {
         self.0.iter().find(|(other, _)| *other == id).map(|(_, value)| &value[..])
@@ -94,7 +94,7 @@ impl TargetInfo {
         Ok(self.array(Self::FLAGS)?.map_or(0, u32::from_le_bytes))
     }
 
-    /// Returns the server's time, in units of 100 ns since the year 1601.
+    /// Returns the server's time in units of 100 ns since the year 1601, if the list has it.
     ///
     /// # Errors
     ///

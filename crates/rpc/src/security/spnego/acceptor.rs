@@ -10,7 +10,7 @@ use crate::security::ntlm::{self, Established, Flags, Fresh, ServerNames};
 pub struct Acceptor {
     list: Vec<u8>,
     /// Whether NTLM is the client's preferred mechanism. If not, the list has to be signed, since
-    /// an attacker may have removed better ones.
+    /// an attacker may have removed better mechanisms.
     is_first: bool,
     /// The exchange, once the client's first message has arrived.
     exchange: Option<ntlm::Acceptor>,
@@ -39,8 +39,9 @@ impl Acceptor {
             return Err(SpnegoError::NoMechanism);
         }
         let is_first = mechanisms[0] == NTLM;
-        // The first token may contain a token of the client's preferred mechanism. If that is not
-        // NTLM, the token is ignored, and NTLM begins with the next one.
+        // The first token may contain a token of the client's preferred mechanism. If the preferred
+        // mechanism is not NTLM, its token is ignored, and NTLM begins with the client's next
+        // token.
         let message = received.token.filter(|_| is_first);
         let exchange = message.map(|message| ntlm::Acceptor::new(message, names, fresh)).transpose()?;
         let answer = NegTokenResp {

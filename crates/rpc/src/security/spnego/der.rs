@@ -58,7 +58,7 @@ pub(super) fn only(bytes: &[u8], tag: u8) -> Result<&[u8], SpnegoError> {
     Ok(contents)
 }
 
-/// Reads a length. Returns it and the remaining bytes.
+/// Reads a length. Returns the length and the remaining bytes.
 fn length(bytes: &[u8]) -> Result<(usize, &[u8]), SpnegoError> {
     let (&first, rest) = bytes.split_first().ok_or(SpnegoError::Short)?;
     match first {
@@ -67,7 +67,7 @@ fn length(bytes: &[u8]) -> Result<(usize, &[u8]), SpnegoError> {
             let (digits, rest) = rest.split_at_checked(usize::from(first & 0x7f)).ok_or(SpnegoError::Short)?;
             Ok((digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest))
         }
-        // Indefinite lengths are not DER; longer ones exceed any token.
+        // Indefinite lengths are not DER; longer lengths exceed any token.
         _ => Err(SpnegoError::Length),
     }
 }

@@ -35,7 +35,8 @@ impl Initiator {
     ///
     /// # Errors
     ///
-    /// [`SpnegoError`] if the token is malformed, or the server refuses.
+    /// [`SpnegoError`] if the token is malformed, or the server refuses or chooses another
+    /// mechanism.
     pub fn answer(self, token: &[u8]) -> Result<(Vec<u8>, Confirmation), SpnegoError> {
         let received = NegTokenResp::from_wire(token)?;
         if received.state == Some(NegState::Rejected) {
@@ -61,7 +62,7 @@ impl Confirmation {
     ///
     /// # Errors
     ///
-    /// [`SpnegoError`] if the token is malformed, or the server refuses.
+    /// [`SpnegoError`] if the token is malformed, the server refuses, or its signature is wrong.
     pub fn finish(mut self, token: &[u8]) -> Result<Established, SpnegoError> {
         let received = NegTokenResp::from_wire(token)?;
         if received.state != Some(NegState::Completed) {

@@ -31,7 +31,7 @@ struct Methods {
     released: Mutex<HashSet<u16>>,
     release: Condvar,
     events: Sender<Event>,
-    /// The further lanes, where nothing serves them.
+    /// The further lanes, if the test leaves them unserved.
     unserved: Option<Mutex<Vec<Window>>>,
 }
 

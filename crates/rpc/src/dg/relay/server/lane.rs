@@ -35,7 +35,8 @@ pub(super) struct Client {
 #[derive(Debug)]
 struct CallQueue {
     waiting: VecDeque<IncomingCall>,
-    /// The calls being executed. Each has a flag that tells whether the client has abandoned it.
+    /// The calls being executed, each with a flag that tells whether the client has abandoned the
+    /// call.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
     /// The number of lanes that wait for a call.
     idle: usize,
@@ -73,7 +74,8 @@ impl Client {
         self.calls().last_received = Instant::now();
     }
 
-    /// Queues a call for a lane. Returns whether another lane is needed.
+    /// Queues a call for a lane. Returns whether the caller has to start another lane. Fails if too
+    /// many calls wait.
     pub(super) fn enqueue(&self, call: IncomingCall) -> Result<bool, Status> {
         let mut calls = self.calls();
         if calls.waiting.len() == QUEUE_MAX {
@@ -91,6 +93,7 @@ impl Client {
     }
 
     /// Whether another lane is needed: calls wait, and the lanes that were to take them have ended.
+    /// Counts the lane, which the caller then has to start.
     pub(super) fn lacks_lanes(&self) -> bool {
         let mut calls = self.calls();
         let lacks = !calls.waiting.is_empty() && calls.idle == 0 && calls.lanes < LANES_MAX;
@@ -124,7 +127,8 @@ impl Client {
         calls.is_over
     }
 
-    /// Answers a call that takes the place of a bind. Its client has to be identified.
+    /// Returns the answer to a call that takes the place of a bind, or `None` if the call does not
+    /// or its client is not identified.
     fn answer_bind(&self, call: &IncomingCall) -> Option<Vec<u8>> {
         let is_one = call.opnum == BIND && !call.is_maybe && call.client.is_some();
         is_one.then(|| self.interfaces.answer_bind(call.interface, &call.stub)).flatten()
@@ -195,7 +199,8 @@ impl Lane {
         ViError::Disconnected { peer: self.client.host.to_string(), why: Ended::ByPeer }
     }
 
-    /// Waits for a call of the client.
+    /// Waits at most `span` for a call of the client. Returns `None` if the time is over, or if the
+    /// lane was woken without a call.
     fn next(&self, span: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
         let mut calls = client.calls();
@@ -217,7 +222,7 @@ impl Lane {
         Ok(call)
     }
 
-    /// Puts a call into the inbox, unless the call stands for a bind.
+    /// Puts a call into the inbox. A call that stands for a bind is answered at once instead.
     fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
         if let Some(answer) = self.client.answer_bind(call) {
             self.is_done(call.key);
