@@ -5,7 +5,8 @@ package obvia;
  *
  * @param process the process ID of a caller on this host, as the kernel reports it; else 0
  * @param host the address of the caller's host if the call came over a network; else {@code null}
- * @param domain the domain of the authenticated account, empty where it has none; {@code null} at {@link SecurityLevel#NONE}
+ * @param domain the domain of the authenticated account, empty if the account has none;
+ *     {@code null} at {@link SecurityLevel#NONE}
  * @param user the user of the authenticated account, or {@code null}
  * @param level the protection of the call
  */

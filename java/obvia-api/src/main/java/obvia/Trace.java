@@ -12,8 +12,8 @@ import static java.util.Objects.requireNonNull;
  */
 public record Trace(String traceparent, String tracestate) {
     /**
-     * The maximum length of a state that is propagated, in characters: the minimum that W3C
-     * requires.
+     * The maximum length in characters of a state that is propagated. W3C requires at least this
+     * length.
      */
     private static final int STATE_MAX = 512;
 

@@ -14,7 +14,7 @@ public record Deadline(long at) {
         return new Deadline(System.nanoTime() + nanos(time));
     }
 
-    /** Converts a time to nanoseconds: negative times to 0, long ones to the maximum. */
+    /** Converts a time to nanoseconds: negative times to 0, long times to {@link #LONGEST}. */
     public static long nanos(Duration time) {
         return time.isNegative() ? 0 : time.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : time.toNanos();
     }
