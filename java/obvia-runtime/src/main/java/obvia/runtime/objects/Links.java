@@ -35,7 +35,7 @@ final class Links {
 
     /**
      * Returns the existing link to a process, or {@code null}. If the process is gone, closes the
-     * link, and drops the references of the process unless it is known to live.
+     * link, and drops the references of the process unless it is connected or known to live.
      */
     Link known(long oxid) {
         Link link = links.get(oxid);
@@ -50,13 +50,15 @@ final class Links {
         return link;
     }
 
-    /** Whether this process has a link that has not ended to the process of an OXID. */
+    /** Whether this process has a living link to the process with an OXID. */
     boolean hasLiving(long oxid) {
         Link link = links.get(oxid);
         return link != null && !link.isDead();
     }
 
-    /** Whether this process has opened the connection with this mark to another process. */
+    /**
+     * Whether this process has opened the connection with this mark to the process with an OXID.
+     */
     boolean hasOpened(long oxid, long mark) {
         Link link = links.get(oxid);
         return link != null && link.hasConnected(mark);
@@ -80,15 +82,15 @@ final class Links {
         return link;
     }
 
-    /** Gives the unreached references to objects of a link's process back. */
+    /** Gives back the unreached references to objects of a link's process. */
     private void giveUnreachedBack(Link link) {
         unreached.take(link.oxid(), System.nanoTime()).forEach(refs -> link.giveBack(refs.target(), refs.refs()));
     }
 
     /**
-     * Returns the link to the process of a received reference, to which the reference's proxy was
-     * added: see {@link Link#addProxy}. If the process cannot be reached, the next link to it gives
-     * the reference back.
+     * Returns the link to the process of a received reference, after adding the reference's proxy
+     * to the link: see {@link Link#addProxy}. If the process cannot be reached, the next link to it
+     * gives the reference back.
      */
     Link linkToObject(ObjRef reference) {
         Link known = known(reference.oxid());

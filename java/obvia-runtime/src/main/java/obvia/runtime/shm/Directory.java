@@ -189,7 +189,7 @@ public final class Directory {
         return other.equals(user) || other.getName().equals("root") || other.getName().equals("0");
     }
 
-    /** Returns the directory, in which this process may place private files. */
+    /** Returns the path of the directory. This process may place private files there. */
     Path path() {
         return path;
     }
@@ -255,7 +255,7 @@ public final class Directory {
 
     /**
      * Refuses a peer of another user, by the credentials that the kernel recorded at connect.
-     * Returns true for a process of this process's user, false for one of the superuser's.
+     * Returns true for a process of this process's user, false for a process of the superuser.
      */
     boolean checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
@@ -280,8 +280,8 @@ public final class Directory {
         try {
             sweepSometimes();
             lock = NamedSocket.isServed(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
-            // A server that has taken the name since the first look has ended and released the
-            // lock, or answers.
+            // If a server has taken the name since the first look, it either has ended and released
+            // the lock, or it answers now.
             if (lock == null || NamedSocket.isServed(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "the name `" + name + "` is served by another process");
             }

@@ -28,11 +28,11 @@ import obvia.runtime.call.PeerFailure;
  * and never answers. A thread that touches a mapped page of such a file waits for ever and reaches
  * no safepoint, so that the next collection stops the virtual machine. Therefore a file is accepted
  * only if the kernel's own lists show that it is in memory. Opening the file may wait for its file
- * system as well, and needs {@link #withinTime}.
+ * system as well, and therefore needs {@link #withinTime}.
  *
  * <p>The name may lead to a file that this process has locked: see {@link Lock}. Such a file is
- * refused before it is opened. A peer may replace the file behind the name meanwhile, so closing
- * looks for locks once more.
+ * refused before it is opened. A peer may replace the file behind the name between the check and
+ * the opening, so closing looks for locks once more.
  */
 // Unlike a channel, the file stays open when its thread is interrupted.
 final class PeerFile extends RandomAccessFile {
@@ -49,7 +49,7 @@ final class PeerFile extends RandomAccessFile {
     private static final Path MAPS = Path.of("/proc/self/maps");
     /** First and last address, rights, offset, device, inode number; a name may follow. */
     private static final Pattern MAPPING = Pattern.compile("(?s)([0-9a-f]+)-([0-9a-f]+) [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
-    /** The number of the process that a thread belongs to. */
+    /** The line with the ID of the process to which a thread belongs. */
     private static final Pattern PROCESS = Pattern.compile("Tgid:\t([0-9]+)");
     /** A file of nsfs, the kernel's internal file system of namespaces, which is mounted early. */
     private static final Path EARLY = Path.of("/proc/self/ns/mnt");
@@ -247,8 +247,8 @@ final class PeerFile extends RandomAccessFile {
      */
     static boolean isMemory(Device device, Path peer) throws IOException {
         // Anonymous memory files are on a file system that the kernel mounts before that of the
-        // namespaces, and never unmounts. A lower number is therefore never that of a file system
-        // that a user has mounted.
+        // namespaces, and never unmounts. A file system that a user has mounted therefore never has
+        // a lower number.
         Device early = Device.of((Long) Files.getAttribute(EARLY, "unix:dev"));
         return device.major() == 0 && early.major() == 0 && device.minor() < early.minor()
                 || Mounts.hasMemory(Path.of("/proc/self"), device)
@@ -297,7 +297,7 @@ final class PeerFile extends RandomAccessFile {
      */
     private boolean closeUnlocked() {
         // The file system of a file that was not accepted may be a program, which may delay the
-        // close for ever. This must not keep this process from locking files.
+        // close for ever. That delay must not keep this process from locking files.
         synchronized (isAccepted ? Lock.LOCKING : new Object()) {
             if (isLocked()) {
                 return false;

@@ -24,9 +24,9 @@ import obvia.runtime.call.PeerFailure;
  *
  * <p>Java's sockets cannot transfer file descriptors, so segments are opened by their paths in
  * {@code /proc}: see {@code crates/via/src/provider/shm/named.rs}. A peer in another language
- * creates them, as it can seal them. Two virtual machines use files that are removed right after
- * their creation. These files cannot be sealed: if a peer truncates one, this side's next access
- * fails.
+ * creates both segments, because it can seal them. Two virtual machines use files that are removed
+ * right after their creation. These files cannot be sealed: if a peer truncates one, this side's
+ * next access fails.
  *
  * @param own this side's segment: {@link Layout#AREA} bytes, and area 0
  * @param peer the peer's segment, with an area 0 of the length in the peer's greeting; read-only
@@ -84,7 +84,7 @@ record Segments(
         }
     }
 
-    /** The paths of segments. */
+    /** The numbers in the paths of both segments, and the mark in the segments. */
     record Names(int pid, int makers, int others, long mark) {
         ByteBuffer put(ByteBuffer to) {
             return to.putInt(pid).putInt(makers).putInt(others).putInt(0).putLong(mark);
@@ -181,7 +181,7 @@ record Segments(
             long ownLength = Layout.AREA + FrameLimit.BYTES;
             long peerLength = Layout.AREA + theirs.area;
             // A virtual machine that creates a segment allocates only the pages of its first part.
-            // This side allocates the others before it writes to them.
+            // This side allocates the other pages before it writes to them.
             boolean hasRoom = theirs.has(BY_NAME);
             PeerFile file = PeerFile.open(names.path(names.others), true, ownLength);
             boolean isKept = false;
@@ -220,7 +220,7 @@ record Segments(
         return map(arena, announced, isWritable, announced.isMarked() ? OwnRegion.markAt(announced.length()) + Long.BYTES : announced.length());
     }
 
-    /** Maps a file that the peer has announced, and that has at least so many bytes. */
+    /** Maps a file that the peer has announced and that must have at least {@code length} bytes. */
     private static MemorySegment map(Arena arena, AnnouncedFiles.AnnouncedFile announced, boolean isWritable, long length) {
         try {
             return PeerFile.withinTime(PeerFile.processOf(announced.path()), CallContext.currentDeadline(), () -> {

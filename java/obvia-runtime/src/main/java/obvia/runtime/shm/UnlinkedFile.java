@@ -19,7 +19,10 @@ record UnlinkedFile(FileChannel file, int number) implements AutoCloseable {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** Returns a folder for memory files. */
+    /**
+     * Returns the folder for memory files: {@link #MEMORY} if it is writable, else the directory of
+     * names.
+     */
     static Path folder() {
         return Files.isWritable(MEMORY) ? MEMORY : Directory.own().path();
     }
