@@ -32,7 +32,7 @@ final class GraphCode {
         this.info = info;
     }
 
-    /** Returns the constant of a type that pointers lead to. */
+    /** Returns the constant of a type to which pointers lead. */
     String type(Type type) {
         return switch (type) {
             case Type.Value(Base base) -> code.runtime("GraphType") + "." + TYPES.get(base);
@@ -48,7 +48,8 @@ final class GraphCode {
     }
 
     /**
-     * Returns the type of a value in Java; for an element's wrapper structure, that of its content.
+     * Returns the type of a value in Java; for the wrapper structure of an array element, the type
+     * of its content.
      */
     String java(Type type) {
         return switch (type) {
@@ -94,8 +95,8 @@ final class GraphCode {
     }
 
     /**
-     * Verifies a member; {@code pointer} applies to arrays: {@code REF} for those that must not be
-     * null.
+     * Verifies a member. {@code pointer} is the kind of an array's pointer: {@code REF} if the
+     * array must not be null.
      */
     void verify(Block block, Block.Item item, String in, String at, String pointer) {
         String place = MethodCode.place(at, item.at());

@@ -97,9 +97,9 @@ sealed interface Type {
     /**
      * A field of a class.
      *
-     * @param above the number of classes between the class and the one that declares the field
-     * @param mirror the type of the declaring class, without type arguments
-     * @param isReached whether the field is accessible to the code
+     * @param above the number of steps from the class up to the superclass that declares the field
+     * @param mirror the erasure of the field's type in the declaring class
+     * @param isReached whether the field is accessible to the generated code
      */
     record Field(int above, TypeMirror mirror, boolean isReached) {}
 
@@ -142,7 +142,8 @@ sealed interface Type {
     }
 
     /**
-     * Returns the size in bytes in a block or an array: that of a slot if the value lies elsewhere.
+     * Returns the size in bytes in a block or an array: the size of a slot if the value lies
+     * elsewhere.
      */
     default int size() {
         return switch (this) {
