@@ -53,7 +53,7 @@ public final class Obvia {
      * Returns the endpoint of this host: the objects that its processes export, reached through
      * shared memory.
      *
-     * @return the endpoint; it returns objects of this process themselves, without a proxy
+     * @return the endpoint, which returns objects of this process themselves, without a proxy
      */
     public static Endpoint connect() {
         return ObviaRuntime.instance().connect("");
@@ -138,8 +138,8 @@ public final class Obvia {
      *
      * @param <T> the interface
      * @param classId the CLSID of the class
-     * @param type the interface of the objects; clients may query for the other interfaces of their
-     *     class
+     * @param type the interface of the objects; clients may query for the other interfaces of the
+     *     objects' class
      * @param make the factory; any thread calls it
      * @return the registration; closing it revokes the class
      * @throws RpcException with E_INVALIDARG if the class is already registered
@@ -153,8 +153,8 @@ public final class Obvia {
      *
      * @param <T> the interface
      * @param classId the CLSID of the class
-     * @param type the interface of the objects; clients may query for the other interfaces of their
-     *     class
+     * @param type the interface of the objects; clients may query for the other interfaces of the
+     *     objects' class
      * @param make the factory; any thread calls it
      * @param classObject the class object, or {@code null}
      * @return the registration; closing it revokes the class
@@ -322,7 +322,7 @@ public final class Obvia {
     }
 
     /**
-     * Whether this thread performs a call of another process, whose {@link #caller} is known.
+     * Whether this thread performs a call of another process, so that the {@link #caller} is known.
      *
      * @return false in a call that this process makes itself, and on other threads that a method
      *     uses
@@ -408,10 +408,10 @@ public final class Obvia {
     }
 
     /**
-     * Performs work whose calls have a common deadline. Without it, the deadline of a call is 30
+     * Performs work whose calls have a common deadline. By default, the deadline of a call is 30
      * seconds.
      *
-     * <p>The deadline applies to the calls of the work and of the tasks that it forks in a
+     * <p>The deadline applies to the calls of the work and of the tasks that the work forks in a
      * {@code StructuredTaskScope}. An earlier deadline that is already in force takes precedence.
      * Calls that exceed the deadline throw a {@link CallTimeoutException}. The deadline is sent to
      * the callee and applies to its nested calls: see {@link #callerDeadline}.

@@ -35,8 +35,7 @@ public final class Retained<T> implements AutoCloseable {
     }
 
     /**
-     * Creates a retained argument, which can be read until this object is closed and so releases
-     * the hold. For runtimes.
+     * Creates a retained argument. Its memory is released when it is closed. For runtimes.
      *
      * @param <T> the type of the argument
      * @param value the argument

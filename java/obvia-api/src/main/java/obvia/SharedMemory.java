@@ -28,7 +28,7 @@ public interface SharedMemory extends AutoCloseable {
     MemorySegment memory();
 
     /**
-     * Unmaps the memory in this process, and later in the processes that it was passed to.
+     * Unmaps the memory in this process, and later in the processes to which it was passed.
      *
      * @throws IllegalStateException if the memory is in use
      */

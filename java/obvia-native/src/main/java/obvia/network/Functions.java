@@ -170,8 +170,8 @@ final class Functions {
     }
 
     /**
-     * An object that the library found: its handle, its identity, and its number if it belongs to
-     * this process, else 0.
+     * An object that the library found: its handle, its identity, and its number in {@link Objects}
+     * if the object belongs to this process, else 0.
      */
     record Found(long handle, long identity, long number) {
         private static final MemoryLayout LAYOUT = MemoryLayout.sequenceLayout(3, JAVA_LONG);

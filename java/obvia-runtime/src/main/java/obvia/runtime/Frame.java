@@ -39,7 +39,7 @@ public final class Frame implements Scope {
 
     /**
      * The memory with the elements of long arrays: the peer's memory of the frame, or a copy in a
-     * retained frame. In their place, {@link #bytes} holds the position of the elements relative to
+     * retained frame. In place of the elements, {@link #bytes} holds their position relative to
      * {@link #farAt}. May be {@code null} if there are no such arrays.
      */
     MemorySegment far;

@@ -80,12 +80,18 @@ public final class Frames {
         return (int) total;
     }
 
-    /** Returns the length of a frame with bytes or 8-bit characters, which may be {@code null}. */
+    /**
+     * Returns the length of a frame with one more object of bytes or 8-bit characters. {@code null}
+     * adds nothing.
+     */
     public static int plus(int length, byte[] bytes) {
         return bytes == null ? length : plus(length, bytes.length, 1);
     }
 
-    /** Returns the length of a frame with 16-bit characters, which may be {@code null}. */
+    /**
+     * Returns the length of a frame with one more object of 16-bit characters. {@code null} adds
+     * nothing.
+     */
     public static int plus(int length, char[] characters) {
         return characters == null ? length : plus(length, characters.length, 2);
     }
@@ -426,18 +432,18 @@ public final class Frames {
         return value;
     }
 
-    /** Returns {@code a % b}, if it is defined. */
+    /** Returns {@code a % b}, or throws an {@link ArithmeticException} if it is undefined. */
     public static long remainder(long a, long b) {
         Math.divideExact(a, b);
         return a % b;
     }
 
-    /** Returns {@code a << b}, if it is defined. */
+    /** Returns {@code a << b}, or throws an {@link ArithmeticException} if it is undefined. */
     public static long shiftLeft(long a, long b) {
         return a << distance(b);
     }
 
-    /** Returns {@code a >> b}, if it is defined. */
+    /** Returns {@code a >> b}, or throws an {@link ArithmeticException} if it is undefined. */
     public static long shiftRight(long a, long b) {
         return a >> distance(b);
     }

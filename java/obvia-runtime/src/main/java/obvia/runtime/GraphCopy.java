@@ -101,7 +101,7 @@ abstract class GraphCopy extends Pool.Member {
         return new BadMessageException(what + " do not match the interface: at offset " + inFrame(at) + " of the frame: " + why);
     }
 
-    /** Copies the frame up to an offset in the copy, or up to its end. */
+    /** Copies the frame up to an offset in the copy, or up to the end of the frame. */
     private void reach(int place) {
         int left = frameLength - beyond - limit;
         if (place <= limit || left == 0) {

@@ -62,7 +62,7 @@ public record InterfaceInfo<T>(
     /**
      * Returns the compiler's description of an interface.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if there is no accessible description
      */
     public static <T> InterfaceInfo<T> of(Class<T> type) {
         return Interfaces.of(type);

@@ -67,7 +67,7 @@ public final class Interfaces {
         return info;
     }
 
-    /** Adds an interface and the interfaces that its description refers to. */
+    /** Adds an interface and the interfaces to which its description refers. */
     private static void add(InterfaceInfo<?> info) {
         if (isNew(info)) {
             info.module().get().forEach(Interfaces::add);
@@ -173,8 +173,8 @@ public final class Interfaces {
     /**
      * Returns the interface with this IID, for an object whose interface is given by an argument.
      *
-     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or it
-     *     does not extend {@link Remote}
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or the
+     *     interface does not extend {@link Remote}
      */
     static InterfaceInfo<? extends Remote> of(Guid iid) {
         return of(iid, null);
@@ -184,8 +184,8 @@ public final class Interfaces {
      * Returns the interface with this IID for an object. If several class loaders have the
      * interface, the object's class decides: see {@link #find(Guid, Object)}.
      *
-     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or it
-     *     does not extend {@link Remote}
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or the
+     *     interface does not extend {@link Remote}
      */
     @SuppressWarnings("unchecked")
     static InterfaceInfo<? extends Remote> of(Guid iid, Object object) {

@@ -36,9 +36,9 @@ public record ErrorInfo(String description, String source, String helpFile, int 
     /**
      * Returns the description for the caller of a method that threw: the message of an
      * {@link RpcException} or of a checked exception. For an error or another unchecked exception,
-     * the description begins with the class, since the HRESULT does not identify it. The message
-     * follows only if messages are sent and the caller is of this user, because the message may
-     * contain confidential values.
+     * the description begins with the class, because the HRESULT does not identify the exception.
+     * The message follows only if messages are sent and the caller is of this user, because the
+     * message may contain confidential values.
      */
     static ErrorInfo of(Throwable why, boolean isOwnUser) {
         if (why instanceof RpcException known) {

@@ -48,7 +48,10 @@ public final class Pool<T extends Pool.Member> {
         ALL.add(this);
     }
 
-    /** Returns an object that is not in use; {@code null} if none is at hand. */
+    /**
+     * Returns the object at this thread's place if that object exists and is not in use, else
+     * {@code null}.
+     */
     public T take() {
         int place = place();
         T one = places.getAcquire(place);

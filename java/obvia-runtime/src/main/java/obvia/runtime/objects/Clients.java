@@ -251,8 +251,8 @@ final class Clients {
 
     /**
      * Removes the oldest list of references to be given back to a process, and returns it. If the
-     * list came from another process, which only claims the OXID, the list is dropped and the
-     * returned one is empty.
+     * list came from another process, which only claims the OXID, the list is dropped, and the
+     * returned list is empty.
      *
      * @param isFrom tests whether a connection belongs to the process
      * @throws RpcException if {@code isFrom} throws the exception; then the list stays

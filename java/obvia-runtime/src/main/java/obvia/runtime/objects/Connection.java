@@ -370,7 +370,7 @@ final class Connection implements Runnable {
 
     /**
      * Notes that the references in this list are to be given back to the client, if the message
-     * directly before it was a refused call or another list for that call.
+     * directly before the list was a refused call or another list for that call.
      */
     void addReferencesToReturn(WindowCall call) {
         boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
@@ -405,7 +405,8 @@ final class Connection implements Runnable {
         if (entry == null) {
             return noteRefusal(Fault.answer(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND));
         }
-        // The caller of a call without response does not wait, so its deadline does not apply.
+        // The caller of a call without response does not wait, so the caller's deadline does not
+        // apply.
         CallContext heard = said == null || window.kind() == Window.REQUEST ? said : said.withoutTime();
         if (heard == null) {
             entry.perform(call);

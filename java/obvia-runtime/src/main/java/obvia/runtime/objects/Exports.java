@@ -176,7 +176,7 @@ final class Exports {
     /**
      * Returns the entry of an interface pointer.
      *
-     * @throws RpcException with RPC_E_DISCONNECTED if there is none
+     * @throws RpcException with RPC_E_DISCONNECTED if there is no such entry
      */
     synchronized Entry get(long target) {
         Entry entry = find(target);

@@ -10,7 +10,7 @@ import obvia.runtime.call.CallContext;
 
 /**
  * The connection of a link for the calls between runtimes, above all requests for references and
- * their release. One thread at a time uses it.
+ * their release. One thread at a time uses the connection.
  */
 final class HomeConnection {
     private final Link link;

@@ -95,7 +95,7 @@ final class Link extends Transport {
      *
      * <p>The OXID that a client claims proves nothing. The kernel does not report the process of a
      * client that is a virtual machine. For such a client, this method asks the process at the
-     * link, which serves the endpoint of the OXID, whether the connection is its own.
+     * link, which serves the endpoint of the OXID, whether it has opened the connection.
      *
      * @throws RpcException if the process does not answer
      */
@@ -153,7 +153,7 @@ final class Link extends Transport {
         return oidOf(proxy);
     }
 
-    /** Adds a proxy, before it is made: see {@link Releases}. */
+    /** Adds a proxy before its creation: see {@link Releases}. */
     void addProxy(long target) {
         releases.addProxy(target);
     }
@@ -491,8 +491,8 @@ final class Link extends Transport {
             }));
             return true;
         } catch (RpcException e) {
-            // If the server has ended, it has dropped the references. If it is slow, the janitor
-            // sends the remaining batches in its next round.
+            // If the server has ended, it has dropped the references. If the server is slow, the
+            // janitor sends the remaining batches in its next round.
             return false;
         }
     }

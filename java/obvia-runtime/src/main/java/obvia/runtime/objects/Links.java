@@ -9,7 +9,9 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.shm.RepeatedTask;
 
-/** The links of this process to others, and the janitor, a thread that tidies them. */
+/**
+ * The links of this process to other processes, and the janitor, a thread that tidies the links.
+ */
 final class Links {
     private final ProcessRuntime runtime;
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
@@ -42,8 +44,8 @@ final class Links {
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
-            // A process without a connection to this one has not received the references that were
-            // sent to it.
+            // A process without a connection to this process has not received the references that
+            // were sent to it.
             runtime.clients().dropEnded(oxid);
             return null;
         }
@@ -114,7 +116,7 @@ final class Links {
             return keep(Link.reach(runtime, endpoint));
         } catch (RuntimeException | Error e) {
             unreached.add(reference, received);
-            // Another thread may have made a link meanwhile.
+            // Another thread may have made a link in the meantime.
             Link other = known(reference.oxid());
             if (other != null) {
                 giveUnreachedBack(other);

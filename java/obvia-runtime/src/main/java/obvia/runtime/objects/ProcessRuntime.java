@@ -328,8 +328,8 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      * process. If no proxy can be created, the reference is given back.
      *
      * @param from a link that may lead to the object's process, or {@code null}
-     * @param sender the process that sent the reference, whose own references are released if the
-     *     object belongs to this process
+     * @param sender the OXID of the process that sent the reference; if the object belongs to this
+     *     process, the references of that process are released
      */
     <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (reference.oxid() == oxid) {

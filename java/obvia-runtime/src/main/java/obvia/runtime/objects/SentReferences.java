@@ -84,7 +84,7 @@ final class SentReferences {
             returns.add(() -> home.giveBack(target, refs));
         } else {
             // The object's process counts the references for the receiver, and this process
-            // releases its own.
+            // releases its own references.
             try {
                 RuntimeClient.transfer(home, target, to, refs);
             } finally {

@@ -15,7 +15,7 @@ final class UnreachedReferences {
 
     /**
      * The time in nanoseconds for which references are remembered: half of the time for which a
-     * process keeps references for another one without a connection.
+     * process keeps references for a process that is not connected.
      */
     static final long LIMIT = Duration.ofMinutes(3).toNanos();
 

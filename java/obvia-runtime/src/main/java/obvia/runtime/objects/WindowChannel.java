@@ -279,7 +279,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
 
     /**
      * Whether the channel has been idle for so long that it may be closed. Only the janitor calls
-     * this, repeatedly.
+     * this method, repeatedly.
      */
     boolean isIdle() {
         int now = window.nextSequence();

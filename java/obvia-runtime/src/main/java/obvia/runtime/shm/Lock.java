@@ -57,11 +57,11 @@ final class Lock implements AutoCloseable {
     private static final long LOOK = 2_000_000;
 
     /**
-     * Held while the runtime locks a file, and while it closes a peer's file that it has found
-     * unlocked. Known limit: code outside the runtime does not hold this monitor. If such code
-     * locks the same file, for example by {@code FileChannel.lock}, between the look and the close,
-     * that code loses its lock: when a process closes any descriptor of a file, the kernel releases
-     * all of the process's locks on the file.
+     * The monitor that the runtime holds while it locks a file, and while it closes a peer's file
+     * that was unlocked at the last look. Known limit: code outside the runtime does not hold this
+     * monitor. If such code locks the same file, for example by {@code FileChannel.lock}, between
+     * the look and the close, that code loses its lock: when a process closes any descriptor of a
+     * file, the kernel releases all of the process's locks on the file.
      */
     static final Object LOCKING = new Object();
 
@@ -71,7 +71,9 @@ final class Lock implements AutoCloseable {
     private final Path path;
     private final FileChannel file;
     private final Stat made;
-    /** Whether this process may remove the file: it has created it or written to it. */
+    /**
+     * Whether this process may remove the file, because it has created the file or written to it.
+     */
     private boolean isOwn;
 
     private Lock(Path path, FileChannel file, Stat made, boolean isNew) {
@@ -103,7 +105,7 @@ final class Lock implements AutoCloseable {
             return isOwn(PLAIN) && links == 1 && (mode & OTHERS_WRITE) == 0;
         }
 
-        /** Whether the mode is that of a lock file that was never written to. */
+        /** Whether the mode is the mode of a lock file that was never written to. */
         private boolean isAsMade() {
             return (mode & MODE) == MADE;
         }
@@ -359,7 +361,7 @@ final class Lock implements AutoCloseable {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {
-            // The file is gone, or else the next server of the name finds that its socket does not
+            // The file is gone, or else the next server of the name finds that the socket does not
             // answer.
         }
     }

@@ -129,8 +129,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Whether a folder exists, and its own file system and all those on the way to it answer at
-     * once. False for a path with links, or a path that other users can change: such a path may
+     * Whether a folder exists, and its own file system and all file systems on the way to it answer
+     * at once. False for a path with links, or a path that other users can change: such a path may
      * lead anywhere.
      *
      * @param path an absolute path

@@ -74,8 +74,8 @@ public final class OwnRegion implements SharedMemory {
     }
 
     /**
-     * Returns the region in which an array lies; {@code null} if it lies in none that the method
-     * may use.
+     * Returns the region in which an array lies; {@code null} if no region that the method may use
+     * contains the array.
      */
     public static OwnRegion of(MemorySegment array, boolean isWritten) {
         if (!array.isNative()) {

@@ -132,7 +132,7 @@ final class PeerFile extends RandomAccessFile {
 
     /**
      * Returns the folder in {@code /proc} of the process that has a file. The number in the path
-     * may also be that of a thread: the kernel finds threads there like processes.
+     * may also be the ID of a thread: the kernel finds threads there like processes.
      */
     static Path processOf(Path path) {
         Path named = folderOf(path);
@@ -214,7 +214,10 @@ final class PeerFile extends RandomAccessFile {
 
     /** A mapped file: its device and inode number in the kernel's lists. */
     record Mapping(Device device, long inode) {
-        /** Returns the identity of an open file. Java has no call for that, but a mapping shows it. */
+        /**
+         * Returns the identity of an open file. Java has no call for the identity, but a mapping
+         * shows it.
+         */
         private static Mapping of(RandomAccessFile file) throws IOException {
             try (Arena arena = Arena.ofConfined();
                     InputStream list = Files.newInputStream(MAPS)) {
@@ -246,9 +249,9 @@ final class PeerFile extends RandomAccessFile {
      * and of a peer.
      */
     static boolean isMemory(Device device, Path peer) throws IOException {
-        // Anonymous memory files are on a file system that the kernel mounts before that of the
-        // namespaces, and never unmounts. A file system that a user has mounted therefore never has
-        // a lower number.
+        // Anonymous memory files are on a file system that the kernel mounts before the file system
+        // of the namespaces, and never unmounts. A file system that a user has mounted therefore
+        // never has a lower number.
         Device early = Device.of((Long) Files.getAttribute(EARLY, "unix:dev"));
         return device.major() == 0 && early.major() == 0 && device.minor() < early.minor()
                 || Mounts.hasMemory(Path.of("/proc/self"), device)
@@ -261,8 +264,8 @@ final class PeerFile extends RandomAccessFile {
     }
 
     /**
-     * Returns the device of a folder's files. The first call for a folder creates a file in it to
-     * find out.
+     * Returns the device of a folder's files. The first call for a folder creates a file in the
+     * folder to learn the device.
      */
     private static Device deviceOf(Path folder) throws IOException {
         Device known = FOLDERS.get(folder);

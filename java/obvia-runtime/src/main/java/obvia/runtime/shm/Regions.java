@@ -108,8 +108,8 @@ public final class Regions {
     }
 
     /**
-     * Returns the elements that a reference leads to; {@code null} if the region lacks them, their
-     * alignment, or the access.
+     * Returns the elements to which a reference leads; {@code null} if there is no such region, or
+     * the region lacks the elements, the alignment or the access.
      */
     public MemorySegment find(long reference, boolean isWritten, long count, int size, int align) {
         int number = (int) (reference >>> NUMBER_SHIFT);

@@ -31,13 +31,13 @@ import obvia.runtime.call.PeerFailure;
  * @param own this side's segment: {@link Layout#AREA} bytes, and area 0
  * @param peer the peer's segment, with an area 0 of the length in the peer's greeting; read-only
  * @param pages the allocation of pages for this side's segment; {@code null} if the peer's kind of
- *     memory needs none
+ *     memory needs no allocation
  * @param mark a number that only the two sides know
  * @param pid the peer's process ID from the paths; -1 if it is not known
  * @param peerMaySleep whether the peer may sleep and then needs a wake-up
  * @param peerIsQuiet whether the peer will seldom send
- * @param peerIsInJava whether the peer is a virtual machine as well: it accepts memory of this
- *     process, as it survives a truncation
+ * @param peerIsInJava whether the peer is a virtual machine as well: such a peer accepts memory of
+ *     this process, because it survives a truncation of the file
  */
 record Segments(
         Arena arena, MemorySegment own, MemorySegment peer, PageAllocation pages, long mark, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
@@ -99,7 +99,7 @@ record Segments(
         }
     }
 
-    /** Performs the client's side of the greeting, which sends the first message. */
+    /** Performs the client's side of the greeting. The client sends the first message. */
     static Segments request(ConnectionSocket connection, Waiting waiting, boolean isQuiet, Deadline deadline) {
         Greeting theirs;
         try {
@@ -126,7 +126,10 @@ record Segments(
         return Greeting.read(theirs);
     }
 
-    /** Throws if a server's first message is a refusal, because its system is at a limit. */
+    /**
+     * Throws E_OUTOFMEMORY if a server's first message is a refusal because the server's system is
+     * at a limit.
+     */
     private static void checkRefusal(ByteBuffer from) {
         int error = from.getInt(12);
         ByteBuffer refusal = buffer(LENGTH).putInt(MAGIC).putInt(VERSION).putInt(0).putInt(error).putLong(0).flip();
@@ -215,7 +218,7 @@ record Segments(
         return map(arena, announced, false, announced.length());
     }
 
-    /** Maps a region that the peer has announced, whose length was checked. */
+    /** Maps a region that the peer has announced. The caller has checked the length. */
     static MemorySegment region(Arena arena, AnnouncedFiles.AnnouncedFile announced, boolean isWritable) {
         return map(arena, announced, isWritable, announced.isMarked() ? OwnRegion.markAt(announced.length()) + Long.BYTES : announced.length());
     }

@@ -68,7 +68,7 @@ record UnlinkedFile(FileChannel file, int number) implements AutoCloseable {
     private static int number(String name) throws IOException {
         try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
             for (Path descriptor : descriptors) {
-                // A descriptor that was closed meanwhile has no target.
+                // A descriptor that was closed after it was listed has no target.
                 if (Files.isSymbolicLink(descriptor) && linkOf(descriptor).contains(name)) {
                     return Integer.parseInt(descriptor.getFileName().toString());
                 }

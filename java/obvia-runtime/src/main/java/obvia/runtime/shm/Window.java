@@ -139,7 +139,10 @@ public final class Window extends WindowSender implements AutoCloseable {
         return segments.peerIsInJava();
     }
 
-    /** Announces a region of this process to the peer, which maps it on the subsequent call. */
+    /**
+     * Announces a region of this process to the peer. The peer maps the region on the subsequent
+     * call.
+     */
     public void announce(int number, OwnRegion region) {
         AnnouncedFiles.send(connection, number, region);
     }

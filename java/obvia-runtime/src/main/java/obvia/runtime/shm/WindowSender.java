@@ -91,8 +91,8 @@ abstract class WindowSender {
     }
 
     /**
-     * Returns the offset in {@link #memory} for the next message's frame: in its slot if it fits,
-     * else in the area.
+     * Returns the offset in {@link #memory} for the next message's frame: in the message's slot if
+     * the frame fits, else in the area.
      *
      * @throws RpcException if the peer consumes no messages until the deadline, is gone, or the
      *     frame is too long
