@@ -30,7 +30,8 @@ public interface Export extends AutoCloseable {
      * @param type the interface of the export
      * @throws RpcException with E_NOINTERFACE if the new object lacks an interface of the old one
      *     to which clients have references, E_INVALIDARG if clients already have references to the
-     *     new object, RPC_E_DISCONNECTED if the export is closed
+     *     new object, E_NOTIMPL if the new object is a proxy, RPC_E_DISCONNECTED if the export is
+     *     closed
      */
     <T> void replace(T object, Class<T> type);
 
@@ -41,7 +42,8 @@ public interface Export extends AutoCloseable {
      * @param <T> the interface
      * @param object the new object
      * @param type the interface of the export
-     * @throws RpcException with RPC_E_DISCONNECTED if the export is closed
+     * @throws RpcException with E_NOTIMPL if the new object is a proxy, RPC_E_DISCONNECTED if the
+     *     export is closed
      */
     <T> void rebind(T object, Class<T> type);
 

@@ -25,7 +25,7 @@ public final class Obvia {
      * @param name the name
      * @return the export; closing it ends the export
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
-     *     E_INVALIDARG if the name is invalid
+     *     E_INVALIDARG if the name is invalid, E_NOTIMPL if the object is a proxy
      */
     public static <T> Export export(T object, Class<T> type, String name) {
         return export(object, type, name, Threading.PLATFORM);
@@ -43,7 +43,7 @@ public final class Obvia {
      * @param threading the threads
      * @return the export; closing it ends the export
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
-     *     E_INVALIDARG if the name is invalid
+     *     E_INVALIDARG if the name is invalid, E_NOTIMPL if the object is a proxy
      */
     public static <T> Export export(T object, Class<T> type, String name, Threading threading) {
         return ObviaRuntime.instance().export(object, type, name, threading);
@@ -255,6 +255,7 @@ public final class Obvia {
      *
      * @param object the object
      * @param rule the rule
+     * @throws RpcException with E_NOTIMPL if the object is a proxy
      */
     public static void setAccess(Object object, Access rule) {
         ObviaRuntime.instance().setAccess(requireNonNull(object), requireNonNull(rule));
@@ -264,6 +265,7 @@ public final class Obvia {
      * Removes the access rule that {@link #setAccess} has set for an object.
      *
      * @param object the object
+     * @throws RpcException with E_NOTIMPL if the object is a proxy
      */
     public static void clearAccess(Object object) {
         ObviaRuntime.instance().setAccess(requireNonNull(object), null);

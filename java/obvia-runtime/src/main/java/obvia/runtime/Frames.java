@@ -97,7 +97,8 @@ public final class Frames {
     }
 
     /**
-     * Encodes a string in 8-bit characters: UTF-8 with a terminating zero.
+     * Encodes a string in 8-bit characters: UTF-8 with a terminating zero. {@code null} stays
+     * {@code null}.
      *
      * @throws RpcException with E_INVALIDARG if the string has a zero or an unpaired surrogate
      */
@@ -117,7 +118,8 @@ public final class Frames {
     }
 
     /**
-     * Encodes a string in 16-bit characters: UTF-16 with a terminating zero.
+     * Encodes a string in 16-bit characters: UTF-16 with a terminating zero. {@code null} stays
+     * {@code null}.
      *
      * @throws RpcException with E_INVALIDARG if the string has a zero
      */

@@ -106,7 +106,10 @@ final class RuntimeClient {
         }
     }
 
-    /** Asks the server whether it has opened the connection with this mark to this process. */
+    /**
+     * Asks the server whether it has opened the connection with this mark to this process. Returns
+     * the answer.
+     */
     static boolean owns(Link link, long mark) {
         byte[] answer = link.atHome(home -> call(home, RuntimeCalls.OWNS, buffer(8).putLong(mark)));
         return answer.length == 8 && answer[0] == 1;

@@ -218,7 +218,9 @@ public final class Directory {
     /**
      * Connects to the server of a name and verifies its user.
      *
-     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name
+     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name,
+     *     E_ACCESSDENIED if the server belongs to another user, RPC_E_TIMEOUT if the queue of the
+     *     server stays full until the deadline
      */
     SocketChannel connect(String name, Deadline deadline) {
         SocketChannel channel = reach(name, deadline);
@@ -269,7 +271,8 @@ public final class Directory {
      * Takes a name.
      *
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if another process serves the name,
-     *     E_INVALIDARG if a file of another program has the path of the lock or the socket
+     *     E_INVALIDARG if the name is invalid, or if a file of another program has the path of the
+     *     lock or the socket
      */
     public Name bind(String name) {
         Path socket = socket(name);

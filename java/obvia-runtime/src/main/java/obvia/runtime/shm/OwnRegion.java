@@ -40,7 +40,7 @@ public final class OwnRegion implements SharedMemory {
         this.mark = mark;
     }
 
-    /** Allocates memory of {@code bytes} bytes. */
+    /** Allocates memory of {@code bytes} bytes: see {@link obvia.Obvia#share}. */
     public static OwnRegion make(long bytes, boolean isWritable) {
         if (bytes <= 0 || bytes > LENGTH_MAX) {
             throw RpcException.of(Hresult.E_INVALIDARG, "shared memory cannot have " + bytes + " bytes");
