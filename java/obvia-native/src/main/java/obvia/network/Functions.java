@@ -513,7 +513,7 @@ final class Functions {
         }
     }
 
-    /** Whether the caller of the method that this thread performs is a process of this process's user. */
+    /** Whether the caller of the method that this thread performs runs as this process's user. */
     static boolean isOwnUser() {
         try {
             return (int) IS_OWN_USER.invokeExact() != 0;

@@ -20,8 +20,8 @@ import obvia.runtime.call.CallContext;
  * The limits of a function of the library: its deadline, its canceller, and the context of its
  * calls.
  *
- * <p>A function of the library blocks in native code, where a virtual thread would pin its carrier. A
- * platform thread therefore runs the function.
+ * <p>A function of the library blocks in native code. A virtual thread would pin its carrier there,
+ * so a platform thread runs the function.
  *
  * @param until the deadline, by {@link System#nanoTime}
  * @param canceller the library's handle of a canceller, or 0

@@ -383,7 +383,10 @@ public final class GraphWriter extends GraphWords {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a reference to an object with this interface; {@code null} leaves it 0. */
+    /**
+     * Writes the slot of a reference to an object with this interface; {@code null} leaves the slot
+     * 0.
+     */
     public void reference(int slot, Object object, InterfaceInfo<?> info) {
         if (object == null) {
             return;

@@ -40,7 +40,7 @@ public abstract class Transport {
      */
     protected abstract byte[] reference(long through, Object object, InterfaceInfo<?> info);
 
-    /** Takes back the references that this thread has marshaled for a call that it does not make. */
+    /** Takes back the references that this thread has marshaled for a call that was not made. */
     protected void takeBackUnsent() {}
 
     /**

@@ -117,8 +117,8 @@ final class Clients {
     }
 
     /**
-     * Drops the references of a client or a receiver. Returns null, which removes the entry of the
-     * client.
+     * Drops the references of a client or a receiver. Returns null, which removes the client's
+     * entry.
      */
     private Client dropped(long client) {
         exports.drop(client);
@@ -209,8 +209,8 @@ final class Clients {
     }
 
     /**
-     * Drops the references of a process to which the link has ended, unless the process is connected
-     * or is known to live.
+     * Drops the references of a process to which the link has ended, unless the process is
+     * connected or known to live.
      */
     void dropEnded(long oxid) {
         clients.compute(oxid, (c, known) -> {

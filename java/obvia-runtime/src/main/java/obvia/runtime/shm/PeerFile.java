@@ -157,8 +157,8 @@ final class PeerFile extends RandomAccessFile {
         checkUnopened(path, process, length, folder);
         PeerFile file = new PeerFile(path, isWritable);
         try {
-            // The peer may have replaced the file since the first check. Mapping an empty file would
-            // make it longer.
+            // The peer may have replaced the file since the first check. Mapping an empty file
+            // would make the file longer.
             long found = file.length();
             file.identity = found == 0 ? null : Mapping.of(file);
             checkLength(length, found);

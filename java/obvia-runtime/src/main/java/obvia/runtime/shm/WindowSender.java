@@ -212,7 +212,10 @@ abstract class WindowSender {
         return hasUsedArea;
     }
 
-    /** Whether the peer has consumed all messages of this side, as its answer to the last one shows. */
+    /**
+     * Whether the peer has consumed all messages of this side, because it has answered the last
+     * one.
+     */
     public final boolean isAnswered() {
         return taken == next - 1;
     }
