@@ -60,7 +60,10 @@ final class StubCode {
         }
     }
 
-    /** Reads arguments with structures. Only the built values remain after the frame is closed. */
+    /**
+     * Generates the code that reads arguments with structures. Only the built values remain after
+     * the frame is closed.
+     */
     private void built() {
         for (Block.Item item : names.request.items) {
             if (item.type() != null) {

@@ -39,8 +39,7 @@ public class ContextTest {
     public static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
     private static final Duration TIME = Duration.ofMinutes(30);
     /**
-     * The minimum of the remaining time. No test takes as long as the difference between both
-     * times.
+     * The minimum of the remaining time. No test takes as long as the difference to {@link #TIME}.
      */
     private static final Duration LEAST = Duration.ofMinutes(20);
 
