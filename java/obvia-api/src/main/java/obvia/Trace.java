@@ -3,7 +3,7 @@ package obvia;
 import static java.util.Objects.requireNonNull;
 
 /**
- * The trace that calls belong to, by W3C Trace Context: the content of the HTTP headers of a
+ * The trace to which calls belong, by W3C Trace Context: the content of the HTTP headers of a
  * tracing system.
  *
  * @param traceparent the trace ID, the parent ID and the flags:

@@ -46,7 +46,7 @@ sealed interface Type {
         final boolean isGraph;
         /** The members; of a sealed type, a member for each kind that has content. */
         final List<Member> members = new ArrayList<>();
-        /** The kinds of a sealed type, whose numbers are their indices. */
+        /** The kinds of a sealed type. The index of a kind is its number. */
         final List<Kind> kinds = new ArrayList<>();
 
         Struct(TypeElement element, String name, boolean isGraph) {
@@ -121,7 +121,10 @@ sealed interface Type {
         };
     }
 
-    /** Whether a value needs more than a frame's block and a sequence of objects. */
+    /**
+     * Whether a value needs the graph reader and writer, because a frame's block and a sequence of
+     * objects without pointers do not suffice.
+     */
     default boolean isGraph() {
         return switch (this) {
             case Boxed boxed -> true;

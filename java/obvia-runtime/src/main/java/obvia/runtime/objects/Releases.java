@@ -22,7 +22,7 @@ final class Releases {
     /** The targets that have proxies. */
     private final Map<Long, Held> held = new HashMap<>();
 
-    /** The counts for targets without proxies, which are sent next, the oldest first. */
+    /** The counts for targets without proxies. These counts are sent next, the oldest first. */
     private final Map<Long, Long> queue = new LinkedHashMap<>();
 
     /** The number of a target's proxies, and the count that is released with the last proxy. */
@@ -31,7 +31,7 @@ final class Releases {
         private long refs;
     }
 
-    /** Adds a proxy. The first one of a target takes over the references in the queue. */
+    /** Adds a proxy. The first proxy of a target takes over the references in the queue. */
     synchronized void addProxy(long target) {
         Held known = held.computeIfAbsent(target, key -> new Held());
         known.proxies++;

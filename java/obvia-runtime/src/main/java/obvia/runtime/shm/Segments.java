@@ -112,7 +112,7 @@ record Segments(
         return open(connection, theirs, deadline);
     }
 
-    /** Sends the client's greeting, and returns the server's. */
+    /** Sends the client's greeting, and returns the server's greeting. */
     private static Greeting exchange(ConnectionSocket connection, Greeting own, Deadline deadline) {
         try {
             connection.send(own.put(buffer(LENGTH)).flip());
