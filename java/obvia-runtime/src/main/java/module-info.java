@@ -1,9 +1,9 @@
 /**
  * Calls through shared memory, without special options of the virtual machine, and the API for
- * generated proxies and stubs. Packages that the module does not export are not for programs, on the
- * class path either.
+ * generated proxies and stubs. Programs must not use packages that the module does not export, not
+ * even from the class path.
  */
-// The module of networks is compiled later.
+// The module obvia.network, to which a package is exported, is compiled later.
 @SuppressWarnings("module")
 module obvia.runtime {
     requires transitive obvia.api;

@@ -12,8 +12,9 @@ import obvia.spi.Scope;
  * An array of {@code byte}s in a structure. The elements are read in place, in memory of this
  * process or of the peer.
  *
- * <p>An array from a call's arguments can be read until the method returns. The caller may be able
- * to change the elements meanwhile: {@link #toArray} takes a copy of them.
+ * <p>An array from a call's arguments can be read until the method returns; later reads throw an
+ * {@link IllegalStateException}. The caller may be able to change the elements meanwhile:
+ * {@link #toArray} takes a copy of them.
  */
 public final class Bytes {
     private static final ValueLayout.OfByte LAYOUT = ValueLayout.JAVA_BYTE;
@@ -127,7 +128,8 @@ public final class Bytes {
     }
 
     /**
-     * Returns an array without a limit of its lifetime: this object, or else a copy.
+     * Returns an array that can be read at any time: this object if its lifetime is unlimited, else
+     * a copy.
      *
      * @return an array that can be read at any time
      */
@@ -136,8 +138,8 @@ public final class Bytes {
     }
 
     /**
-     * Returns the bytes of the elements, read-only and little-endian, without a limit of their
-     * lifetime: a copy, unless this object owns its elements.
+     * Returns the bytes of the elements, read-only and little-endian, in memory that can be read at
+     * any time: a copy if the lifetime of this object is limited.
      *
      * @return a segment whose content does not change
      */
@@ -146,8 +148,9 @@ public final class Bytes {
     }
 
     /**
-     * Returns the bytes of the elements in place. The scope is checked now and not on later
-     * accesses: after the call has returned, the memory holds other data. For runtimes.
+     * Returns the bytes of the elements in place. The scope is checked only by this method, and not
+     * on later accesses to the segment: after the call has returned, the memory holds other data.
+     * For runtimes.
      *
      * @return a segment, read-only and little-endian
      */
@@ -156,7 +159,7 @@ public final class Bytes {
     }
 
     /**
-     * Returns the elements as a read-only buffer without a limit of its lifetime: see
+     * Returns the elements as a read-only buffer that can be read at any time: see
      * {@link #segment}.
      *
      * @return a buffer whose content does not change

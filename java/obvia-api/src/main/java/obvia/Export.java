@@ -21,16 +21,17 @@ public interface Export extends AutoCloseable {
      * Replaces the exported object.
      *
      * <p>Existing proxies keep their identity and lead to the new object: calls in progress finish
-     * on the old object, later calls go to the new one. The interface may be an extension of the
-     * older one: clients that know it query for it with {@link Obvia#as} on their proxy. References
+     * on the old object, later calls go to the new one. The new interface may extend the previous
+     * one: clients that know the new one query their proxy for it with {@link Obvia#as}. References
      * within this process keep leading to the old object.
      *
      * @param <T> the interface
      * @param object the new object
      * @param type the interface of the export
      * @throws RpcException with E_NOINTERFACE if the new object lacks an interface of the old one
-     *     that clients have references to, E_INVALIDARG if clients already have references to the
-     *     new object, RPC_E_DISCONNECTED if the export is closed
+     *     to which clients have references, E_INVALIDARG if clients already have references to the
+     *     new object, E_NOTIMPL if the new object is a proxy, RPC_E_DISCONNECTED if the export is
+     *     closed
      */
     <T> void replace(T object, Class<T> type);
 
@@ -41,7 +42,8 @@ public interface Export extends AutoCloseable {
      * @param <T> the interface
      * @param object the new object
      * @param type the interface of the export
-     * @throws RpcException with RPC_E_DISCONNECTED if the export is closed
+     * @throws RpcException with E_NOTIMPL if the new object is a proxy, RPC_E_DISCONNECTED if the
+     *     export is closed
      */
     <T> void rebind(T object, Class<T> type);
 

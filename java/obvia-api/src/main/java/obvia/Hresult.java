@@ -28,7 +28,7 @@ public final class Hresult {
     public static final int CO_E_SERVER_EXEC_FAILURE = 0x80080005;
     /** An OBJREF was already unmarshaled or released, or its object is gone. */
     public static final int CO_E_OBJNOTCONNECTED = 0x800401fd;
-    /** No process serves the name. */
+    /** No process serves the name, or the object's process cannot be reached. */
     public static final int RPC_S_SERVER_UNAVAILABLE = 0x800706ba;
     /** Another process serves the name. */
     public static final int RPC_S_DUPLICATE_ENDPOINT = 0x800706cc;
@@ -36,7 +36,7 @@ public final class Hresult {
     public static final int RPC_X_BAD_STUB_DATA = 0x800706f7;
     /** The call was cancelled. */
     public static final int RPC_E_CALL_CANCELED = 0x80010002;
-    /** The reply is malformed. */
+    /** A message of the peer is malformed. */
     public static final int RPC_E_INVALID_DATA = 0x8001000f;
     /** The server failed during the call. */
     public static final int RPC_E_SERVERFAULT = 0x80010105;

@@ -8,8 +8,9 @@ import java.lang.annotation.Target;
 
 /**
  * The IID of an interface that is written in Java. Without this annotation the IID is derived from
- * the interface's methods, so that a changed interface gets another IID. With it the IID stays the
- * same, and clients of another version are refused with RPC_E_VERSION_MISMATCH.
+ * the interface's methods, so that a changed interface gets another IID. With the annotation, a
+ * changed interface keeps its IID, and clients with another version of the interface are refused
+ * with RPC_E_VERSION_MISMATCH.
  */
 @Documented
 @Retention(RetentionPolicy.CLASS)

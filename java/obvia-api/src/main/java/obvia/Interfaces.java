@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Names remote interfaces of libraries for which the annotation processor generates proxies and
- * stubs. Interfaces in the compiled sources need not be named.
+ * Names remote interfaces of libraries, for which the annotation processor then generates proxies
+ * and stubs. Interfaces in the compiled sources need not be named.
  */
 @Retention(RetentionPolicy.SOURCE)
 @Target({ElementType.TYPE, ElementType.PACKAGE})

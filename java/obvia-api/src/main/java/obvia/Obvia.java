@@ -25,15 +25,15 @@ public final class Obvia {
      * @param name the name
      * @return the export; closing it ends the export
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
-     *     E_INVALIDARG if the name is invalid
+     *     E_INVALIDARG if the name is invalid, E_NOTIMPL if the object is a proxy
      */
     public static <T> Export export(T object, Class<T> type, String name) {
         return export(object, type, name, Threading.PLATFORM);
     }
 
     /**
-     * Exports an object under a name and chooses the threads that call its methods and those of the
-     * objects that its methods return.
+     * Exports an object under a name, with a choice of threads. These threads call the methods of
+     * the object, and those of the objects that its methods return.
      *
      * @param <T> the interface
      * @param object the object; not {@code null}
@@ -43,7 +43,7 @@ public final class Obvia {
      * @param threading the threads
      * @return the export; closing it ends the export
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if a live process serves the name,
-     *     E_INVALIDARG if the name is invalid
+     *     E_INVALIDARG if the name is invalid, E_NOTIMPL if the object is a proxy
      */
     public static <T> Export export(T object, Class<T> type, String name, Threading threading) {
         return ObviaRuntime.instance().export(object, type, name, threading);
@@ -53,7 +53,7 @@ public final class Obvia {
      * Returns the endpoint of this host: the objects that its processes export, reached through
      * shared memory.
      *
-     * @return the endpoint; an object that this process exports is returned itself, without a proxy
+     * @return the endpoint, which returns objects of this process themselves, without a proxy
      */
     public static Endpoint connect() {
         return ObviaRuntime.instance().connect("");
@@ -67,7 +67,8 @@ public final class Obvia {
      * are marshaled. A test in a single process can thus observe the effect of the interface on
      * arguments, results and failures.
      *
-     * @return the endpoint; an object that is an argument of a call arrives as a proxy
+     * @return the endpoint; an object that is an argument of a call arrives at the method as a
+     *     proxy
      */
     public static Endpoint loopback() {
         return ObviaRuntime.instance().loopback();
@@ -100,10 +101,11 @@ public final class Obvia {
     }
 
     /**
-     * Accepts connections from other hosts to all present and later exports of this process. With
-     * obvia-native: {@code ncacn_vi_udp:0.0.0.0[5555]}; without an endpoint, a free one is chosen.
+     * Accepts connections from other hosts to all present and later exports of this process.
+     * Requires obvia-native.
      *
-     * @param binding a string binding
+     * @param binding a string binding, such as {@code ncacn_vi_udp:0.0.0.0[5555]}; if it has no
+     *     endpoint, a free one is chosen
      * @return the binding with its actual endpoint
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if the endpoint is in use; E_INVALIDARG if
      *     the string binding is malformed or no module supports its protocol sequence
@@ -113,7 +115,7 @@ public final class Obvia {
     }
 
     /**
-     * Binds the object that a process of this host exports under a name: {@link #connect()} and
+     * Binds the object that a process of this host exports under a name: {@link #connect()}, then
      * {@link Endpoint#bind}.
      *
      * @param <T> the interface
@@ -131,13 +133,13 @@ public final class Obvia {
      * processes of this user on this host, and for clients that connect to an endpoint on which
      * this process {@linkplain #listen listens}.
      *
-     * <p>If several processes of a user register a class, clients on this host get the first of
-     * them.
+     * <p>If several processes of a user register a class, clients on this host get objects of the
+     * first of these processes.
      *
      * @param <T> the interface
      * @param classId the CLSID of the class
-     * @param type the interface of the objects; clients may query for the other interfaces of their
-     *     class
+     * @param type the interface of the objects; clients may query for the other interfaces of the
+     *     objects' class
      * @param make the factory; any thread calls it
      * @return the registration; closing it revokes the class
      * @throws RpcException with E_INVALIDARG if the class is already registered
@@ -151,8 +153,8 @@ public final class Obvia {
      *
      * @param <T> the interface
      * @param classId the CLSID of the class
-     * @param type the interface of the objects; clients may query for the other interfaces of their
-     *     class
+     * @param type the interface of the objects; clients may query for the other interfaces of the
+     *     objects' class
      * @param make the factory; any thread calls it
      * @param classObject the class object, or {@code null}
      * @return the registration; closing it revokes the class
@@ -180,9 +182,9 @@ public final class Obvia {
     }
 
     /**
-     * Serves until this process has been idle for a period: no client holds a reference to one of
-     * its objects or creates one. If the SCM started the process, an idle period in the class's
-     * registration takes precedence.
+     * Serves until this process has been idle for a period. The process is idle while no client
+     * holds a reference to one of its objects or creates an object. If the SCM started the process,
+     * an idle period in the class's registration takes precedence.
      *
      * <p>On return, all classes are revoked: the next activation starts a new server.
      *
@@ -195,7 +197,8 @@ public final class Obvia {
 
     /**
      * Sets the ping period of clients that are not obvia processes, and the number of consecutive
-     * pings that may be lost; two minutes and three by default. With obvia-native.
+     * pings that may be lost. By default, the period is two minutes and the number is three.
+     * Requires obvia-native.
      *
      * @param period the time between two pings
      * @param missed the number of pings
@@ -206,7 +209,7 @@ public final class Obvia {
 
     /**
      * Sets the credentials of this process for later connections by bindings that ask for
-     * {@code security}. With obvia-native.
+     * {@code security}. Requires obvia-native.
      *
      * @param credentials the credentials
      */
@@ -215,8 +218,9 @@ public final class Obvia {
     }
 
     /**
-     * Sets the accounts that may call this process where it {@linkplain #listen listens} with
-     * {@code security}: users and their passwords. With obvia-native.
+     * Sets the accounts that may call this process at endpoints on which it
+     * {@linkplain #listen listens} with {@code security}: users and their passwords. Requires
+     * obvia-native.
      *
      * <p>By default, the accounts come from the file that the variable {@code OBVIA_ACCOUNTS}
      * names.
@@ -251,6 +255,7 @@ public final class Obvia {
      *
      * @param object the object
      * @param rule the rule
+     * @throws RpcException with E_NOTIMPL if the object is a proxy
      */
     public static void setAccess(Object object, Access rule) {
         ObviaRuntime.instance().setAccess(requireNonNull(object), requireNonNull(rule));
@@ -260,6 +265,7 @@ public final class Obvia {
      * Removes the access rule that {@link #setAccess} has set for an object.
      *
      * @param object the object
+     * @throws RpcException with E_NOTIMPL if the object is a proxy
      */
     public static void clearAccess(Object object) {
         ObviaRuntime.instance().setAccess(requireNonNull(object), null);
@@ -289,7 +295,8 @@ public final class Obvia {
 
     /**
      * Sets the access rule of classes that have no {@linkplain #setClassAccess rule of their own}.
-     * By default, the callers that {@linkplain #setDefaultAccess may call} may also create objects.
+     * Without such a rule, {@linkplain #setDefaultAccess the default rule of objects} also applies
+     * to classes.
      *
      * @param rule the rule
      */
@@ -317,7 +324,7 @@ public final class Obvia {
     }
 
     /**
-     * Whether this thread performs a call of another process, whose {@link #caller} is known.
+     * Whether this thread performs a call of another process, so that the {@link #caller} is known.
      *
      * @return false in a call that this process makes itself, and on other threads that a method
      *     uses
@@ -327,11 +334,11 @@ public final class Obvia {
     }
 
     /**
-     * Marshals a reference to an object as an OBJREF, which any process can unmarshal, once. With
-     * obvia-native.
+     * Marshals a reference to an object as an OBJREF. Any process can unmarshal the OBJREF, but
+     * only once. Requires obvia-native.
      *
      * <p>The OBJREF leads to an endpoint on which this process listens, or else to this process on
-     * this host. It keeps the object alive until it is unmarshaled or released.
+     * this host. The OBJREF keeps the object alive until it is unmarshaled or released.
      *
      * @param <T> the interface
      * @param object the object, or a proxy
@@ -344,7 +351,7 @@ public final class Obvia {
     }
 
     /**
-     * Unmarshals an OBJREF. With obvia-native.
+     * Unmarshals an OBJREF. Requires obvia-native.
      *
      * @param <T> the interface
      * @param reference the OBJREF
@@ -358,7 +365,7 @@ public final class Obvia {
     }
 
     /**
-     * Releases an OBJREF that will not be unmarshaled. With obvia-native.
+     * Releases an OBJREF that will not be unmarshaled. Requires obvia-native.
      *
      * @param reference the OBJREF
      * @throws RpcException as for {@link #unmarshal}
@@ -403,10 +410,10 @@ public final class Obvia {
     }
 
     /**
-     * Performs work whose calls have a common deadline. Without it, the deadline of a call is 30
+     * Performs work whose calls have a common deadline. By default, the deadline of a call is 30
      * seconds.
      *
-     * <p>The deadline applies to the calls of the work and of the tasks that it forks in a
+     * <p>The deadline applies to the calls of the work and of the tasks that the work forks in a
      * {@code StructuredTaskScope}. An earlier deadline that is already in force takes precedence.
      * Calls that exceed the deadline throw a {@link CallTimeoutException}. The deadline is sent to
      * the callee and applies to its nested calls: see {@link #callerDeadline}.
@@ -441,7 +448,7 @@ public final class Obvia {
      * method and of the tasks that it forks end by this deadline, regardless of
      * {@link #within(Duration, ScopedValue.CallableOp)}.
      *
-     * <p>The instant is by the present clock of this host;
+     * <p>The instant is computed from the present clock of this host:
      * {@code Duration.between(Instant.now(), deadline)} is the remaining time.
      *
      * @return the deadline, which may have expired; empty if the caller sent none, or if this
@@ -452,9 +459,9 @@ public final class Obvia {
     }
 
     /**
-     * Whether the caller of the method that runs on this thread has given up: its deadline has
-     * expired, its thread was interrupted, or its process has ended. Methods are not interrupted: a
-     * long method polls this.
+     * Whether the caller of the method that runs on this thread has given up: the caller's deadline
+     * has expired, its thread was interrupted, or its process has ended. Obvia does not interrupt
+     * methods: a long method has to poll {@code isCancelled}.
      *
      * @return false in a call that this process makes itself, and on other threads that a method
      *     uses
@@ -464,8 +471,8 @@ public final class Obvia {
     }
 
     /**
-     * Performs work whose calls, with those of the tasks that it forks, belong to a trace. The
-     * trace is propagated to the callees.
+     * Performs work in a trace: the calls of the work and of the tasks that it forks belong to the
+     * trace. The trace is propagated to the callees.
      *
      * @param <R> the type of the work's result
      * @param <E> the type of the work's exception; only unchecked exceptions if the work declares
@@ -493,8 +500,8 @@ public final class Obvia {
     }
 
     /**
-     * Returns the trace of this thread's calls: the one of
-     * {@link #withTrace(Trace, ScopedValue.CallableOp)}, or else the one of the caller of the
+     * Returns the trace of this thread's calls: the trace of
+     * {@link #withTrace(Trace, ScopedValue.CallableOp)}, or else the trace of the caller of the
      * method that runs on this thread.
      *
      * @return the trace; empty if there is none
@@ -504,8 +511,8 @@ public final class Obvia {
     }
 
     /**
-     * Allocates memory that calls to other processes of this host pass by reference. Pages are
-     * allocated when they are first touched: if the host has no free page, the access throws an
+     * Allocates memory that calls to other processes of this host pass by reference. A page is
+     * allocated on the first access to it: if the host has no free page, the access throws an
      * {@link InternalError}.
      *
      * @param bytes the number of bytes

@@ -8,7 +8,9 @@ import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import obvia.spi.Providers;
 
-/** Programs use {@link Obvia}; this is its implementation, found by {@link ServiceLoader}. */
+/**
+ * The implementation of {@link Obvia}, found by {@link ServiceLoader}. Programs call {@code Obvia}.
+ */
 @SuppressWarnings("doclint:missing")
 public interface ObviaRuntime {
     /**
@@ -60,7 +62,7 @@ public interface ObviaRuntime {
     /** See {@link Obvia#setClassAccess}. A {@code null} class sets the default rule. */
     void setClassAccess(Guid classId, Access rule);
 
-    /** See {@link Obvia#caller}; {@code null} where there is none. */
+    /** See {@link Obvia#caller}; {@code null} if the caller is unknown. */
     Caller caller();
 
     /** See {@link Obvia#marshal}. */

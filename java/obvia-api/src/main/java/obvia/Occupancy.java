@@ -2,7 +2,7 @@ package obvia;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** The memory that received structures of this process have taken since its start. */
+/** Counters of the memory for the structures that this process has received since its start. */
 public final class Occupancy {
     /** Whether stack traces of retained arguments are recorded: {@code -Dobvia.leaks=trace}. */
     static final boolean TRACE = "trace".equals(System.getProperty("obvia.leaks"));

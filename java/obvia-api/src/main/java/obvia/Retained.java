@@ -6,12 +6,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import obvia.spi.Hold;
 
 /**
- * An argument that is retained beyond its call: it can be read and does not change until this
- * object is closed.
+ * An argument that is retained beyond its call. Until this object is closed, the argument can be
+ * read and does not change.
  *
- * <p>The argument lies in memory of this process; the caller and its later calls are not held up.
- * If a retained argument becomes unreachable without being closed, the collector frees its memory
- * and the leak is counted: {@link Occupancy#leaks}. With {@code -Dobvia.views=collected} the
+ * <p>The argument lies in memory of this process, so the caller and its later calls do not wait for
+ * it. If a retained argument becomes unreachable without being closed, the collector frees its
+ * memory and the leak is counted: {@link Occupancy#leaks}. With {@code -Dobvia.views=collected} the
  * collector is expected to free the memory, and no leak is counted.
  *
  * @param <T> the type of the argument
@@ -35,7 +35,7 @@ public final class Retained<T> implements AutoCloseable {
     }
 
     /**
-     * Creates a retained argument, which can be read until the hold is released. For runtimes.
+     * Creates a retained argument. Its memory is released when it is closed. For runtimes.
      *
      * @param <T> the type of the argument
      * @param value the argument

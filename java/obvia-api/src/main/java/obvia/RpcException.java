@@ -1,8 +1,8 @@
 package obvia;
 
 /**
- * The failure of a call: an HRESULT and an optional description. COM's error information, which
- * reaches callers in all languages.
+ * The failure of a call: an HRESULT and an optional description. Callers in all languages receive
+ * both, as COM's error information.
  *
  * <p>Failures that programs distinguish have classes of their own: {@link CallTimeoutException},
  * {@link CallCanceledException}, {@link DisconnectedException}, {@link AccessDeniedException},

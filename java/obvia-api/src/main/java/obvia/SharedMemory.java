@@ -3,11 +3,11 @@ package obvia;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that calls pass by reference: an array of a {@code zero_copy} or {@code map} parameter
- * that lies in it is not copied. {@link Obvia#share} allocates it.
+ * Memory that calls pass by reference: an array in this memory is not copied if it is the argument
+ * for a {@code zero_copy} or {@code map} parameter. {@link Obvia#share} allocates the memory.
  *
  * <p>A callee's process maps all of the memory. After the memory was closed, the callee keeps the
- * mapping until it is passed other shared memory, or until the connection ends. Data with different
+ * mapping until it receives other shared memory, or until the connection ends. Data with different
  * confidentiality therefore belongs in different shared memory.
  */
 public interface SharedMemory extends AutoCloseable {
@@ -28,7 +28,7 @@ public interface SharedMemory extends AutoCloseable {
     MemorySegment memory();
 
     /**
-     * Unmaps the memory in this process, and later in the processes that it was passed to.
+     * Unmaps the memory in this process, and later in the processes to which it was passed.
      *
      * @throws IllegalStateException if the memory is in use
      */

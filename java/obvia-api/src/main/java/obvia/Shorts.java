@@ -9,8 +9,9 @@ import obvia.spi.Scope;
  * An array of {@code short}s in a structure. The elements are read in place, in memory of this
  * process or of the peer.
  *
- * <p>An array from a call's arguments can be read until the method returns. The caller may be able
- * to change the elements meanwhile: {@link #toArray} takes a copy of them.
+ * <p>An array from a call's arguments can be read until the method returns; later reads throw an
+ * {@link IllegalStateException}. The caller may be able to change the elements meanwhile:
+ * {@link #toArray} takes a copy of them.
  */
 public final class Shorts {
     private static final ValueLayout.OfShort LAYOUT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -81,7 +82,8 @@ public final class Shorts {
     }
 
     /**
-     * Returns an array without a limit of its lifetime: this object, or else a copy.
+     * Returns an array that can be read at any time: this object if its lifetime is unlimited, else
+     * a copy.
      *
      * @return an array that can be read at any time
      */
@@ -90,8 +92,8 @@ public final class Shorts {
     }
 
     /**
-     * Returns the bytes of the elements, read-only and little-endian, without a limit of their
-     * lifetime: a copy, unless this object owns its elements.
+     * Returns the bytes of the elements, read-only and little-endian, in memory that can be read at
+     * any time: a copy if the lifetime of this object is limited.
      *
      * @return a segment whose content does not change
      */
@@ -100,8 +102,9 @@ public final class Shorts {
     }
 
     /**
-     * Returns the bytes of the elements in place. The scope is checked now and not on later
-     * accesses: after the call has returned, the memory holds other data. For runtimes.
+     * Returns the bytes of the elements in place. The scope is checked only by this method, and not
+     * on later accesses to the segment: after the call has returned, the memory holds other data.
+     * For runtimes.
      *
      * @return a segment, read-only and little-endian
      */

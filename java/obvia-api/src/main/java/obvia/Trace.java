@@ -3,7 +3,7 @@ package obvia;
 import static java.util.Objects.requireNonNull;
 
 /**
- * The trace that calls belong to, by W3C Trace Context: the content of the HTTP headers of a
+ * The trace to which calls belong, by W3C Trace Context: the content of the HTTP headers of a
  * tracing system.
  *
  * @param traceparent the trace ID, the parent ID and the flags:
@@ -12,8 +12,8 @@ import static java.util.Objects.requireNonNull;
  */
 public record Trace(String traceparent, String tracestate) {
     /**
-     * The maximum length of a state that is propagated, in characters: the minimum that W3C
-     * requires.
+     * The maximum length in characters of a state that is propagated. W3C requires at least this
+     * length.
      */
     private static final int STATE_MAX = 512;
 

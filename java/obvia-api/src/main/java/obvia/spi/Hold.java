@@ -1,6 +1,6 @@
 package obvia.spi;
 
-/** Memory that a retained argument holds. */
+/** The memory that a retained argument holds. */
 public interface Hold {
     /** Returns the number of bytes. */
     int bytes();

@@ -13,8 +13,8 @@ public final class Providers {
      * Returns the first provider of a service. The class loader of the service is searched first,
      * then the context class loader of the current thread.
      *
-     * <p>In a container the context class loader belongs to the application that the thread works
-     * for at the moment, which may have another copy of this library.
+     * <p>In a container, the context class loader belongs to the application for which the thread
+     * works at the moment. That application may have another copy of this library.
      *
      * @param <T> the service
      * @param service the class of the service
@@ -37,7 +37,7 @@ public final class Providers {
                     // The provider is the right one, but its instantiation failed.
                     throw e;
                 }
-                // The provider implements the service of the same name in another class loader.
+                // The provider implements the service of the same name of another class loader.
             }
         }
     }

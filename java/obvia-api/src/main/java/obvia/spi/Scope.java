@@ -5,7 +5,7 @@ public interface Scope {
     /**
      * Checks that the current thread may read the data now.
      *
-     * @throws IllegalStateException if the call of the data has returned
+     * @throws IllegalStateException if the call to which the data belongs has returned
      * @throws WrongThreadException if the data belongs to another thread
      */
     void check();

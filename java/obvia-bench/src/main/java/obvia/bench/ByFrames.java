@@ -7,8 +7,8 @@ import obvia.runtime.GraphReader;
 import obvia.runtime.GraphType;
 
 /**
- * Frames in shared memory: lists of structures with unique pointers, which are trees, or with full
- * ones, which are graphs.
+ * Frames in shared memory with lists of structures. Lists with unique pointers are trees, and lists
+ * with full pointers are graphs.
  */
 final class ByFrames implements Coder {
     private final BareFrame frame = new BareFrame(1 << 20);
@@ -18,7 +18,7 @@ final class ByFrames implements Coder {
     private int length;
     private GraphReader reader;
 
-    /** Creates an element in front of others. */
+    /** The creation of an element in front of others. */
     private interface Maker {
         Object element(int value, byte[] data, Object next);
     }

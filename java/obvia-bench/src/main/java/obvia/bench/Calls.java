@@ -19,10 +19,11 @@ import obvia.Waiting;
 /**
  * Client and server of {@code obvia bench call_lat} in Java.
  *
- * <p>{@code serve NAME ...} exports the object; {@code call NAME METHOD BYTES ...} calls it on
- * request over standard input, which is a socket, and answers there; bench/cpp/under_bench.h has
- * the protocol. {@code serve-rmi} and {@code call-rmi} do the same with Java's RMI. The last
- * arguments are {@code WAIT --cpu CPU --parent PID}; the parent process has set the CPU affinity.
+ * <p>{@code serve NAME ...} exports the object; {@code call NAME METHOD BYTES ...} calls the object
+ * on request. Requests and answers go over standard input, which is a socket;
+ * bench/cpp/under_bench.h has the protocol. {@code serve-rmi} and {@code call-rmi} do the same with
+ * Java's RMI. The last arguments are {@code WAIT --cpu CPU --parent PID}; the parent process has
+ * set the CPU affinity.
  */
 public final class Calls {
     /**

@@ -11,13 +11,13 @@ import java.nio.file.StandardOpenOption;
 
 /**
  * Shared memory with a frame outside of any call, so that writing and reading can be measured
- * separately. The class is in the runtime's package, since frames are internal to it.
+ * separately. The class is in the runtime's package, because frames are internal to the runtime.
  */
 public final class BareFrame {
     /** The size of a block with one pointer, in bytes. */
     private static final int SLOT = 8;
 
-    /** The memory, at whose beginning the frame lies. */
+    /** The memory with the frame at its beginning. */
     public final MemorySegment memory;
 
     /** Allocates memory for a frame of {@code room} bytes. */
@@ -33,7 +33,8 @@ public final class BareFrame {
     }
 
     /**
-     * Writes a frame with one structure and the targets of its pointers, and returns its length.
+     * Writes a frame with one structure and the targets of its pointers, and returns the length of
+     * the frame.
      */
     public int write(GraphKinds kinds, GraphType type, Object value) {
         GraphWriter writer = GraphWriter.of(kinds, SLOT);
@@ -49,7 +50,8 @@ public final class BareFrame {
     }
 
     /**
-     * Verifies a frame with one structure, which is at {@link #place} until the reader is closed.
+     * Verifies a frame with one structure. The structure is at {@link #place} until the reader is
+     * closed.
      */
     public GraphReader check(GraphKinds kinds, GraphType type, int length) {
         GraphReader reader = GraphReader.of(memory, 0, length, SLOT, kinds, "the frame");

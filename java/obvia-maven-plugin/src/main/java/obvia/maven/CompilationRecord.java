@@ -15,9 +15,9 @@ import java.util.Map;
  * The record of the compilation of an IDL file.
  *
  * @param by the compiler and its options
- * @param written the files that it wrote
- * @param read the files that it read, with digests of their content, or {@link #NOTHING} for a
- *     missing file
+ * @param written the files that the compiler wrote
+ * @param read the files that the compiler read, with digests of their content, or {@link #NOTHING}
+ *     for a missing file
  */
 record CompilationRecord(String by, List<Path> written, Map<Path, String> read) {
     /** The suffix of the names of files with records. */
@@ -46,16 +46,16 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
             }
             isRead |= isLast;
         }
-        // The side file is noted even if it is missing: if it appears later, the file is compiled
-        // again.
+        // The side file is noted even if it is missing: if it appears later, the IDL file is
+        // compiled again.
         Path side = source.resolveSibling(source.getFileName().toString().replaceFirst("\\.idl$", ".acf"));
         read.put(side, digest(side));
         return new CompilationRecord(by, written, read);
     }
 
     /**
-     * Splits a rule into words; a backslash, or a second dollar sign, escapes a character that is
-     * no separator.
+     * Splits a rule into words. A backslash escapes a space or a number sign, and a dollar sign
+     * escapes another one.
      */
     static List<String> words(String rule) {
         List<String> words = new ArrayList<>();

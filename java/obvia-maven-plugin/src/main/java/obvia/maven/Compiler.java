@@ -34,7 +34,10 @@ final class Compiler {
      */
     record Result(boolean isRight, String said, String rule) {}
 
-    /** Returns the named compiler, or else the one that is found. */
+    /**
+     * Returns the named compiler, or else the one that the variable names, or else the one on the
+     * path.
+     */
     static Compiler find(File named, Path output, List<String> options) throws MojoExecutionException {
         List<String> words = new ArrayList<>(List.of("idl", "--language", "java", "--out", output.toString()));
         words.addAll(options);

@@ -21,7 +21,7 @@ import org.apache.maven.project.MavenProject;
 
 /**
  * Compiles IDL files to Java and adds the output to the project's sources. A file is compiled again
- * when it, a dependency or the compiler has changed.
+ * when the file, a dependency, the compiler or an option has changed.
  */
 @Mojo(name = "generate", defaultPhase = LifecyclePhase.GENERATE_SOURCES, threadSafe = true)
 public final class GenerateMojo extends AbstractMojo {
@@ -34,8 +34,8 @@ public final class GenerateMojo extends AbstractMojo {
     List<File> includeDirectories = List.of();
 
     /**
-     * The package of the classes; by default, a package by each file's name. Files that import one
-     * another need it.
+     * The package of the classes; by default, each file has a package with its name. Files that
+     * import one another need a common package.
      */
     @Parameter(property = "obvia.javaPackage")
     String javaPackage;
@@ -67,7 +67,7 @@ public final class GenerateMojo extends AbstractMojo {
     @Parameter(defaultValue = "${project}", readonly = true, required = true)
     MavenProject project;
 
-    /** For Maven. */
+    /** Creates the goal. For Maven. */
     public GenerateMojo() {}
 
     @Override
@@ -95,7 +95,7 @@ public final class GenerateMojo extends AbstractMojo {
         }
         Map<Path, CompilationRecord> after = new HashMap<>();
         int compiled = 0;
-        // The compiler is only searched if there are files to compile.
+        // The plugin looks for the compiler only if there are files to compile.
         Compiler found = sources.isEmpty() ? null : Compiler.find(compiler, outputDirectory.toPath(), options());
         for (Path source : sources) {
             String name = sourceDirectory.toPath().relativize(source).toString().replace(File.separatorChar, '+');
@@ -147,7 +147,7 @@ public final class GenerateMojo extends AbstractMojo {
 
     /**
      * Removes files that are not generated any more. A class may have moved from one file to
-     * another, so this follows all compilations.
+     * another, so the removal follows all compilations.
      */
     private static void remember(Map<Path, CompilationRecord> before, Map<Path, CompilationRecord> after) throws IOException {
         Set<Path> stale = new HashSet<>();

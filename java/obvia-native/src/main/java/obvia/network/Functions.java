@@ -159,7 +159,7 @@ final class Functions {
         return why instanceof RuntimeException known ? known : new IllegalStateException(why);
     }
 
-    /** Throws the failure of a function, with the library's description. */
+    /** Throws an exception with the library's description if a function has failed. */
     private static void check(int result) throws Throwable {
         if (result < 0) {
             Bytes frame = new Bytes();
@@ -170,8 +170,8 @@ final class Functions {
     }
 
     /**
-     * An object that the library found: its handle, its identity, and its number if it belongs to
-     * this process, else 0.
+     * An object that the library found: its handle, its identity, and its number in {@link Objects}
+     * if the object belongs to this process, else 0.
      */
     record Found(long handle, long identity, long number) {
         private static final MemoryLayout LAYOUT = MemoryLayout.sequenceLayout(3, JAVA_LONG);
@@ -513,7 +513,7 @@ final class Functions {
         }
     }
 
-    /** Whether the caller of the method that this thread performs is a process of this process's user. */
+    /** Whether the caller of the method that this thread performs runs as this process's user. */
     static boolean isOwnUser() {
         try {
             return (int) IS_OWN_USER.invokeExact() != 0;
@@ -522,7 +522,9 @@ final class Functions {
         }
     }
 
-    /** Whether the caller of the method that this thread performs no longer waits for it. */
+    /**
+     * Whether the caller of the method that this thread performs no longer waits for the result.
+     */
     static boolean isCancelled() {
         try {
             return (int) IS_CANCELLED.invokeExact() != 0;
@@ -565,8 +567,8 @@ final class Functions {
     }
 
     /**
-     * Marshals a reference as an OBJREF that can be unmarshaled once: also by processes of other
-     * hosts (MSHCTX_DIFFERENTMACHINE), or only on this host.
+     * Marshals a reference as an OBJREF that can be unmarshaled once. If {@code isForOthers},
+     * processes of other hosts can unmarshal it as well (MSHCTX_DIFFERENTMACHINE).
      */
     static byte[] marshal(long handle, long info, boolean isForOthers, Limit limit) {
         try {

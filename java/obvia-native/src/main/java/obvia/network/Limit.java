@@ -20,8 +20,8 @@ import obvia.runtime.call.CallContext;
  * The limits of a function of the library: its deadline, its canceller, and the context of its
  * calls.
  *
- * <p>A function of the library blocks in native code, where a virtual thread would pin its carrier. A
- * platform thread therefore runs the function.
+ * <p>A function of the library blocks in native code. A virtual thread would pin its carrier there,
+ * so a platform thread runs the function.
  *
  * @param until the deadline, by {@link System#nanoTime}
  * @param canceller the library's handle of a canceller, or 0
@@ -52,7 +52,10 @@ record Limit(long until, long canceller, CallContext context) {
         return Math.max(0, until - System.nanoTime());
     }
 
-    /** Returns the context in the library's format: the length and the bytes. */
+    /**
+     * Returns the context in the library's format, the length and the bytes; address 0 if there is
+     * no context.
+     */
     MemorySegment said() {
         if (context == CallContext.NONE) {
             return MemorySegment.NULL;
@@ -70,7 +73,8 @@ record Limit(long until, long canceller, CallContext context) {
      */
     static <R, E extends Throwable> R hearing(MemorySegment said, ScopedValue.CallableOp<? extends R, E> work) throws E {
         CallContext heard = said.address() == 0 ? CallContext.NONE : heard(said);
-        // The thread may be within another call, whose context must not apply to this one.
+        // The thread may be within another call. The context of that call must not apply to this
+        // one.
         return heard == CallContext.NONE && CallContext.current() == CallContext.NONE ? work.call() : heard.during(work);
     }
 
@@ -80,7 +84,7 @@ record Limit(long until, long canceller, CallContext context) {
     }
 
     /**
-     * Runs a function that may block: on this thread, or on a platform thread if this one is
+     * Runs a function that may block: on this thread, or on a platform thread if this thread is
      * virtual.
      */
     static <R> R run(long nanoseconds, Function<Limit, R> work) {

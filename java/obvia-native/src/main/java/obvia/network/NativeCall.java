@@ -21,7 +21,7 @@ final class NativeCall extends InCall {
     private static final ThreadLocal<Calls> OF_THREAD = ThreadLocal.withInitial(Calls::new);
 
     private final Calls calls;
-    // A stub may replace the public fields, so the library gets the memory of these.
+    // A stub may replace the public fields, so the library gets the memory of these private fields.
     private MemorySegment arguments;
     private MemorySegment results;
 
@@ -71,7 +71,7 @@ final class NativeCall extends InCall {
         return results.asSlice(0, replyLength);
     }
 
-    /** Returns the description of a failure instead of results. */
+    /** Puts the description of a failure in place of the results. */
     void tell(byte[] words) {
         reply(words.length);
         MemorySegment.copy(MemorySegment.ofArray(words), 0, replyMemory, 0, words.length);

@@ -14,7 +14,7 @@ import obvia.runtime.Network;
 
 /**
  * The networks of the library: {@code ncacn_vi_udp}, {@code ncacn_ip_tcp}, {@code ncadg_ip_udp},
- * and the others that it was built with.
+ * and the other protocol sequences with which the library was built.
  */
 public final class NativeNetwork implements Network {
     /**
@@ -23,7 +23,7 @@ public final class NativeNetwork implements Network {
      */
     private static final Map<Credentials, Long> SHOWN = new ConcurrentHashMap<>();
 
-    /** For {@link java.util.ServiceLoader}. */
+    /** Creates the network. For {@link java.util.ServiceLoader}. */
     public NativeNetwork() {}
 
     @Override
@@ -44,7 +44,7 @@ public final class NativeNetwork implements Network {
         return NativeTransport.INSTANCE.found(found, info);
     }
 
-    /** Returns the library's handle of credentials; 0 for those of the process. */
+    /** Returns the library's handle of credentials; 0 for the credentials of the process. */
     private static long shown(Credentials credentials) {
         return credentials == null ? 0 : SHOWN.computeIfAbsent(credentials, Functions::credentials);
     }

@@ -133,7 +133,7 @@ final class NativeTransport extends Transport {
         return Limit.run(timeLeft(), limit -> Functions.adopt(through, reference, known, limit));
     }
 
-    /** Gives a reference back: adopts it as one to IUnknown, and releases the result. */
+    /** Gives a reference back: adopts it as a reference to IUnknown, and releases the result. */
     private void giveBack(long through, byte[] reference) {
         try {
             Functions.release(adopt(through, reference, describe(Interfaces.find(Guid.IUNKNOWN))).handle());
@@ -163,8 +163,8 @@ final class NativeTransport extends Transport {
         try {
             own = Objects.get(found.number());
         } finally {
-            // The handle keeps the object until here: other references may have been released
-            // meanwhile.
+            // The handle keeps the object alive up to this point, because all other references may
+            // have been released.
             Functions.release(found.handle());
         }
         if (!info.type().isInstance(own)) {

@@ -18,8 +18,8 @@ import obvia.runtime.Interfaces;
 import obvia.runtime.call.ErrorInfo;
 
 /**
- * The objects of this process that the library holds, by number, and the library's upcalls, which
- * must not throw.
+ * The objects of this process that the library holds, by number, and the library's upcalls. The
+ * upcalls must not throw exceptions.
  */
 final class Objects {
     private static final Map<Object, Long> NUMBERS = new IdentityHashMap<>();
@@ -89,8 +89,8 @@ final class Objects {
     }
 
     /**
-     * Removes an object to which the library has no handle left. An upcall of the library, as are
-     * the following methods.
+     * Removes an object to which the library has no handle left. Like the methods below, this
+     * method is an upcall of the library.
      */
     static void released(long number) {
         synchronized (NUMBERS) {
@@ -137,7 +137,7 @@ final class Objects {
         }
     }
 
-    /** Removes a rule that no call is checked against any more. */
+    /** Removes a rule against which no call is checked any more. */
     static void dropRule(long number) {
         RULES.remove(number);
     }
@@ -190,7 +190,7 @@ final class Objects {
 
     private static <T> void perform(Object object, InterfaceInfo<T> info, InCall call) throws Throwable {
         if (!info.type().isInstance(object)) {
-            // The object replaced one that had the interface.
+            // The object has replaced another object that had the interface.
             throw RpcException.of(Hresult.E_NOINTERFACE);
         }
         info.stub().perform(info.type().cast(object), call);

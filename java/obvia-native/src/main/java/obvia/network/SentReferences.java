@@ -38,7 +38,7 @@ final class SentReferences {
 
     /**
      * Removes and returns the references for the call of the object {@code through} that begins on
-     * this thread.
+     * this thread. Takes back references that were marshaled for another object.
      */
     static SentReferences forCall(long through) {
         SentReferences sent = OF_THREAD.get();
@@ -63,8 +63,8 @@ final class SentReferences {
     }
 
     /**
-     * Returns the references in the library's format, for the library to take over: the length of
-     * each, and its bytes.
+     * Returns the references in the library's format, for the library to take over: the length and
+     * the bytes of each reference.
      */
     MemorySegment handOver() {
         if (references.isEmpty()) {

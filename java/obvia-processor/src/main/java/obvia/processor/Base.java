@@ -19,9 +19,9 @@ enum Base {
     final String idl;
     /** The size in bytes. */
     final int size;
-    /** The suffix of the runtime's methods for it. */
+    /** The suffix of the runtime's methods for the type. */
     final String ending;
-    /** The runtime's method that reads an array of it. */
+    /** The name of the runtime's method that reads an array of the type. */
     final String array;
 
     Base(String java, String idl, int size, String ending, String array) {
@@ -32,7 +32,7 @@ enum Base {
         this.array = array;
     }
 
-    /** Returns the constant of the layout in {@code Flat}. */
+    /** Returns the name of the type's layout in {@code Flat}. */
     String layout() {
         return this == BOOLEAN ? "BYTE" : name();
     }

@@ -18,7 +18,7 @@ import java.util.UUID;
 final class Canonical {
     private Canonical() {}
 
-    /** Returns the canonical text of an interface that has its IID. */
+    /** Returns the canonical text of an interface, with the IID if it is known. */
     static String text(Remote remote) throws Refused {
         List<Remote> own = remote.lineage();
         return text(own, Closure.of(own));
@@ -36,8 +36,8 @@ final class Canonical {
         closure.structs.keySet().forEach(name -> out.append("struct " + name + ";\n"));
         StringBuilder body = new StringBuilder();
         closure.structs.values().forEach(struct -> declare(body, struct));
-        // A result that other pointers may lead to has a named pointer type: IDL has no other
-        // notation for it.
+        // A result to which other pointers may lead has a named pointer type, because IDL has no
+        // other notation for such a result.
         Set<String> aliases = new LinkedHashSet<>();
         interfaces.forEach(remote -> declare(body, remote, aliases));
         aliases.forEach(out::append);
@@ -69,7 +69,7 @@ final class Canonical {
         }
     }
 
-    /** Returns the text for an exception. */
+    /** Returns the comment in IDL that describes an exception. */
     static String comment(Remote remote, Remote.Failure failure) {
         return String.format("// %s fails with 0x%08x for %s.\n", remote.name, failure.result(), failure.element().getQualifiedName());
     }

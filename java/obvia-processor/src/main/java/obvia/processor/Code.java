@@ -53,8 +53,8 @@ final class Code {
     }
 
     /**
-     * Returns the name of a class in this file: it is imported, unless another class has its simple
-     * name.
+     * Returns the name of a class for this file. The class is imported, unless another class has
+     * the same simple name.
      */
     String named(String qualified) {
         String simple = qualified.substring(qualified.lastIndexOf('.') + 1);

@@ -11,10 +11,13 @@ import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.ElementFilter;
 
-/** Reads the exceptions that a method throws, and those of them that its callers get. */
+/**
+ * Reads the exceptions that a method declares: those that its callers receive, and the one that
+ * wraps failed calls.
+ */
 final class FailureReader {
     /**
-     * The first HRESULT of FACILITY_ITF for an interface's own purposes, and the number of those
+     * The first HRESULT of FACILITY_ITF for an interface's own purposes, and the number of HRESULTs
      * that are used here.
      */
     private static final int FIRST = 0x80040200;

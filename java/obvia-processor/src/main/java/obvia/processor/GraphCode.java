@@ -32,7 +32,7 @@ final class GraphCode {
         this.info = info;
     }
 
-    /** Returns the constant of a type that pointers lead to. */
+    /** Returns the constant of a type to which pointers lead. */
     String type(Type type) {
         return switch (type) {
             case Type.Value(Base base) -> code.runtime("GraphType") + "." + TYPES.get(base);
@@ -48,7 +48,8 @@ final class GraphCode {
     }
 
     /**
-     * Returns the type of a value in Java; for an element's wrapper structure, that of its content.
+     * Returns the type of a value in Java; for the wrapper structure of an array element, the type
+     * of its content.
      */
     String java(Type type) {
         return switch (type) {
@@ -76,7 +77,10 @@ final class GraphCode {
         return type instanceof Type.Value(Base base) && base != Base.BOOLEAN;
     }
 
-    /** Writes a member. The value is a variable, or an expression that is evaluated once. */
+    /**
+     * Generates the code that writes a member. The value is a variable, or an expression that is
+     * evaluated once.
+     */
     void write(Block block, Block.Item item, String value, String out, String at) {
         String place = MethodCode.place(at, item.at());
         switch (item.type()) {
@@ -94,8 +98,8 @@ final class GraphCode {
     }
 
     /**
-     * Verifies a member; {@code pointer} applies to arrays: {@code REF} for those that must not be
-     * null.
+     * Generates the code that verifies a member. {@code pointer} is the kind of an array's pointer:
+     * {@code REF} if the array must not be null.
      */
     void verify(Block block, Block.Item item, String in, String at, String pointer) {
         String place = MethodCode.place(at, item.at());
@@ -149,7 +153,7 @@ final class GraphCode {
     }
 
     /**
-     * Writes the constants and classes of types, followed by the list of the interface's pointer
+     * Generates the constants and classes of types, and then the list of the interface's pointer
      * targets.
      */
     void types(List<Type> kinds) {

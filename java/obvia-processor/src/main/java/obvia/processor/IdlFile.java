@@ -59,7 +59,10 @@ final class IdlFile {
         }
     }
 
-    /** Adds declarations that are not there yet: each begins and ends at the left margin. */
+    /**
+     * Adds those declarations of a text that were not added before. Each declaration begins and
+     * ends at the left margin.
+     */
     private static void add(String text, StringBuilder to, Set<String> declared) {
         StringBuilder one = new StringBuilder();
         for (String line : text.split("(?<=\n)")) {

@@ -4,7 +4,7 @@ import java.util.HashSet;
 import java.util.Set;
 import javax.lang.model.element.Element;
 
-/** Names of Java that are valid in IDL. */
+/** A set of names in IDL, and the conversion of Java's names to valid ones. */
 final class IdlNames {
     /**
      * The words that are parts of types in declarations, so that they cannot be names after a type.

@@ -20,8 +20,8 @@ import javax.tools.JavaFileObject;
 import javax.tools.StandardLocation;
 
 /**
- * Generates {@code CalcInfo} for each remote interface {@code Calc} of a compilation that does not
- * come from IDL, and for those that {@code obvia.Interfaces} names.
+ * Generates {@code CalcInfo} for each compiled remote interface {@code Calc} that does not come
+ * from IDL, and for the interfaces that {@code obvia.Interfaces} names.
  */
 public final class InterfaceProcessor extends AbstractProcessor {
     /** The names of interfaces that wait for types from another processor. */
@@ -30,7 +30,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
     private Program program;
     private InterfaceReader reader;
 
-    /** For {@link java.util.ServiceLoader}. */
+    /** Creates the processor. For {@link java.util.ServiceLoader}. */
     public InterfaceProcessor() {}
 
     @Override

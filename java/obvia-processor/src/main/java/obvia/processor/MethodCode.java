@@ -69,7 +69,10 @@ final class MethodCode {
         return info.wanted(reference);
     }
 
-    /** Writes a frame with structures and returns the name of its writer. */
+    /**
+     * Generates the code that writes a frame with structures. Returns the name of the frame's
+     * writer.
+     */
     String writeGraph(Block block, String writer) {
         code.line(code.runtime("GraphWriter") + " " + writer + " = " + code.runtime("GraphWriter") + ".of(KINDS, " + block.size() + ");");
         for (Block.Item item : block.items) {
@@ -84,8 +87,8 @@ final class MethodCode {
     }
 
     /**
-     * Reads and verifies a frame with structures, and unmarshals its references for a proxy or a
-     * call.
+     * Generates the code that reads and verifies a frame with structures, and unmarshals the
+     * frame's references for a proxy or a call.
      */
     void readGraph(Block block, String reader, String pointer, String marshaled) {
         for (Block.Item item : block.items) {
@@ -114,8 +117,8 @@ final class MethodCode {
     }
 
     /**
-     * Checks the values to be written and returns the frame's length: a number, or the name of a
-     * variable.
+     * Generates the code that checks the values to be written. Returns the frame's length: a
+     * number, or the name of a variable.
      */
     String measure(Block block, String marshaled) {
         String length = Integer.toString(block.size());
@@ -149,7 +152,7 @@ final class MethodCode {
         return length;
     }
 
-    /** Writes a frame. */
+    /** Generates the code that writes a frame without structures. */
     void write(Block block, String memory, String at, String writer) {
         int end = 0;
         for (Block.Item item : block.items) {
@@ -221,7 +224,7 @@ final class MethodCode {
         return offset == 0 ? at : at.equals("0") ? Integer.toString(offset) : at + " + " + offset;
     }
 
-    /** Reads a block of numbers, which needs no verification. */
+    /** Generates the code that reads a block of numbers, which needs no verification. */
     void readNumbers(Block block, String memory, String at) {
         code.line("call.expect(" + block.size() + ");");
         for (Block.Item item : block.items) {
@@ -230,7 +233,10 @@ final class MethodCode {
         }
     }
 
-    /** Reads and verifies a frame; references are left as bytes. */
+    /**
+     * Generates the code that reads and verifies a frame without structures. References are left as
+     * bytes.
+     */
     void read(Block block, String reader, boolean isDeclared) {
         code.line(code.runtime("FrameReader") + " " + reader + " = new " + code.runtime("FrameReader") + "(call, " + block.size() + ");");
         for (Block.Item item : block.items) {

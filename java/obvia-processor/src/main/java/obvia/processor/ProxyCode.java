@@ -85,7 +85,7 @@ final class ProxyCode {
         }
     }
 
-    /** Writes the code that throws the caller's exception for a failure. */
+    /** Generates the code that throws the caller's exception for a failure. */
     private void fail() {
         TypeMirror wraps = method.wraps();
         String other = wraps == null ? "throw e;" : "throw new " + code.named(wraps) + "(e.getMessage(), e);";

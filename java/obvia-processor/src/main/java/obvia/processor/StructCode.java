@@ -73,7 +73,8 @@ final class StructCode {
     }
 
     /**
-     * Writes a sealed type: the number of the kind, and a slot that leads to the kind's content.
+     * Generates the class of a sealed type. A value consists of the number of the kind, and a slot
+     * that leads to the kind's content.
      */
     private void kinds(Type.Struct struct) {
         begin(16);
@@ -156,7 +157,7 @@ final class StructCode {
         return member.idlName() + "Handle";
     }
 
-    /** Writes the handles of fields that are not accessible to the code. */
+    /** Generates the handles of fields that are not accessible to the generated code. */
     private void handles(Type.Struct struct) {
         List<Type.Member> hidden = struct.members.stream().filter(member -> !member.field().isReached()).toList();
         if (hidden.isEmpty()) {

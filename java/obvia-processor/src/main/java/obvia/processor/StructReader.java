@@ -63,7 +63,7 @@ final class StructReader {
         return struct;
     }
 
-    /** Whether all subtypes of a type are known. */
+    /** Whether a type is sealed and abstract, so that all kinds of its values are known. */
     static boolean isSealed(TypeElement element) {
         return element.getModifiers().contains(Modifier.SEALED) && element.getModifiers().contains(Modifier.ABSTRACT);
     }
@@ -92,8 +92,8 @@ final class StructReader {
     }
 
     /**
-     * Collects the kinds of a sealed type in the order of its permits clause, with those of nested
-     * sealed types in their place.
+     * Collects the kinds of a sealed type in the order of its permits clause. The kinds of a nested
+     * sealed type take the place of that type.
      */
     private void kinds(TypeElement sealed, Element where, Set<TypeElement> found) throws Refused {
         for (TypeMirror permitted : sealed.getPermittedSubclasses()) {
@@ -152,7 +152,10 @@ final class StructReader {
         }
     }
 
-    /** Returns the passed fields of a class and its superclasses, the topmost one's first. */
+    /**
+     * Returns the passed fields of a class and its superclasses, those of the topmost superclass
+     * first.
+     */
     private static List<VariableElement> fields(List<TypeElement> line) {
         return line.reversed().stream()
                 .flatMap(owner -> ElementFilter.fieldsIn(owner.getEnclosedElements()).stream())
@@ -160,7 +163,7 @@ final class StructReader {
                 .toList();
     }
 
-    /** Returns a class and its superclasses, whose fields are passed as well. */
+    /** Returns a class and its superclasses. The fields of the superclasses are passed as well. */
     private List<TypeElement> line(TypeElement element, Element where) throws Refused {
         List<TypeElement> line = new ArrayList<>();
         TypeElement at = element;

@@ -60,7 +60,10 @@ final class StubCode {
         }
     }
 
-    /** Reads arguments with structures, of which only the built values remain. */
+    /**
+     * Generates the code that reads arguments with structures. Only the built values remain after
+     * the frame is closed.
+     */
     private void built() {
         for (Block.Item item : names.request.items) {
             if (item.type() != null) {
@@ -115,7 +118,7 @@ final class StubCode {
         return ordered;
     }
 
-    /** Returns the checked exceptions that are not caught. */
+    /** Returns the throws clause, with the exceptions that the generated code does not catch. */
     private String thrown() {
         List<String> thrown = method.element().getThrownTypes().stream()
                 .filter(mirror -> method.failures().stream().noneMatch(failure -> program.types.isSameType(mirror, failure.element().asType())))

@@ -46,7 +46,7 @@ sealed interface Type {
         final boolean isGraph;
         /** The members; of a sealed type, a member for each kind that has content. */
         final List<Member> members = new ArrayList<>();
-        /** The kinds of a sealed type, whose numbers are their indices. */
+        /** The kinds of a sealed type. The index of a kind is its number. */
         final List<Kind> kinds = new ArrayList<>();
 
         Struct(TypeElement element, String name, boolean isGraph) {
@@ -97,9 +97,9 @@ sealed interface Type {
     /**
      * A field of a class.
      *
-     * @param above the number of classes between the class and the one that declares the field
-     * @param mirror the type of the declaring class, without type arguments
-     * @param isReached whether the field is accessible to the code
+     * @param above the number of steps from the class up to the superclass that declares the field
+     * @param mirror the erasure of the field's type in the declaring class
+     * @param isReached whether the field is accessible to the generated code
      */
     record Field(int above, TypeMirror mirror, boolean isReached) {}
 
@@ -121,7 +121,10 @@ sealed interface Type {
         };
     }
 
-    /** Whether a value needs more than a frame's block and a sequence of objects. */
+    /**
+     * Whether a value needs the graph reader and writer, because a frame's block and a sequence of
+     * objects without pointers do not suffice.
+     */
     default boolean isGraph() {
         return switch (this) {
             case Boxed boxed -> true;
@@ -142,7 +145,8 @@ sealed interface Type {
     }
 
     /**
-     * Returns the size in bytes in a block or an array: that of a slot if the value lies elsewhere.
+     * Returns the size in bytes in a block or an array: the size of a slot if the value lies
+     * elsewhere.
      */
     default int size() {
         return switch (this) {

@@ -31,7 +31,7 @@ final class TypeReader {
     }
 
     /**
-     * Returns a type.
+     * Returns the type for a type in Java.
      *
      * @param where the element to which messages refer
      * @param from the interface whose package uses the type
@@ -72,7 +72,7 @@ final class TypeReader {
         throw new Refused(where, "`" + mirror + "` cannot be passed: " + advice(element));
     }
 
-    /** Whether the class is one of the program. */
+    /** Whether the class belongs to the program. */
     static boolean isOwn(TypeElement element) {
         String name = element.getQualifiedName().toString();
         return !name.startsWith("java.") && !name.startsWith("javax.") && !name.startsWith("obvia.Rpc");

@@ -19,7 +19,7 @@ import obvia.runtime.InterfaceInfo;
  * A registry of names, as in {@link java.rmi.registry.Registry}.
  *
  * <p>{@link Obvia#bind} and programs in other languages use the same names. A port other than 1099
- * becomes part of the name: for them, {@code calc} at port 2001 is {@code 2001.calc}.
+ * becomes part of the name: {@code calc} at port 2001 has the name {@code 2001.calc} there.
  */
 public final class Registry {
     /** The default port of RMI. */

@@ -5,7 +5,7 @@ import java.rmi.Remote;
 import java.rmi.RemoteException;
 
 /**
- * The base class for classes that extend {@link java.rmi.server.UnicastRemoteObject}. Its use is
+ * The replacement for {@link java.rmi.server.UnicastRemoteObject} as a base class. A base class is
  * optional: objects with a remote interface are passed by reference without an explicit export.
  */
 public abstract class UnicastRemoteObject implements Remote {

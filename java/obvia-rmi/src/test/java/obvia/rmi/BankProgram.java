@@ -6,8 +6,8 @@ import obvia.Obvia;
 import obvia.rmi.bank.BankServer;
 
 /**
- * A server in a virtual machine of its own: by RMI at a port that it prints, or by obvia under a
- * name, also over a network at a binding that it prints. The server ends with its parent process.
+ * A server in a virtual machine of its own: by RMI at a port, or by obvia under a name, optionally
+ * also over a network. The server prints its port or its binding, and ends with its parent process.
  */
 final class BankProgram {
     private BankProgram() {}

@@ -5,12 +5,12 @@ import obvia.BadMessageException;
 import obvia.RpcException;
 
 /**
- * A connection's end on which one thread at a time makes calls.
+ * The calling end of a connection. Only one thread at a time makes calls on a channel.
  *
  * <p>A proxy's method gets a channel from {@link Proxy#begin}, writes the request's frame at
  * {@link #at} of {@link #memory}, calls {@link Proxy#call}, reads the reply's frame at
  * {@link #replyAt} of {@link #replyMemory}, and finishes with {@link #end}. Only {@link Proxy}
- * makes the call itself: it keeps the reference alive meanwhile.
+ * makes the call itself, because the proxy keeps the reference alive during the call.
  */
 public abstract class Channel {
     /** The memory of the request's frame. */
@@ -28,10 +28,10 @@ public abstract class Channel {
     /** The length of the reply's frame, in bytes. */
     public int length;
 
-    /** The transport whose interface pointers the calls have. */
+    /** The transport to which the interface pointers of the calls belong. */
     final Transport transport;
 
-    /** For transports. */
+    /** Creates a channel. For transports. */
     protected Channel(Transport transport) {
         this.transport = transport;
     }
@@ -64,7 +64,7 @@ public abstract class Channel {
         return RpcException.of(result);
     }
 
-    /** Performs a call and returns the method's result, also a negative one. */
+    /** Performs a call and returns the method's HRESULT, which is negative if the method failed. */
     protected abstract int exchange(long target, int opnum, int length);
 
     /** Sends the request of a call without response. */
@@ -72,7 +72,7 @@ public abstract class Channel {
 
     /**
      * Creates a reference to an array before the request's frame is written. Returns 0 if the peer
-     * takes no such reference: the array must be copied.
+     * takes no such reference: then the array must be copied.
      *
      * @param length the allocated length of the request's frame, in bytes
      */

@@ -5,8 +5,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The layouts of values in frames: little-endian. Values are aligned, but the layouts do not
- * require it, since the check on each access would cost more than it is worth.
+ * The little-endian layouts of values in frames. Values are aligned, but the layouts do not require
+ * alignment, because a check would slow down each access.
  *
  * <p>The transfer syntax is FLAT: docs/flat.md.
  */

@@ -18,8 +18,8 @@ import obvia.spi.Hold;
 import obvia.spi.Scope;
 
 /**
- * A verified frame, as views read it: a private copy, except for long arrays of numbers, which stay
- * in the peer's memory.
+ * A verified frame, which views read: a private copy of the received frame. Long arrays of numbers
+ * are not copied and stay in the peer's memory.
  *
  * <p>The frame is valid until its call returns. Then the copy's memory is reused, and later
  * accesses by views fail. {@code -Dobvia.scope=strict} also rejects accesses by other threads; with
@@ -38,8 +38,9 @@ public final class Frame implements Scope {
     private int length;
 
     /**
-     * The peer's memory of the frame, or a retained copy of it. Instead of the elements of a long
-     * array, {@link #bytes} holds their position relative to {@link #farAt}.
+     * The memory with the elements of long arrays: the peer's memory of the frame, or a copy in a
+     * retained frame. In place of the elements, {@link #bytes} holds their position relative to
+     * {@link #farAt}. May be {@code null} if there are no such arrays.
      */
     MemorySegment far;
 
@@ -48,10 +49,10 @@ public final class Frame implements Scope {
     /** The reader that receives the frame; {@code null} for a retained frame. */
     private final GraphReader reader;
 
-    /** The thread that may read the frame; {@code null} for any. */
+    /** The thread that may read the frame; {@code null} for any thread. */
     private final Thread owner;
 
-    /** The objects of the frame's references, by their numbers. */
+    /** The objects to which the frame's references lead, by the number of the reference. */
     Object[] objects;
 
     Frame(GraphReader reader, MemorySegment far, long farAt, Thread owner) {
@@ -71,8 +72,8 @@ public final class Frame implements Scope {
     }
 
     /**
-     * Ends the frame. The fence orders this before later writes to the memory: a reader that sees
-     * new content also sees that the frame has ended.
+     * Ends the frame. The fence orders the end before later writes to the memory: a reader that
+     * sees new content also sees that the frame has ended.
      */
     void end() {
         bytes = null;
@@ -81,7 +82,8 @@ public final class Frame implements Scope {
     }
 
     /**
-     * Returns the bytes if the frame has not ended; all earlier reads then saw the frame's content.
+     * Returns the bytes, or throws an exception if the frame has ended. If this method returns, all
+     * earlier reads saw the frame's content.
      */
     byte[] checked() {
         VarHandle.loadLoadFence();
@@ -339,7 +341,7 @@ public final class Frame implements Scope {
         return far.asSlice(farAt + getLong(place), length);
     }
 
-    /** Elements in place in the frame. */
+    /** A list of elements that are read in place in the frame. */
     private static final class Elements extends AbstractList<Object> implements RandomAccess {
         private final Frame frame;
         private final int place;

@@ -135,8 +135,8 @@ public final class FrameReader {
     }
 
     /**
-     * Returns the value of a conformance expression as a number of elements. The expression's value
-     * may be undefined.
+     * Returns the value of a conformance expression as a number of elements. If the value is
+     * undefined, the frame is malformed.
      */
     public int count(LongSupplier expression) {
         try {
@@ -146,7 +146,10 @@ public final class FrameReader {
         }
     }
 
-    /** Checks that the area can hold the elements as results, and refuses the call otherwise. */
+    /**
+     * Returns the number of an array's elements, or refuses the call if they are too long for a
+     * frame of results.
+     */
     public int room(int count, int size) {
         if ((long) count * size > FrameLimit.BYTES) {
             throw new Fault.Refused(Fault.NO_MEMORY);
@@ -163,8 +166,8 @@ public final class FrameReader {
     }
 
     /**
-     * Checks the number of an array's elements that are in use, by an expression that may be
-     * undefined.
+     * Checks the number of an array's elements that are in use. If the expression for the number is
+     * undefined, the frame is malformed.
      */
     public int used(LongSupplier expression, int room) {
         try {
@@ -184,8 +187,8 @@ public final class FrameReader {
     }
 
     /**
-     * Returns the elements in use of an array that may be passed by reference, by an expression
-     * that may be undefined.
+     * Returns the elements in use of an array that may be passed by reference. If the expression
+     * for their number is undefined, the frame is malformed.
      */
     public MemorySegment used(LongSupplier expression, MemorySegment array, int size) {
         return used((long) used(expression, (int) Math.min(array.byteSize() / size, Frames.FRAME_MAX)), array, size);
@@ -225,7 +228,7 @@ public final class FrameReader {
     }
 
     /**
-     * Finds the next object, whose header alone has the number of elements: see {@link #count()}.
+     * Finds the next object. Only its header has the number of elements: see {@link #count()}.
      *
      * @return the offset of its elements; -1 if the slot is null
      */
@@ -252,7 +255,8 @@ public final class FrameReader {
     }
 
     /**
-     * Finds the next object, which has {@code meant} elements; if that is 0, the slot may be null.
+     * Finds the next object, which must have {@code meant} elements. If {@code meant} is 0, the
+     * slot may be null: then this method returns 0.
      */
     public int allocated(int slot, int kind, int size, int meant) {
         int body = find(slot, kind, size);

@@ -24,10 +24,13 @@ import obvia.Shorts;
  * Computations before a frame is written: the frame's length, and the checks of the values against
  * the interface.
  *
- * <p>Proxies perform them before they get a channel, stubs before they allocate the results.
+ * <p>Proxies perform these computations before they get a channel; stubs perform them before they
+ * allocate the results.
  */
 public final class Frames {
-    /** The maximum length of a frame whose length is known before it is written, in bytes. */
+    /**
+     * The maximum length in bytes of a frame whose length is computed before the frame is written.
+     */
     static final int FRAME_MAX = Integer.MAX_VALUE;
 
     /** The maximum size in bytes of an array that is copied to private memory. */
@@ -77,18 +80,25 @@ public final class Frames {
         return (int) total;
     }
 
-    /** Returns the length of a frame with bytes or 8-bit characters, which may be {@code null}. */
+    /**
+     * Returns the length of a frame with one more object of bytes or 8-bit characters. {@code null}
+     * adds nothing.
+     */
     public static int plus(int length, byte[] bytes) {
         return bytes == null ? length : plus(length, bytes.length, 1);
     }
 
-    /** Returns the length of a frame with 16-bit characters, which may be {@code null}. */
+    /**
+     * Returns the length of a frame with one more object of 16-bit characters. {@code null} adds
+     * nothing.
+     */
     public static int plus(int length, char[] characters) {
         return characters == null ? length : plus(length, characters.length, 2);
     }
 
     /**
-     * Encodes a string in 8-bit characters: UTF-8 with a terminating zero.
+     * Encodes a string in 8-bit characters: UTF-8 with a terminating zero. {@code null} stays
+     * {@code null}.
      *
      * @throws RpcException with E_INVALIDARG if the string has a zero or an unpaired surrogate
      */
@@ -108,7 +118,8 @@ public final class Frames {
     }
 
     /**
-     * Encodes a string in 16-bit characters: UTF-16 with a terminating zero.
+     * Encodes a string in 16-bit characters: UTF-16 with a terminating zero. {@code null} stays
+     * {@code null}.
      *
      * @throws RpcException with E_INVALIDARG if the string has a zero
      */
@@ -141,7 +152,8 @@ public final class Frames {
     }
 
     /**
-     * Returns the value of a conformance expression that may be undefined as a number of elements.
+     * Returns the value of a conformance expression as a number of elements. Fails with
+     * E_INVALIDARG if the value is undefined.
      */
     public static int count(LongSupplier expression) {
         try {
@@ -159,8 +171,9 @@ public final class Frames {
     }
 
     /**
-     * Checks that an array that may be passed by reference is accessible to this thread, and so to
-     * the method.
+     * Checks that this thread, and so the method, can access an array that may be passed by
+     * reference: its memory is open, writable if the method writes it, and consists of whole
+     * elements.
      *
      * @param size the size of an element in bytes
      */
@@ -202,8 +215,8 @@ public final class Frames {
     }
 
     /**
-     * Returns the elements of an array that the method has used, by an expression that may be
-     * undefined.
+     * Returns the elements of an array that the method has used. Fails with E_UNEXPECTED if the
+     * expression for their number is undefined.
      */
     public static MemorySegment used(LongSupplier expression, MemorySegment array, int size) {
         return used((long) used(expression, (int) Math.min(array.byteSize() / size, FRAME_MAX)), array, size);
@@ -229,8 +242,8 @@ public final class Frames {
     }
 
     /**
-     * Checks the number of an array's elements that the method has used, by an expression that may
-     * be undefined.
+     * Checks the number of an array's elements that the method has used. Fails with E_UNEXPECTED if
+     * the expression for the number is undefined.
      */
     public static int used(LongSupplier expression, int room) {
         try {
@@ -279,7 +292,8 @@ public final class Frames {
     }
 
     /**
-     * Checks that a union has the arm of its discriminant, by an expression that may be undefined.
+     * Checks that a union has the arm of its discriminant. Fails with E_INVALIDARG if the
+     * expression for the discriminant is undefined.
      */
     public static void checkCase(long which, LongSupplier expression) {
         try {
@@ -335,8 +349,8 @@ public final class Frames {
     }
 
     /**
-     * Returns the common length of the arrays of a structure that share one length member;
-     * {@code null} arrays have none.
+     * Returns the common length of a structure's arrays that share one length member; 0 if all of
+     * them are {@code null}.
      */
     public static int length(Object... arrays) {
         for (Object array : arrays) {
@@ -410,7 +424,9 @@ public final class Frames {
         return elements == null ? new double[0] : elements.toArray();
     }
 
-    /** Returns an unsigned {@code hyper} in an expression, which must fit 63 bits. */
+    /**
+     * Returns an unsigned {@code hyper} as a value in an expression. The value must fit 63 bits.
+     */
     public static long unsigned(long value) {
         if (value < 0) {
             throw new ArithmeticException(Long.toUnsignedString(value) + " is too large");
@@ -418,18 +434,18 @@ public final class Frames {
         return value;
     }
 
-    /** Returns {@code a % b}, if it is defined. */
+    /** Returns {@code a % b}, or throws an {@link ArithmeticException} if it is undefined. */
     public static long remainder(long a, long b) {
         Math.divideExact(a, b);
         return a % b;
     }
 
-    /** Returns {@code a << b}, if it is defined. */
+    /** Returns {@code a << b}, or throws an {@link ArithmeticException} if it is undefined. */
     public static long shiftLeft(long a, long b) {
         return a << distance(b);
     }
 
-    /** Returns {@code a >> b}, if it is defined. */
+    /** Returns {@code a >> b}, or throws an {@link ArithmeticException} if it is undefined. */
     public static long shiftRight(long a, long b) {
         return a >> distance(b);
     }

@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks the description of an interface that is written in Java: the compilation of the interface
- * generates it again.
+ * Marks the description of an interface that is written in Java. Each compilation of the interface
+ * generates the description again.
  */
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.TYPE)

@@ -24,14 +24,16 @@ import obvia.runtime.call.Pool;
 abstract class GraphCopy extends Pool.Member {
     /**
      * The size of the first piece of the frame that is copied, in bytes. Each piece is twice as
-     * long as the previous one.
+     * long as the previous one, up to {@link #PIECE_MAX}.
      */
     private static final int PIECE_FIRST = 512;
     private static final int PIECE_MAX = 64 << 10;
 
     GraphKinds kinds;
 
-    /** The location of the frame, and the target of views. */
+    /**
+     * The frame: its location in the peer's memory, and after the verification the source of views.
+     */
     Frame frame;
 
     private String what;
@@ -99,7 +101,7 @@ abstract class GraphCopy extends Pool.Member {
         return new BadMessageException(what + " do not match the interface: at offset " + inFrame(at) + " of the frame: " + why);
     }
 
-    /** Copies the frame up to an offset in the copy, or up to its end. */
+    /** Copies the frame up to an offset in the copy, or up to the end of the frame. */
     private void reach(int place) {
         int left = frameLength - beyond - limit;
         if (place <= limit || left == 0) {
@@ -116,7 +118,7 @@ abstract class GraphCopy extends Pool.Member {
 
     // Objects in their order.
 
-    /** Whether an offset in the frame is that of the next object's body. */
+    /** Whether an offset in the frame is the offset of the next object's body. */
     final boolean isNext(long offset) {
         return offset == (long) next + beyond + Frames.HEADER && offset <= frameLength;
     }
@@ -216,8 +218,8 @@ abstract class GraphCopy extends Pool.Member {
     }
 
     /**
-     * Records that a full pointer leads to an object, so that other full pointers may do so as
-     * well.
+     * Records that a full pointer leads to an object, so that other full pointers may lead to the
+     * same object.
      */
     final void share(int place) {
         mark(place);
@@ -256,7 +258,9 @@ abstract class GraphCopy extends Pool.Member {
         return place;
     }
 
-    /** Converts an offset in the frame to one in the copy; -1 if there is none. */
+    /**
+     * Converts an offset in the frame to an offset in the copy; -1 if the copy has no such place.
+     */
     private int inCopy(long offset) {
         if (offset < 0 || offset > frameLength || (offset & 7) != 0) {
             return -1;
@@ -272,7 +276,7 @@ abstract class GraphCopy extends Pool.Member {
         return (int) offset - (before == 0 ? 0 : farEnds[before - 1] - farPlaces[before - 1] - 8);
     }
 
-    /** Converts an offset in the copy to one in the frame. */
+    /** Converts an offset in the copy to an offset in the frame. */
     private int inFrame(int place) {
         int before = Arrays.binarySearch(farPlaces, 0, farCount, place);
         before = before < 0 ? ~before : before;
@@ -294,8 +298,8 @@ abstract class GraphCopy extends Pool.Member {
     /**
      * Returns a frame with the same content that uses no memory of the peer.
      *
-     * <p>Any thread may call this while another one ends the call and receives the next frame: the
-     * copy is then discarded with an exception.
+     * <p>Any thread may call this method while another thread ends the call and receives the next
+     * frame. Then the copy is discarded and an exception is thrown.
      */
     final Frame keep(Frame frame, int length) {
         int count = farCount;

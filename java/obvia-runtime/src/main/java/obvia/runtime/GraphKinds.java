@@ -55,8 +55,8 @@ public final class GraphKinds {
     }
 
     /**
-     * Returns the index of a new type: the index of a collected type, which has no users left, or
-     * else a new one.
+     * Returns the index of a new type: the former index of a collected type, which has no users
+     * left, or else the next free index.
      */
     static int add(GraphType type) {
         synchronized (ALL) {

@@ -147,7 +147,10 @@ public final class GraphReader extends GraphCopy {
         return place;
     }
 
-    /** Verifies a pointer to several values: their number, and the conformance. */
+    /**
+     * Verifies a pointer to several values: their number is {@code count}, and the size
+     * {@code room} of the array is not smaller.
+     */
     public void checkMany(int slot, GraphType type, int pointer, long count, long room) {
         int number = kinds.number(type);
         int place = find(slot, number, type, pointer, MANY);
@@ -165,8 +168,8 @@ public final class GraphReader extends GraphCopy {
     }
 
     /**
-     * Verifies the array at a structure's end. Other members specify the number of its elements and
-     * the conformance.
+     * Verifies the array at a structure's end. Other members specify the number and the maximum
+     * number of its elements.
      */
     public void checkTail(int at, int place, GraphType type, long count, long room) {
         checkCount(at, at, count, room);
@@ -380,8 +383,8 @@ public final class GraphReader extends GraphCopy {
     }
 
     /**
-     * Returns the discriminant of a union within the range of its type; the expression that yields
-     * it has 64 bits.
+     * Returns the discriminant of a union after a check that it is within the range of its type,
+     * because the expression that yields it has 64 bits.
      */
     public int which(int at, long value, long least, long most) {
         checkRange(at, value, least, most);
@@ -394,8 +397,8 @@ public final class GraphReader extends GraphCopy {
     }
 
     /**
-     * Returns the value of an expression over the structure at an offset; the value may be
-     * undefined.
+     * Returns the value of an expression over the structure at an offset. If the value is
+     * undefined, the frame is malformed.
      */
     public long value(int at, LongSupplier expression) {
         try {

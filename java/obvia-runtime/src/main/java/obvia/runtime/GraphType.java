@@ -4,11 +4,10 @@ import java.util.Objects;
 import obvia.Guid;
 
 /**
- * A type to which pointers lead: the verification and reading of its values in frames, and their
- * writing.
+ * A type to which pointers lead. The type verifies, reads and writes its values in frames.
  *
- * <p>The compiler generates one for each structure. Offsets are those of C on a 64-bit machine, in
- * frames as in memory: docs/flat.md.
+ * <p>The compiler generates a subclass for each structure. The offsets of members in frames are
+ * those of C on a 64-bit machine: docs/flat.md.
  */
 public abstract class GraphType {
     /** {@code boolean}. */
@@ -150,8 +149,8 @@ public abstract class GraphType {
     }
 
     /**
-     * Returns the type of pointers to values of this type, as elements of arrays; the pointer's
-     * target is the element's value.
+     * Returns the type of pointers to values of this type, as elements of arrays. The value of such
+     * an element is the target of the pointer.
      */
     public final GraphType pointer(int pointer) {
         synchronized (pointers) {
@@ -182,7 +181,10 @@ public abstract class GraphType {
         return view(in.frame(), at);
     }
 
-    /** Returns the number of elements of the array at a value's end. */
+    /**
+     * Returns the number of elements of the array at a value's end; 1 if the type has no such
+     * array.
+     */
     protected int count(Object value) {
         return 1;
     }
@@ -198,24 +200,24 @@ public abstract class GraphType {
     }
 
     /**
-     * Creates an empty value of a type that several pointers may lead to, to be filled when all
-     * others exist.
+     * Creates an empty value of a type to which several pointers may lead; {@code null} for other
+     * types. {@link #fill} completes the value when all other values exist.
      */
     protected Object make() {
         return null;
     }
 
-    /** Fills a value that {@link #make} has created from the value at an offset. */
+    /** Fills a value that {@link #make} has created with the content at an offset. */
     protected void fill(GraphReader in, int at, Object value) {}
 
-    /** A value without pointers. */
+    /** A type of values without pointers. */
     private abstract static class Value extends GraphType {
         Value(int size, boolean isLookedAt) {
             super(size, !isLookedAt, 0, null);
         }
     }
 
-    /** An element of an array that is a slot. */
+    /** A type of array elements that are slots. */
     private abstract static class Slot extends GraphType {
         final int pointer;
 

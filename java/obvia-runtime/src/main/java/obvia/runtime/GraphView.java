@@ -26,7 +26,10 @@ public abstract class GraphView {
         return System.identityHashCode(frame) * 31 + at;
     }
 
-    /** Whether the other object is an equal view of the same structure in the same call. */
+    /**
+     * Whether the other object is a view of the same class, of the same structure in the same
+     * frame.
+     */
     @Override
     public final boolean equals(Object other) {
         return isSame(other) && getClass() == other.getClass();

@@ -19,15 +19,15 @@ abstract class GraphWords extends Pool.Member {
     static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
 
     /**
-     * The frame, in words rather than bytes, since the virtual machine's bounds checks cost less on
-     * them. Words from {@link #next} on are zero.
+     * The frame, in words rather than bytes, because the virtual machine's bounds checks cost less
+     * on words. Words from {@link #next} on are zero.
      */
     long[] words = new long[WORDS];
     int next;
 
     /**
-     * The number of words by which offsets in the frame exceed those in {@link #words}: long arrays
-     * are only in the frame.
+     * The number of words by which offsets in the frame exceed those in {@link #words}, because
+     * {@link #words} does not contain the long arrays.
      */
     int beyond;
 

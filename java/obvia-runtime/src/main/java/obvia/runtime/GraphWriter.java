@@ -21,9 +21,8 @@ import obvia.runtime.call.Pool;
  * of their slots.
  *
  * <p>The frame is written in one pass and without recursion, to private memory that grows as
- * necessary; only then is its place in the area allocated. The targets of an object's pointers wait
- * in a queue. Long arrays of numbers are not copied to the private memory, but directly to the
- * area.
+ * necessary; then its place in the area is allocated. The targets of an object's pointers wait in a
+ * queue. Long arrays of numbers are not copied to the private memory, but directly to the area.
  */
 public final class GraphWriter extends GraphWords {
     private static final Pool<GraphWriter> POOL = new Pool<>();
@@ -220,9 +219,9 @@ public final class GraphWriter extends GraphWords {
         return object(slot, kinds.number(type), count, type.length(count));
     }
 
-    // Lists whose elements are written in a loop rather than by the queue, in the same order. Their
-    // positions are indices of words. The caller passes the position of the next object, which it
-    // has in a register.
+    // The elements of these lists are written in a loop instead of through the queue, in the same
+    // order. Positions are indices of words. The caller passes the position of the next object,
+    // because the caller has it in a register.
 
     /**
      * Writes the slot of a pointer to numbers; {@code null} leaves it 0.
@@ -250,7 +249,8 @@ public final class GraphWriter extends GraphWords {
     }
 
     /**
-     * Writes the slot of a structure's last pointer, to another structure of its type.
+     * Writes the slot of a structure's last pointer, which leads to another structure of the same
+     * type.
      *
      * @param slot the slot's word
      * @param end the beginning of the next object, if the list is alone
@@ -280,8 +280,8 @@ public final class GraphWriter extends GraphWords {
     }
 
     /**
-     * Writes the slot of a pointer to one value that other pointers may lead to; {@code null} is
-     * null.
+     * Writes the slot of a pointer to one value to which other pointers may lead as well;
+     * {@code null} leaves it 0.
      */
     public void shared(int slot, GraphType type, Object value) {
         if (value == null) {
@@ -383,7 +383,10 @@ public final class GraphWriter extends GraphWords {
         array(slot, type, elements == null ? null : elements.uncopied());
     }
 
-    /** Writes the slot of a reference to an object with this interface; {@code null} leaves it 0. */
+    /**
+     * Writes the slot of a reference to an object with this interface; {@code null} leaves the slot
+     * 0.
+     */
     public void reference(int slot, Object object, InterfaceInfo<?> info) {
         if (object == null) {
             return;
@@ -400,7 +403,7 @@ public final class GraphWriter extends GraphWords {
 
     /**
      * Writes the slot of a reference to an object whose interface is given by its IID; {@code null}
-     * is null.
+     * leaves it 0.
      */
     public void reference(int slot, Object object, Guid iid) {
         if (object != null) {

@@ -33,8 +33,8 @@ public final class Graphs {
     }
 
     /**
-     * Retains a structure, which can be read and does not change until the returned object is
-     * closed.
+     * Retains a structure. Until the returned object is closed, the structure can be read and does
+     * not change.
      */
     @SuppressWarnings("unchecked")
     public static <T> Retained<T> retain(T value) {

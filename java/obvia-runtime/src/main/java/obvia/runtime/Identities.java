@@ -26,7 +26,7 @@ final class Identities {
         return put(key, -place);
     }
 
-    /** Adds an object that other pointers may lead to. */
+    /** Adds an object to which other pointers may lead. */
     void share(Object key, int place) {
         put(key, place);
     }

@@ -8,7 +8,7 @@ import obvia.runtime.call.Fault;
 import obvia.runtime.call.LimitedLog;
 
 /**
- * A call in its server: the request, and the destination of the reply.
+ * A call at its server: the request, and the destination of the reply.
  *
  * <p>A stub reads the arguments' frame at {@link #at} of {@link #memory}, each word once, as the
  * caller may change it at any time. Then it allocates the results by {@link #reply} and writes them
@@ -41,7 +41,7 @@ public abstract class InCall {
     /** The HRESULT of a successful method. */
     protected int result;
 
-    /** For the transports of calls. */
+    /** Creates a call. For transports. */
     protected InCall() {}
 
     /** Checks that the arguments' frame is exactly a block of {@code length} bytes. */

@@ -7,7 +7,8 @@ import obvia.Guid;
 import obvia.RpcException;
 
 /**
- * The compiler's description of an interface, in the class {@code Info} after the interface's name.
+ * The compiler's description of an interface. The class {@code ICalcInfo} contains that of
+ * {@code ICalc}.
  *
  * @param type the interface
  * @param name the name in IDL
@@ -19,7 +20,7 @@ import obvia.RpcException;
  * @param base the base interface; {@code null} for IUnknown
  * @param proxy the factory of proxies
  * @param stub the stub
- * @param idl the text in IDL, with the types that it uses
+ * @param idl the interface in IDL, with the types that it uses
  * @param module all interfaces of the same IDL file and of the files that it imports
  */
 public record InterfaceInfo<T>(
@@ -45,8 +46,7 @@ public record InterfaceInfo<T>(
          * Performs a call: reads and verifies the arguments, calls the method, and writes the
          * results.
          *
-         * <p>An exception becomes the answer: an {@link obvia.RpcException} its HRESULT, a
-         * {@link obvia.BadMessageException} a fault.
+         * <p>An exception determines the answer: see {@link InCall#answer}.
          *
          * @throws Throwable the method's exception
          */
@@ -62,7 +62,7 @@ public record InterfaceInfo<T>(
     /**
      * Returns the compiler's description of an interface.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if there is no accessible description
      */
     public static <T> InterfaceInfo<T> of(Class<T> type) {
         return Interfaces.of(type);

@@ -67,11 +67,11 @@ public final class Interfaces {
         return info;
     }
 
-    /** Adds an interface and the interfaces that its description refers to. */
+    /** Adds an interface and the interfaces to which its description refers. */
     private static void add(InterfaceInfo<?> info) {
         if (isNew(info)) {
             info.module().get().forEach(Interfaces::add);
-            // A client that has only the base interface calls the object by it.
+            // A client that knows only the base interface calls the object by the base interface.
             if (info.base() != null) {
                 add(info.base());
             }
@@ -145,7 +145,8 @@ public final class Interfaces {
     }
 
     /**
-     * Returns an interface by its IID: the one that the object implements, if any.
+     * Returns an interface by its IID: the one that the object implements, or else the one that was
+     * registered last.
      *
      * @throws RpcException with E_NOINTERFACE if this process does not know the interface
      */
@@ -172,19 +173,19 @@ public final class Interfaces {
     /**
      * Returns the interface with this IID, for an object whose interface is given by an argument.
      *
-     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or it
-     *     does not extend {@link Remote}
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or the
+     *     interface does not extend {@link Remote}
      */
     static InterfaceInfo<? extends Remote> of(Guid iid) {
         return of(iid, null);
     }
 
     /**
-     * Returns the interface with this IID that an object implements: if several class loaders have
-     * the interface, that of the object's class loader.
+     * Returns the interface with this IID for an object. If several class loaders have the
+     * interface, the object's class decides: see {@link #find(Guid, Object)}.
      *
-     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or it
-     *     does not extend {@link Remote}
+     * @throws RpcException with E_NOINTERFACE if this process does not know the interface, or the
+     *     interface does not extend {@link Remote}
      */
     @SuppressWarnings("unchecked")
     static InterfaceInfo<? extends Remote> of(Guid iid, Object object) {

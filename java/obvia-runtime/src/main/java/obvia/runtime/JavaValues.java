@@ -24,8 +24,8 @@ public final class JavaValues {
     // Writing.
 
     /**
-     * Returns the object if it is of exactly this class: the additional state of a subclass would
-     * be lost.
+     * Returns the object if it is of exactly this class. An object of a subclass would lose its
+     * additional state.
      *
      * @throws RpcException with E_INVALIDARG if it is of a subclass
      */
@@ -86,12 +86,15 @@ public final class JavaValues {
         return (List<T>) List.of(boxes);
     }
 
-    /** Returns a list. */
+    /** Returns the list to which a slot leads; {@code null} for null. */
     public static <T> List<T> elements(GraphReader in, int slot) {
         return in.list(slot);
     }
 
-    /** Returns an array of the type of {@code like}. */
+    /**
+     * Returns the array to which a slot leads, with the type of {@code like}; {@code null} for
+     * null.
+     */
     public static <T> T[] elements(GraphReader in, int slot, T[] like) {
         List<T> list = in.list(slot);
         return list == null ? null : list.toArray(like);

@@ -73,8 +73,8 @@ public final class Marshal {
      *
      * @param through the proxy that was called
      * @param rest further references in the results, which are given back if this one fails
-     * @throws RpcException with RPC_E_INVALID_OBJREF if the bytes are no OBJREF, or with the
-     *     failure if the object's process cannot be reached
+     * @throws RpcException with RPC_E_INVALID_OBJREF if the bytes are no OBJREF, or with the reason
+     *     why the object's process cannot be reached
      */
     public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info, byte[]... rest) {
         return info.type().cast(object(reference, info, (bytes, wanted) -> result(through, bytes, wanted), rest));
@@ -123,15 +123,15 @@ public final class Marshal {
         try {
             return call.object(reference, info);
         } catch (RpcException e) {
-            // RPC_E_DISCONNECTED means that the called object is gone and the arguments were not
-            // read.
+            // To the caller, RPC_E_DISCONNECTED would mean that the called object is gone and the
+            // arguments were not read.
             boolean isGone = e.result() == Hresult.RPC_E_DISCONNECTED;
             throw new Fault.Refused(isGone ? Hresult.CO_E_OBJNOTCONNECTED : e.result());
         }
     }
 
     /**
-     * Unmarshals a reference. If that fails, gives the other ones back.
+     * Unmarshals a reference. If that fails, gives the remaining references back.
      *
      * @param type the interface, or its IID
      */
@@ -147,7 +147,10 @@ public final class Marshal {
         }
     }
 
-    /** Returns an interface. If this process does not know it, gives the reference to it back. */
+    /**
+     * Returns the interface of a reference. If this process does not know the interface, gives the
+     * reference back.
+     */
     private static InterfaceInfo<?> known(Guid iid, byte[] reference, Adoption adoption) {
         try {
             return Interfaces.of(iid);
@@ -158,8 +161,8 @@ public final class Marshal {
     }
 
     /**
-     * Gives references back under one deadline: unmarshals them as references to IUnknown. They are
-     * refused, or the collector releases them with their proxies.
+     * Gives references back under one deadline: unmarshals them as references to IUnknown. Either
+     * that fails, or the collector releases the references with their proxies.
      */
     private static void giveBack(Adoption adoption, byte[]... references) {
         CallContext.current().by(CallContext.currentDeadline()).during(() -> {

@@ -22,8 +22,8 @@ public interface Network {
     <T> T bind(String binding, Credentials credentials, InterfaceInfo<T> info, String name);
 
     /**
-     * Creates an object of a class at the endpoint of a string binding, or returns the class
-     * object.
+     * Creates an object of a class at the endpoint of a string binding, or returns the class object
+     * if {@code wantsClass}.
      */
     <T> T create(String binding, Credentials credentials, Guid classId, InterfaceInfo<T> info, boolean wantsClass);
 
@@ -81,8 +81,8 @@ public interface Network {
     boolean isCancelled();
 
     /**
-     * See {@link obvia.Obvia#marshal}: also for processes of other hosts, or only for those of this
-     * one.
+     * See {@link obvia.Obvia#marshal}. If not {@code isForOthers}, only processes of this host can
+     * unmarshal the reference.
      */
     byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers);
 

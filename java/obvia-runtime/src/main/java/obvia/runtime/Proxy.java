@@ -33,8 +33,8 @@ public abstract class Proxy implements Remote {
      * Whether a thread is in a method of a proxy.
      *
      * <p>Taking the stack trace stops that thread for a moment. Afterwards the calling thread sees
-     * what that thread wrote before. Hidden classes are missing in stack traces and therefore
-     * cannot be proxies.
+     * everything that the stopped thread wrote before. Hidden classes are missing in stack traces
+     * and therefore cannot be proxies.
      */
     static boolean isCalling(Thread thread) {
         for (StackTraceElement frame : thread.getStackTrace()) {
@@ -70,7 +70,10 @@ public abstract class Proxy implements Remote {
         return transport.isShared(array, isWritten);
     }
 
-    /** Refuses to copy arrays of {@code map} parameters where they can be passed by reference. */
+    /**
+     * Throws an exception if the peer takes references: then the array of a {@code map} parameter
+     * must not be copied.
+     */
     protected final void checkCopied() {
         if (transport.takesReferences()) {
             String why = "the array of a [map] parameter has to lie in shared memory that its method may use";
@@ -104,8 +107,8 @@ public abstract class Proxy implements Remote {
      * Sends a request and waits for the response.
      *
      * <p>A caller may use the proxy for just one call: {@code factory.make().add(1, 2)}. The fence
-     * keeps the proxy reachable until the response has arrived: its collection would release the
-     * reference during the call.
+     * keeps the proxy reachable until the response has arrived. Otherwise the collection of the
+     * proxy could release the reference during the call.
      *
      * @param call the channel from {@link #begin}, with the arguments' frame in place
      * @param opnum the opnum

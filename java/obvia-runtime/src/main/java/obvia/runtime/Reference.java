@@ -93,9 +93,9 @@ public final class Reference {
     }
 
     /**
-     * Lets the references be released when the proxy is collected.
+     * Registers the references for release when the proxy is collected.
      *
-     * @throws IllegalStateException if they belong to another proxy
+     * @throws IllegalStateException if the references belong to another proxy
      */
     void releaseWith(Proxy proxy) {
         if (release != null) {
@@ -111,7 +111,7 @@ public final class Reference {
         }
     }
 
-    /** Whether the other interface pointer is one of the same object. */
+    /** Whether the other interface pointer leads to the same object. */
     boolean isSame(Reference other) {
         return other.oid == oid && other.transport.oxid() == transport.oxid();
     }

@@ -4,10 +4,12 @@ import java.util.Arrays;
 import java.util.function.IntFunction;
 
 /**
- * The type of strings, which has no number in an interface; only pointers to strings have types.
+ * The types of pointers to strings. Strings themselves have no type number in an interface, and
+ * therefore no {@link GraphType}.
  *
- * <p>Generated classes extend {@link GraphType}. A public member class there would hide structures
- * of its name, so strings have a class outside of it.
+ * <p>Generated classes extend {@link GraphType}. A public member class of {@code GraphType} would
+ * hide structures with the same name in generated classes, so this class is not a member of
+ * {@code GraphType}.
  */
 public final class StringType {
     private final GraphType[] pointers = new GraphType[3];

@@ -10,7 +10,7 @@ import obvia.runtime.call.CallContext;
  * <p>An interface pointer is a number that is only meaningful to its transport.
  */
 public abstract class Transport {
-    /** For implementations. */
+    /** Creates a transport. For implementations. */
     protected Transport() {}
 
     /** Returns a channel for a call of this thread. */
@@ -40,7 +40,7 @@ public abstract class Transport {
      */
     protected abstract byte[] reference(long through, Object object, InterfaceInfo<?> info);
 
-    /** Takes back the references that this thread has marshaled for a call that it does not make. */
+    /** Takes back the references that this thread has marshaled for a call that was not made. */
     protected void takeBackUnsent() {}
 
     /**
@@ -62,8 +62,8 @@ public abstract class Transport {
     }
 
     /**
-     * Creates a proxy, which releases its references when it is collected. They are released at
-     * once if the factory makes no proxy of them.
+     * Creates a proxy, which releases its references when it is collected. The references are
+     * released at once if the factory makes no proxy.
      *
      * @param target the interface pointer
      * @param oid the OID, which is the same for all interface pointers of an object
@@ -90,7 +90,7 @@ public abstract class Transport {
 
     /**
      * Whether a thread is in a method of a proxy. The check stops that thread for a moment.
-     * Afterwards the calling thread sees what that thread wrote before.
+     * Afterwards the calling thread sees everything that the stopped thread wrote before.
      */
     protected static boolean isCalling(Thread thread) {
         return Proxy.isCalling(thread);
@@ -98,7 +98,8 @@ public abstract class Transport {
 
     /**
      * Returns the interface pointer behind a proxy of this transport; 0 for any other object. The
-     * pointer is valid as long as the proxy is: its user keeps the proxy reachable.
+     * pointer is valid as long as the proxy is reachable: the caller has to keep the proxy
+     * reachable.
      *
      * @throws obvia.RpcException with RPC_E_DISCONNECTED if the reference was released
      */

@@ -83,7 +83,7 @@ class ChannelTest {
         protected void releaseLater(long target, int refs) {}
     }
 
-    /** A proxy that makes its calls on a channel of another one. */
+    /** A proxy that makes its calls on a channel of another proxy. */
     private static final class Mistaken extends Proxy {
         Mistaken(Transport transport) {
             super(new Reference(transport, 7, 7, 1));
@@ -98,7 +98,7 @@ class ChannelTest {
         }
     }
 
-    /** The same number means another object there. */
+    /** On a channel of another transport, the same number means another object. */
     @Test
     void channelsOfOtherTransportsAreRefused() {
         var here = new Numbered();

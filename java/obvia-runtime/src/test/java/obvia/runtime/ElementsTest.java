@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests arrays in structures whose memory is reused after the call. */
 class ElementsTest {
-    /** A type of arrays. */
+    /** A class of arrays, with its factory and its conversion to a segment. */
     private record Kind<T>(BiFunction<MemorySegment, Scope, T> make, Function<T, MemorySegment> segment) {
         MemorySegment segment(MemorySegment memory, Scope scope) {
             return segment.apply(make.apply(memory, scope));

@@ -47,7 +47,7 @@ class FramesTest {
         length = Frames.plus(length, 1, 1);
         length = Frames.plus(length, values.length, 8);
         byte[] frame = new byte[length];
-        // The memory has arbitrary previous content.
+        // The memory has arbitrary content before the frame is written.
         new Random(1).nextBytes(frame);
         MemorySegment memory = MemorySegment.ofArray(frame);
         FrameWriter writer = new FrameWriter(memory, 0, 48);

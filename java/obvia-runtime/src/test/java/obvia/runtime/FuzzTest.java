@@ -30,7 +30,7 @@ class FuzzTest {
         });
     }
 
-    /** Reads objects in a sequence that fits no interface. */
+    /** Reads objects in a random sequence, which fits no interface. */
     @Test
     void randomSlotsFindObjectsOrAreRefused() {
         Random random = new Random(Mutations.SEED);

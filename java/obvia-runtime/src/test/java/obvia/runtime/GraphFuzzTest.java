@@ -50,8 +50,8 @@ import trees.Tree;
 import trees.Weighed;
 
 /**
- * Tests arbitrary bytes instead of a frame with structures: they are refused by
- * {@link BadMessageException}, or are such a frame, in bounded time.
+ * Tests arbitrary bytes instead of a frame with structures. In bounded time, the bytes are refused
+ * with {@link BadMessageException}, or read because they are a valid frame.
  */
 @Timeout(120)
 class GraphFuzzTest {
@@ -98,7 +98,9 @@ class GraphFuzzTest {
         return frame;
     }
 
-    /** Reads a frame, and compares the bytes that its view writes with those of its records. */
+    /**
+     * Reads a frame, writes the view and the built values, and compares the lengths of both frames.
+     */
     private static void read(GraphType type, byte[] frame) {
         GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 8, GraphKinds.EVERY, "the frame");
         reader.checkOne(0, type, type.isShared() ? GraphReader.FULL : GraphReader.UNIQUE);
@@ -213,8 +215,8 @@ class GraphFuzzTest {
             byte[] frame = sample.frame.clone();
             for (int i = random.nextInt(3); i >= 0; i--) {
                 int at = random.nextInt(frame.length / 8) * 8;
-                // Another offset in the frame makes a slot that leads elsewhere, possibly to
-                // itself.
+                // A word that is another offset in the frame makes a slot lead elsewhere, possibly
+                // to itself.
                 long word = random.nextBoolean() ? likely[random.nextInt(likely.length)] : random.nextInt(frame.length / 8) * 8L;
                 if (random.nextInt(3) == 0) {
                     FrameBytes.INTS.set(frame, at + 4 * random.nextInt(2), (int) word);
@@ -336,7 +338,8 @@ class GraphFuzzTest {
     void fullPointersToObjectsOfAnotherTypeAreRefused() {
         GraphKinds kinds = GraphKinds.of(PairType.TYPE, GraphType.LONG);
         for (int to = 0; to < 20; to++) {
-            // A chain of pairs. The number of the last one is one of the pairs.
+            // A chain of pairs. The first pointer of the last pair, which must lead to a number,
+            // leads to a pair.
             byte[] frame = new byte[8 + 20 * 24];
             FrameBytes.LONGS.set(frame, 0, 16L);
             for (int i = 0; i < 20; i++) {
@@ -353,7 +356,10 @@ class GraphFuzzTest {
 
     private static final int MANY = 20_000;
 
-    /** Returns a structure whose arrays, which take a while to copy, consist of equal numbers. */
+    /**
+     * Returns a structure with arrays of equal numbers. The arrays are so long that copying takes a
+     * while.
+     */
     private static Samples uniform(int number) {
         double[] values = new double[MANY];
         Arrays.fill(values, number);
@@ -403,7 +409,7 @@ class GraphFuzzTest {
             reader.checkOne(0, SAMPLES, GraphReader.UNIQUE);
             reader.verify();
             passed.set((Samples) reader.frame().one(0, SAMPLES));
-            // Some calls last until the other thread has retained its structure, most do not.
+            // Some calls last until the other thread has retained the structure; most calls do not.
             int before = kept.get();
             while ((round & 63) == 0 && kept.get() == before && failure.get() == null) {
                 Thread.onSpinWait();

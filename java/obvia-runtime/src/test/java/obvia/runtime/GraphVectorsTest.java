@@ -18,8 +18,8 @@ import obvia.BadMessageException;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the vectors of frames with structures, which all languages share: testing/vectors/flat. The
- * tests' interface has their types as well.
+ * Tests the frames with structures in testing/vectors/flat, which all languages share. The
+ * interface of the tests has the types of these vectors as well.
  */
 class GraphVectorsTest {
     private static final Path VECTORS = Path.of("../../testing/vectors/flat/graphs.json");
@@ -33,11 +33,11 @@ class GraphVectorsTest {
     private static final GraphType CHOICE = type("Choice");
     private static final GraphType ENTRY = type("Entry");
 
-    /** The types as the interface of the vectors numbers them. */
+    /** The types, in the order of their numbers in the interface of the vectors. */
     private static final GraphKinds KINDS =
             GraphKinds.of(ITEM, type("Tree"), NODE, GraphType.DOUBLE, GraphType.BYTE, GraphType.SHORT, GraphType.LONG, ENTRY);
 
-    /** The node of the vectors, with fewer members than that of the tests. */
+    /** The node of the vectors, which has fewer members than the node of the tests' interface. */
     private static final class Node {
         private int number;
         private Object first;

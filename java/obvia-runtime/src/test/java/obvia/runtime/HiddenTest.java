@@ -45,7 +45,7 @@ class HiddenTest {
         assertEquals(0, ToolProvider.findFirst("javac").orElseThrow().run(System.out, System.err, arguments.toArray(String[]::new)));
         ModuleLayer parent = Remote.class.getModule().getLayer();
         if (parent == null) {
-            // The library is on the class path: the module gets a copy of its own.
+            // The library is on the class path, so the module gets a copy of the library.
             parent = ModuleLayer.boot();
         }
         Configuration found = parent.configuration().resolve(ModuleFinder.of(classes), ModuleFinder.of(Path.of(place(Remote.class))), Set.of("chat"));

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.Test;
 import trees.ITrees;
 import trees.ITreesInfo;
 
-/** Frames with several references, of which some cannot be unmarshaled. */
+/** Tests frames with several references, some of which cannot be unmarshaled. */
 class ReceivedReferencesTest {
     private static final Guid UNKNOWN = Guid.of("5d2f0c18-93a1-4c5e-8b0e-61f7c2d4e9ab");
 
     private final List<String> adopted = new ArrayList<>();
     private final Set<Deadline> deadlines = new HashSet<>();
 
-    /** Notes a reference, which cannot be unmarshaled if its interface is unknown. */
+    /** Notes a reference. Fails to unmarshal the reference if its interface is IUnknown. */
     private Object adopt(byte[] reference, InterfaceInfo<?> info) {
         adopted.add(reference[0] + " " + info.name());
         deadlines.add(CallContext.currentDeadline());

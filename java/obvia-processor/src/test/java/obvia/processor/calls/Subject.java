@@ -6,7 +6,7 @@ import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
 
-/** The object. */
+/** The exported object. */
 final class Subject implements Account, Remote {
     @Override
     public int add(int a, int b) {

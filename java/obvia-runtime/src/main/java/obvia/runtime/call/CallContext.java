@@ -14,11 +14,11 @@ import java.util.concurrent.TimeUnit;
 import obvia.Trace;
 
 /**
- * The context of calls: their deadlines and the trace that they belong to. docs/flat.md specifies
+ * The context of calls: their deadlines, and the trace to which they belong. docs/flat.md specifies
  * the bytes; {@code crates/com/src/protocol/call_context.rs} has both sides in Rust.
  *
- * <p>The context is a scoped value, so that tasks that some work forks and joins inherit it. Calls
- * of a thread without a context send none.
+ * <p>The context is a scoped value, so that tasks inherit the context of the work that forks and
+ * joins them. Calls of a thread without a context send none.
  */
 public final class CallContext {
     /** The maximum length of a context, in bytes. */
@@ -109,8 +109,9 @@ public final class CallContext {
         try {
             return ScopedValue.where(OF_WORK, this).call(work);
         } finally {
-            // Work without a context may run within work with one. The outer work must not use the
-            // channels of the inner one, since it has to send its own context first.
+            // Work without a context may run within work that has a context. The outer work must
+            // not use the channels that the inner work has looked up, because the outer work has to
+            // send its context first.
             invalidateCached();
         }
     }

@@ -14,7 +14,10 @@ public record Deadline(long at) {
         return new Deadline(System.nanoTime() + nanos(time));
     }
 
-    /** Converts a time to nanoseconds: negative times to 0, long ones to the maximum. */
+    /**
+     * Converts a time to nanoseconds: negative times to 0, very long times to a practically
+     * unlimited one.
+     */
     public static long nanos(Duration time) {
         return time.isNegative() ? 0 : time.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : time.toNanos();
     }
@@ -29,7 +32,7 @@ public record Deadline(long at) {
         return at - System.nanoTime() <= 0;
     }
 
-    /** Throws an exception if the deadline has expired. */
+    /** Throws RPC_E_TIMEOUT if the deadline has expired. */
     public void check() {
         if (isOver()) {
             throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the deadline passed");

@@ -11,8 +11,8 @@ import obvia.RpcException;
 
 /**
  * The description of a method's failure, sent beside its HRESULT in the frame of a fault.
- * {@code crates/rpc/src/vi_call/words.rs} has it in Rust, and docs/flat.md the format of the frame.
- * Each text may be empty, but is not {@code null}.
+ * {@code crates/rpc/src/vi_call/words.rs} is the Rust side. docs/flat.md has the format of the
+ * frame. Each text may be empty, but is not {@code null}.
  */
 public record ErrorInfo(String description, String source, String helpFile, int helpContext) {
     /** The maximum length of a text in bytes: longer texts are truncated. */
@@ -28,7 +28,7 @@ public record ErrorInfo(String description, String source, String helpFile, int 
     /** Whether callers receive the messages of errors and unchecked exceptions. */
     private static volatile boolean messagesAreSent = ErrorInfo.class.desiredAssertionStatus();
 
-    /** Sets {@link obvia.Obvia#setExceptionTexts}. */
+    /** See {@link obvia.Obvia#setExceptionTexts}. */
     public static void sendMessages(boolean areSent) {
         messagesAreSent = areSent;
     }
@@ -36,8 +36,9 @@ public record ErrorInfo(String description, String source, String helpFile, int 
     /**
      * Returns the description for the caller of a method that threw: the message of an
      * {@link RpcException} or of a checked exception. For an error or another unchecked exception,
-     * the description begins with the class, since the HRESULT does not identify it. The message
-     * follows only where the caller may be told: it may contain values of another user.
+     * the description begins with the class, because the HRESULT does not identify the exception.
+     * The message follows only if messages are sent and the caller is of this user, because the
+     * message may contain confidential values.
      */
     static ErrorInfo of(Throwable why, boolean isOwnUser) {
         if (why instanceof RpcException known) {
@@ -69,7 +70,7 @@ public record ErrorInfo(String description, String source, String helpFile, int 
 
     /**
      * Returns a frame of at most {@code most} bytes, with the beginning of another frame's
-     * description.
+     * description; no bytes if that frame is malformed.
      */
     public static byte[] truncated(byte[] frame, int most) {
         ErrorInfo info = read(frame);

@@ -21,7 +21,7 @@ public final class Fault {
 
     private Fault() {}
 
-    /** Rejects a call with a fault before its method is called. */
+    /** The exception by which a stub rejects a call with a fault before the method is called. */
     public static final class Refused extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -45,8 +45,8 @@ public final class Fault {
     }
 
     /**
-     * Whether the fault was raised before the server read the arguments, so that it has not taken
-     * over the references in them.
+     * Whether the fault was raised before the server read the arguments, so that the server has not
+     * taken over the references in the arguments.
      */
     public static boolean isBeforeArguments(int status) {
         return status == OP_RANGE || status == PROTOCOL_ERROR || status == OBJECT_NOT_FOUND || status == ACCESS_DENIED;

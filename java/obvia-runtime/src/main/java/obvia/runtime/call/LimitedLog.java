@@ -4,8 +4,8 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * Warnings that peers can cause, limited to a burst and then one per second. The next warning
- * reports the number of those that were suppressed.
+ * Warnings that peers can cause, limited to a burst and then one per second. The next logged
+ * warning reports the number of suppressed warnings.
  */
 public final class LimitedLog {
     /** The maximum number of warnings at once. */
@@ -37,8 +37,8 @@ public final class LimitedLog {
     }
 
     /**
-     * Returns the number of suppressed warnings since the last one, or -1 if this one is suppressed
-     * as well.
+     * Returns the number of suppressed warnings since the last logged one, or -1 if the present
+     * warning is suppressed as well.
      */
     synchronized long take(long now) {
         left = Math.min(left + Math.max(now - seen, 0), BURST * PERIOD);

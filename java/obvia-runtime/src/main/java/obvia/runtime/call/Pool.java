@@ -48,14 +48,18 @@ public final class Pool<T extends Pool.Member> {
         ALL.add(this);
     }
 
-    /** Returns an object that is not in use; {@code null} if none is at hand. */
+    /**
+     * Returns the object at this thread's place if that object exists and is not in use, else
+     * {@code null}.
+     */
     public T take() {
         int place = place();
         T one = places.getAcquire(place);
         if (one == null || Member.IS_FREE.compareAndSet((Member) one, true, false)) {
             return one;
         }
-        // The object comes back, unless its user has failed: then the collector frees it.
+        // The object is in use, and its user gives it back to a place. If the user fails, the
+        // collector frees the object.
         places.setRelease(place, null);
         return null;
     }
@@ -71,7 +75,7 @@ public final class Pool<T extends Pool.Member> {
 
     /**
      * Drops the objects of all pools that are not in use: they refer to the types of their last
-     * use, whose programs may be gone.
+     * use, and the program of these types may be gone.
      */
     public static void clearAll() {
         ALL.forEach(Pool::clear);

@@ -76,7 +76,7 @@ final class Bind {
     /** The server's answer to a PDU, and the OXID that the client claims, or 0. */
     record Answer(byte[] unit, long client) {}
 
-    /** Sends the OXID of this process and returns that of the peer. */
+    /** Sends the OXID of this process and returns the OXID of the peer. */
     static long introduce(WindowChannel channel, long oxid) {
         var contexts = List.of(
                 new Context(RUNTIME, List.of(FLAT)), new Context(Syntax.process(oxid), List.of(FLAT)));
@@ -144,8 +144,8 @@ final class Bind {
     }
 
     /**
-     * Returns the outcomes of a server's answer, which must be of the given type and answer all
-     * requested contexts.
+     * Returns the outcomes in a server's answer, which must be of the given type and have an
+     * outcome for each requested context.
      */
     static List<Outcome> outcomes(byte[] bytes, int type, int callId, int wanted) {
         try {
@@ -246,7 +246,8 @@ final class Bind {
 
     private static byte[] ack(int type, int callId, long own, List<Outcome> outcomes) {
         ByteBuffer body = body(type, callId);
-        // The association group is this process: any part of its OXID that is not 0 serves as ID.
+        // The association group stands for this process. Its ID is the lower half of the OXID, with
+        // the lowest bit set because 0 means no group.
         body.putInt(HEADER + 4, (int) own | 1);
         byte[] address = (ObjRef.endpoint(own) + "\0").getBytes(StandardCharsets.US_ASCII);
         body.putShort((short) address.length).put(address);
@@ -274,7 +275,10 @@ final class Bind {
         return bytes;
     }
 
-    /** Returns an unfragmented, unauthenticated, little-endian PDU of version 5. */
+    /**
+     * Returns the PDU in a message. The PDU must be unfragmented, unauthenticated, little-endian
+     * and of version 5.
+     */
     private static ByteBuffer unit(byte[] bytes) {
         ByteBuffer unit = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         boolean isOne = bytes.length >= HEADER + 8

@@ -34,8 +34,8 @@ final class Classes {
     private static final String IDLE_TIMEOUT = "OBVIA_IDLE_TIMEOUT";
 
     /**
-     * The maximum number of servers that are started for one activation: each may end before it
-     * creates the object.
+     * The maximum number of servers that are started for one activation: each server may end before
+     * it creates the object.
      */
     private static final int STARTS_MAX = 3;
 
@@ -75,7 +75,7 @@ final class Classes {
         private final Guid id;
         private final Supplier<?> make;
         private final Object classObject;
-        // The name of the class in the directory; null if another process has taken it.
+        // The name of the class in the directory; null if another process has taken the name.
         private Directory.Name name;
 
         Registered(Guid id, Supplier<?> make, Object classObject) {
@@ -138,8 +138,8 @@ final class Classes {
     }
 
     /**
-     * Creates an object of a class, or returns its class object, and performs work with it. The
-     * process does not count as idle until the work is done.
+     * Creates an object of a class, or takes its class object, and performs work with that object.
+     * The process does not count as idle until the work is done.
      */
     <R> R provide(Guid id, boolean wantsClass, Function<Object, R> work) {
         Registered found;
@@ -189,8 +189,8 @@ final class Classes {
             if (start(id, deadline)) {
                 starts++;
             } else {
-                // The SCM reports a running server: another process has just started it, or it is
-                // ending.
+                // The SCM reports a running server: another process has just started the server, or
+                // the server is ending.
                 LockSupport.parkNanos(PAUSE);
             }
         }
@@ -250,6 +250,7 @@ final class Classes {
 
     /**
      * Revokes all classes if they have been idle for the period and no client holds a reference.
+     * Returns whether they were revoked.
      */
     private synchronized boolean end(Duration idle) {
         if (busy > 0 || System.nanoTime() - used < Deadline.nanos(idle) || !isUnused()) {

@@ -16,17 +16,18 @@ import obvia.RpcException;
 /**
  * The processes that have connected to this one, by the OXIDs that they claim.
  *
- * <p>A client is gone with its last connection. A client that was given references lately and whose
- * process lives becomes a <em>lost client</em> instead: the process may have closed its connections
- * before it received the references, and connects again to use them. Its references are dropped
- * when its process ends, or {@link Receivers#LIMIT} after it was last given some. References that
- * other processes pass to a lost client do not renew that time.
+ * <p>A client is removed with its last connection. If its process lives and was given references
+ * lately, the client becomes a <em>lost client</em> instead: the process may have closed its
+ * connections before it received the references, and connects again to use them. The references of
+ * a lost client are dropped when its process ends, or when {@link Receivers#LIMIT} has passed since
+ * this process last gave it references. References that other processes pass to a lost client do
+ * not renew that time.
  */
 final class Clients {
     private final Exports exports;
     private final LongPredicate isReached;
     private final Map<Long, Client> clients = new ConcurrentHashMap<>();
-    /** The lost clients. Each is a receiver, too, whose limits hold for it. */
+    /** The lost clients. Each is also a receiver, so the limits of receivers hold for it. */
     private final Set<Long> lost = ConcurrentHashMap.newKeySet();
     /**
      * The times by {@link System#nanoTime} at which processes were last given references other than
@@ -39,7 +40,7 @@ final class Clients {
     /**
      * Creates the table.
      *
-     * @param isReached whether this process has a link that has not ended to the process of an OXID
+     * @param isReached tests whether this process has a living link to the process with an OXID
      */
     Clients(Exports exports, LongPredicate isReached) {
         this.exports = exports;
@@ -70,7 +71,7 @@ final class Clients {
 
     /**
      * Adds a connection of a client. Returns false if the connection comes from another process
-     * than the client's earlier ones: it must not release the client's references.
+     * than the client's earlier ones: such a connection must not release the client's references.
      */
     boolean enter(long client, long pid) {
         return clients.compute(client, (c, known) -> {
@@ -91,8 +92,8 @@ final class Clients {
     }
 
     /**
-     * Removes a connection of a client. With the last one the client is lost, or its references are
-     * dropped.
+     * Removes a connection of a client. After the last one, the client is lost or its references
+     * are dropped.
      */
     void leave(long client) {
         leave(client, System.nanoTime());
@@ -115,7 +116,10 @@ final class Clients {
         });
     }
 
-    /** Drops the references of a client or a receiver. Returns null, which removes its entry. */
+    /**
+     * Drops the references of a client or a receiver. Returns null, which removes the client's
+     * entry.
+     */
     private Client dropped(long client) {
         exports.drop(client);
         marks.remove(client);
@@ -128,7 +132,7 @@ final class Clients {
      * Whether a client's process lives. A client whose process ID is not known counts as living
      * while there is a link to it.
      *
-     * @param looked whether processes live, as far as known; results are added
+     * @param looked the known results by process, to which this method adds its own
      */
     private boolean isAlive(long client, Client known, Map<ProcessHandle, Boolean> looked) {
         return known.pid > 0 ? looked.computeIfAbsent(known.process, ProcessState::isAlive) : isReached.test(client);
@@ -140,17 +144,17 @@ final class Clients {
     }
 
     /**
-     * Runs {@code count}, which counts references that a call of this process gives to another one,
-     * and notes the time. Returns the result of {@code count}.
+     * Runs {@code count}, which counts references that a call of this process sends to another
+     * process, and notes the time. Returns the result of {@code count}.
      */
     <R> R give(long to, Supplier<R> count) {
         AtomicReference<R> counted = new AtomicReference<>();
-        // The process neither connects nor leaves meanwhile.
+        // The process neither connects nor leaves while this function runs.
         clients.compute(to, (c, known) -> {
             counted.set(count.get());
             long now = System.nanoTime();
             given.put(to, now);
-            // A connected process has no time to renew.
+            // A connected process is no receiver, and has no time limit to renew.
             receivers.renew(to, now);
             return known;
         });
@@ -158,19 +162,19 @@ final class Clients {
     }
 
     /**
-     * Adds references of a process to an object, which another process passes on.
+     * Counts references to an object for a process to which another process passes them on.
      *
-     * @param giver the process ID of the other process
-     * @throws RpcException with E_OUTOFMEMORY if the process is not connected and there are too many
-     *     such processes, or with RPC_E_DISCONNECTED if the object does not exist
+     * @param giver the process ID of the process that passes the references on
+     * @throws RpcException with E_OUTOFMEMORY if the process is not connected and there are too
+     *     many such processes, or with RPC_E_DISCONNECTED if the object does not exist
      */
     void passOn(long target, long giver, long to, int refs) {
-        // The process neither connects nor leaves meanwhile.
+        // The process neither connects nor leaves while this function runs.
         clients.compute(to, (c, known) -> {
             exports.get(target);
             long now = System.nanoTime();
             // Passing references on does not renew a lost client's time; otherwise another process
-            // could prolong it for ever.
+            // could prolong that time for ever.
             boolean hasRoom = known == null ? receivers.add(to, giver, now) : !known.isLost() || receivers.charge(to, giver);
             if (!hasRoom) {
                 throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
@@ -195,7 +199,8 @@ final class Clients {
         for (long receiver : receivers.expired(now)) {
             clients.compute(receiver, (c, known) -> receivers.removeExpired(receiver, now) ? dropped(receiver) : known);
         }
-        // One process may have many clients, and a look at it takes a tenth of a millisecond.
+        // One process may have many clients, and the check whether it lives takes a tenth of a
+        // millisecond.
         Map<ProcessHandle, Boolean> looked = new HashMap<>();
         for (long client : lost) {
             clients.computeIfPresent(client, (c, known) -> !known.isLost() || isAlive(client, known, looked) ? known : removed(client));
@@ -204,8 +209,8 @@ final class Clients {
     }
 
     /**
-     * Drops the references of a process to which the link has ended, unless the process is connected
-     * or is known to live.
+     * Drops the references of a process to which the link has ended, unless the process is
+     * connected or known to live.
      */
     void dropEnded(long oxid) {
         clients.compute(oxid, (c, known) -> {
@@ -219,7 +224,7 @@ final class Clients {
         return dropped(client);
     }
 
-    /** Returns the number that only this process and the client know. */
+    /** Returns the random number that only this process and the client know. */
     long markFor(long client) {
         return marks.computeIfAbsent(client, c -> drawNumber());
     }
@@ -246,11 +251,11 @@ final class Clients {
 
     /**
      * Removes the oldest list of references to be given back to a process, and returns it. If the
-     * list came from another process, which only claims the OXID, the list is dropped and the
-     * returned one is empty.
+     * list came from another process, which only claims the OXID, the list is dropped, and the
+     * returned list is empty.
      *
-     * @param isFrom whether a connection is one of the process
-     * @throws RpcException if {@code isFrom} throws it; the list stays
+     * @param isFrom tests whether a connection belongs to the process
+     * @throws RpcException if {@code isFrom} throws the exception; then the list stays
      */
     List<RuntimeCalls.CountedReference> takeReferencesToReturn(long oxid, Predicate<ReferencesToReturn.Source> isFrom) {
         Client client = clients.get(oxid);

@@ -6,8 +6,8 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * An endpoint that can be closed. References that came from it stay usable: they have connections
- * of their own.
+ * An endpoint that can be closed. References that the endpoint has returned stay usable, because
+ * they have connections of their own.
  */
 abstract class ClosableEndpoint implements Endpoint {
     private volatile boolean isClosed;

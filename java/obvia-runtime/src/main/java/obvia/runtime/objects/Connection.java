@@ -24,8 +24,8 @@ import obvia.runtime.shm.Window;
  * The server's end of a client's connection: receives calls and performs them.
  *
  * <p>The connection has a thread of its own as long as calls arrive. The export of the object that
- * was called last decides whether it is a platform or a virtual thread. After an idle time the
- * thread ends, and the poller starts another one when the client rings the doorbell.
+ * was called last decides whether the thread is a platform or a virtual thread. After an idle time
+ * the thread ends, and the poller starts another one when the client rings the doorbell.
  */
 final class Connection implements Runnable {
     private static final LimitedLog LOG = new LimitedLog();
@@ -39,9 +39,10 @@ final class Connection implements Runnable {
     private final Window window;
     private final WindowCall call;
     private final Regions regions = new Regions();
-    // The OXID that the client claims; 0 until it has sent one.
+    // The OXID that the client claims; 0 until the client has sent an OXID.
     private long client;
-    // The interface pointer of the last call, and the count of removals when it was looked up.
+    // The interface pointer of the last call, and the count of removals when the pointer was looked
+    // up.
     private Exports.Entry last;
     private int lastRemovals;
     // The cached interface pointer while the client's next call has a context; null otherwise.
@@ -49,8 +50,8 @@ final class Connection implements Runnable {
     // The context of the next call; null if the client sent none.
     private CallContext context;
     // The number of the last call that was refused before its arguments were read; -1 for none. A
-    // list of that call's references (RuntimeCalls.LISTED) sets it to the list's own number, so
-    // that a further list can follow.
+    // list of that call's references (RuntimeCalls.LISTED) sets this field to the list's own
+    // number, so that a further list can follow.
     private long refused = -1;
     // The exception of the last method until it is sent to the caller; null if the method returned
     // its result.
@@ -117,7 +118,7 @@ final class Connection implements Runnable {
      */
     @Override
     public void run() {
-        // A copy: another thread may own the connection, and change the field, before this one
+        // A copy: another thread may own the connection, and change the field, before this thread
         // ends.
         boolean isVirtual = this.isVirtual;
         count(isVirtual, 1);
@@ -155,7 +156,9 @@ final class Connection implements Runnable {
         runtime.clients().leave(client);
     }
 
-    /** Serves until the connection goes to rest. */
+    /**
+     * Serves until the connection goes to rest. Returns false, because the connection is not over.
+     */
     private boolean serveAll() {
         if (isReceived) {
             isReceived = false;
@@ -191,7 +194,7 @@ final class Connection implements Runnable {
     private void take() {
         switch (window.kind()) {
             case Window.REQUEST -> {
-                // A caller has read every earlier response before it calls again.
+                // A caller has read every earlier response before the next call.
                 window.takenAll();
                 window.claim();
                 answer(window.sequence(), window.target());
@@ -214,8 +217,8 @@ final class Connection implements Runnable {
     // Threads.
 
     /**
-     * Hands the connection over to the poller, unless a message has arrived. From then on the
-     * connection belongs to another thread.
+     * Hands the connection over to the poller, unless a message has arrived. Returns whether the
+     * connection was handed over and therefore belongs to another thread.
      */
     private boolean rest() {
         if (!window.rest()) {
@@ -257,7 +260,7 @@ final class Connection implements Runnable {
 
     /**
      * Hands the connection over to a new thread of the other kind, which performs the call that was
-     * received last.
+     * received last. Returns the exception that unwinds this thread.
      *
      * @param said the context of that call
      */
@@ -318,7 +321,7 @@ final class Connection implements Runnable {
             if (e.result() != Hresult.E_OUTOFMEMORY) {
                 throw e;
             }
-            // The area lacks room for a long description as well.
+            // The area has no room for a long description, either.
             frame = ErrorInfo.truncated(frame, Window.INLINE_MAX);
             at = window.place(frame.length);
         }
@@ -348,13 +351,16 @@ final class Connection implements Runnable {
                 // The client's memory is gone.
                 throw gone;
             }
-            // A call without response has no caller to report a failure to.
+            // No caller waits for the failure of a call without response.
             failure = window.kind() == Window.REQUEST ? e : null;
             return noteRefusal(InCall.answer(e));
         }
     }
 
-    /** Notes the call as refused if the answer says that the arguments were not read. */
+    /**
+     * Notes the call as refused if the answer says that the arguments were not read. Returns the
+     * answer.
+     */
     private long noteRefusal(long answer) {
         if (answer >>> 32 != 0 && Fault.isBeforeArguments((int) answer)) {
             refused = Integer.toUnsignedLong(window.sequence());
@@ -364,7 +370,7 @@ final class Connection implements Runnable {
 
     /**
      * Notes that the references in this list are to be given back to the client, if the message
-     * directly before it was a refused call or another list for that call.
+     * directly before the list was a refused call or another list for that call.
      */
     void addReferencesToReturn(WindowCall call) {
         boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
@@ -399,7 +405,8 @@ final class Connection implements Runnable {
         if (entry == null) {
             return noteRefusal(Fault.answer(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND));
         }
-        // The caller of a call without response does not wait, so its deadline does not apply.
+        // The caller of a call without response does not wait, so the caller's deadline does not
+        // apply.
         CallContext heard = said == null || window.kind() == Window.REQUEST ? said : said.withoutTime();
         if (heard == null) {
             entry.perform(call);
@@ -425,8 +432,8 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Sets the context class loader to that of the called object's program, which service lookups
-     * of the method then use.
+     * Sets the context class loader, which service lookups of the method use, to the class loader
+     * of the called object's program.
      */
     private static void setContext(ClassLoader loader) {
         if (loader != null) {

@@ -14,7 +14,8 @@ final class ConnectionMarks {
     /**
      * Creates an empty set.
      *
-     * @param max the number of marks from which on a new mark replaces that of a closed connection
+     * @param max the number of marks from which on a new mark replaces the mark of a closed
+     *     connection
      */
     ConnectionMarks(int max) {
         this.max = max;

@@ -16,8 +16,8 @@ import obvia.runtime.Interfaces;
  * The objects that other processes reference: interface pointers by index and generation, with the
  * reference count of each client.
  *
- * <p>An object has an entry for each interface that was requested, and is removed with the last
- * reference to any of them.
+ * <p>An object has an entry for each interface that was requested. The object is removed with the
+ * last reference to any of these interfaces.
  */
 final class Exports {
     private final List<Entry> table = new ArrayList<>();
@@ -28,7 +28,7 @@ final class Exports {
 
     /**
      * The count of removals, replacements and changes of rules. Cached entries are valid as long as
-     * it does not change.
+     * this count does not change.
      */
     private volatile int removals;
 
@@ -107,7 +107,8 @@ final class Exports {
     /**
      * Adds references of a client to an interface of an object, and returns the entry.
      *
-     * @param isVirtual whether virtual threads call the methods of an object that is new here
+     * @param isVirtual whether virtual threads call the methods of an object that is new in this
+     *     table
      * @throws RpcException with E_NOINTERFACE if the object lacks the interface
      */
     synchronized Entry add(Object object, InterfaceInfo<?> info, long client, int refs, boolean isVirtual) {
@@ -175,7 +176,7 @@ final class Exports {
     /**
      * Returns the entry of an interface pointer.
      *
-     * @throws RpcException with RPC_E_DISCONNECTED if there is none
+     * @throws RpcException with RPC_E_DISCONNECTED if there is no such entry
      */
     synchronized Entry get(long target) {
         Entry entry = find(target);
@@ -192,7 +193,10 @@ final class Exports {
         return entry != null && entry.target == target ? entry : null;
     }
 
-    /** Releases references of a client, at most as many as it holds. */
+    /**
+     * Releases references of a client, at most as many as the client holds; all of them if
+     * {@code refs} is negative.
+     */
     synchronized void release(long client, long target, long refs) {
         Entry entry = find(target);
         if (entry == null) {
@@ -215,7 +219,7 @@ final class Exports {
         return table.stream().anyMatch(entry -> entry != null && entry.holders.containsKey(client));
     }
 
-    /** Releases all references of a client that has ended. */
+    /** Releases all references of a client. */
     synchronized void drop(long client) {
         List<Entry> all = new ArrayList<>(table);
         for (Entry entry : all) {

@@ -10,12 +10,15 @@ import obvia.runtime.call.CallContext;
 
 /**
  * The connection of a link for the calls between runtimes, above all requests for references and
- * their release. One thread at a time uses it.
+ * their release. One thread at a time uses the connection.
  */
 final class HomeConnection {
     private final Link link;
     private final ReentrantLock lock = new ReentrantLock();
-    /** Written under the lock; threads without the lock only compare and close it. */
+    /**
+     * The channel. Written under the lock; threads without the lock only compare the channel and
+     * close it.
+     */
     private volatile WindowChannel channel;
 
     HomeConnection(Link link, WindowChannel channel) {
@@ -67,10 +70,10 @@ final class HomeConnection {
         }
     }
 
-    /** Whether the peer's process is gone. */
+    /** Whether the peer's process is gone; false while another thread uses the connection. */
     boolean isDead() {
         if (!lock.tryLock()) {
-            // The thread that uses the connection finds out.
+            // The thread that uses the connection notices whether the process is gone.
             return false;
         }
         try {

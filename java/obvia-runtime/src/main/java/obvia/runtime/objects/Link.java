@@ -47,7 +47,7 @@ final class Link extends Transport {
     private final ProcessRuntime runtime;
     private final long oxid;
     private final boolean takesReferences;
-    /** The number of the peer's process; -1 if it is not known. */
+    /** The ID of the peer's process; -1 if it is not known. */
     private final long pid;
     private final HomeConnection home;
     private final Set<Meaning> bound = ConcurrentHashMap.newKeySet();
@@ -56,13 +56,15 @@ final class Link extends Transport {
     private final Semaphore shared = new Semaphore(SHARED_MAX);
     /** The channels that virtual threads have borrowed. */
     private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
-    /** Idle channels of threads, until no call can be using them. */
+    /** Idle channels that were taken from their threads, until no call can be using them. */
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
     private final Releases releases = new Releases();
 
     private final ConnectionMarks marks = new ConnectionMarks(MARKS_MAX);
 
-    /** The last channel of a platform thread: in most programs only one thread calls. */
+    /**
+     * The channel that a platform thread used last: in most programs, only one thread makes calls.
+     */
     private WindowChannel hot;
 
     /** An interface with its fingerprint, which may differ between class loaders. */
@@ -92,8 +94,8 @@ final class Link extends Transport {
      * Whether a connection to this process came from the process of the link.
      *
      * <p>The OXID that a client claims proves nothing. The kernel does not report the process of a
-     * client that is a virtual machine. So the process at the link, which serves the endpoint of
-     * the OXID, is asked whether the connection is its own.
+     * client that is a virtual machine. For such a client, this method asks the process at the
+     * link, which serves the endpoint of the OXID, whether it has opened the connection.
      *
      * @throws RpcException if the process does not answer
      */
@@ -105,8 +107,8 @@ final class Link extends Transport {
      * Connects to the process that serves a name.
      *
      * <p>The OXID that the server of a name claims proves nothing. The link therefore uses the
-     * endpoint of that OXID, which only its process can serve: an impostor receives none of the
-     * calls.
+     * endpoint of that OXID, which only the process with that OXID can serve: an impostor receives
+     * none of the calls.
      */
     static Link reach(ProcessRuntime runtime, String name) {
         Deadline deadline = CallContext.currentDeadline();
@@ -151,7 +153,7 @@ final class Link extends Transport {
         return oidOf(proxy);
     }
 
-    /** Adds a proxy, before it is made: see {@link Releases}. */
+    /** Adds a proxy before its creation: see {@link Releases}. */
     void addProxy(long target) {
         releases.addProxy(target);
     }
@@ -200,8 +202,8 @@ final class Link extends Transport {
         try {
             channel.say(context);
         } catch (RuntimeException | Error e) {
-            // References are taken back before the channel is closed, which drops the record of
-            // them.
+            // References are taken back before the channel is closed, because closing it drops the
+            // record of the references.
             takeBackUnsent();
             if (channel.isClosed()) {
                 forget(channel);
@@ -222,8 +224,8 @@ final class Link extends Transport {
     }
 
     /**
-     * Lets this thread make its next call on the channel without a lookup, as it has no context to
-     * send.
+     * Lets this thread make its next call on the channel without a lookup, because the thread has
+     * no context to send.
      */
     private void keepAtHand(WindowChannel channel) {
         if (channel.user == null) {
@@ -315,7 +317,7 @@ final class Link extends Transport {
         return RpcException.of(Hresult.RPC_E_DISCONNECTED, "the process that had the object has ended", why);
     }
 
-    /** Returns a channel that a virtual thread has borrowed. */
+    /** Gives back the channel that this virtual thread has borrowed. */
     void returnChannel(WindowChannel channel) {
         if (!lent.remove(Thread.currentThread(), channel)) {
             return;
@@ -405,7 +407,7 @@ final class Link extends Transport {
         runtime.links().wakeJanitor();
     }
 
-    /** Releases references soon that do not belong to a proxy, without waiting. */
+    /** Releases references that do not belong to a proxy, soon and without waiting. */
     void giveBack(long target, long refs) {
         releases.giveBack(target, refs);
         runtime.links().wakeJanitor();
@@ -416,11 +418,15 @@ final class Link extends Transport {
         return owned.size() + idle.size() + lent.size();
     }
 
-    /** Closes channels that are not needed, and releases references that have been collected. */
+    /**
+     * Closes channels that are not needed, and sends the references that are to be released or
+     * given back.
+     */
     void tidy() {
         dropThoseOfEndedThreads();
         dropIdle();
-        // The janitor serves all links: a process that answers slowly must not keep it from others.
+        // The janitor serves all links: a process that answers slowly must not keep the janitor
+        // from other links.
         Deadline end = Deadline.in(PATIENCE);
         while ((!releases.isEmpty() || runtime.clients().hasReferencesToReturn(oxid)) && !end.isOver() && !isDead() && returnReferences()) {
             // Continues with the next batch.
@@ -449,8 +455,8 @@ final class Link extends Transport {
      * Closes idle channels; the next call opens another one.
      *
      * <p>A thread uses its own channel without synchronization. The channel is therefore first
-     * removed from where the thread looks for it, and closed once the thread is seen to make no
-     * call.
+     * removed from the table in which the thread looks for it, and closed only when the thread has
+     * been seen to make no call.
      */
     private void dropIdle() {
         for (WindowChannel channel : idle) {
@@ -485,8 +491,8 @@ final class Link extends Transport {
             }));
             return true;
         } catch (RpcException e) {
-            // If the server has ended, it has dropped the references. If it is slow, the janitor
-            // sends the remaining batches in its next round.
+            // If the server has ended, it has dropped the references. If the server is slow, the
+            // janitor sends the remaining batches in its next round.
             return false;
         }
     }

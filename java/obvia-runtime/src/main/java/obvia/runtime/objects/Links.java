@@ -9,7 +9,9 @@ import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.shm.RepeatedTask;
 
-/** The links of this process to others, and the janitor, a thread that tidies them. */
+/**
+ * The links of this process to other processes, and the janitor, a thread that tidies the links.
+ */
 final class Links {
     private final ProcessRuntime runtime;
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
@@ -35,28 +37,30 @@ final class Links {
 
     /**
      * Returns the existing link to a process, or {@code null}. If the process is gone, closes the
-     * link, and drops the references of the process unless it is known to live.
+     * link, and drops the references of the process unless it is connected or known to live.
      */
     Link known(long oxid) {
         Link link = links.get(oxid);
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
-            // A process without a connection to this one has not received the references that were
-            // sent to it.
+            // A process without a connection to this process has not received the references that
+            // were sent to it.
             runtime.clients().dropEnded(oxid);
             return null;
         }
         return link;
     }
 
-    /** Whether this process has a link that has not ended to the process of an OXID. */
+    /** Whether this process has a living link to the process with an OXID. */
     boolean hasLiving(long oxid) {
         Link link = links.get(oxid);
         return link != null && !link.isDead();
     }
 
-    /** Whether this process has opened the connection with this mark to another process. */
+    /**
+     * Whether this process has opened the connection with this mark to the process with an OXID.
+     */
     boolean hasOpened(long oxid, long mark) {
         Link link = links.get(oxid);
         return link != null && link.hasConnected(mark);
@@ -80,15 +84,15 @@ final class Links {
         return link;
     }
 
-    /** Gives the unreached references to objects of a link's process back. */
+    /** Gives back the unreached references to objects of a link's process. */
     private void giveUnreachedBack(Link link) {
         unreached.take(link.oxid(), System.nanoTime()).forEach(refs -> link.giveBack(refs.target(), refs.refs()));
     }
 
     /**
-     * Returns the link to the process of a received reference, to which the reference's proxy was
-     * added: see {@link Link#addProxy}. If the process cannot be reached, the next link to it gives
-     * the reference back.
+     * Returns the link to the process of a received reference, after adding the reference's proxy
+     * to the link: see {@link Link#addProxy}. If the process cannot be reached, the next link to it
+     * gives the reference back.
      */
     Link linkToObject(ObjRef reference) {
         Link known = known(reference.oxid());
@@ -112,7 +116,7 @@ final class Links {
             return keep(Link.reach(runtime, endpoint));
         } catch (RuntimeException | Error e) {
             unreached.add(reference, received);
-            // Another thread may have made a link meanwhile.
+            // Another thread may have made a link in the meantime.
             Link other = known(reference.oxid());
             if (other != null) {
                 giveUnreachedBack(other);

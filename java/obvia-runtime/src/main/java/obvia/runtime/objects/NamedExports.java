@@ -135,7 +135,7 @@ final class NamedExports {
      * @param client the OXID of the client
      */
     ObjRef marshal(String name, Guid iid, Caller caller, long client) {
-        // The lock prevents a replacement of the object meanwhile.
+        // The lock prevents that the object is replaced concurrently.
         synchronized (names) {
             NamedExport named = names.get(name);
             if (named == null) {

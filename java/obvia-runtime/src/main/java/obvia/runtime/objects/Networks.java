@@ -16,8 +16,8 @@ import obvia.runtime.Network;
 import obvia.spi.Providers;
 
 /**
- * The network of this process, if any, and the exports to it: all of them, from the first listening
- * endpoint on.
+ * The network of this process, if any, and the exports to it. From the first listening endpoint on,
+ * the network has all exports of this process.
  */
 final class Networks {
     private Network network;
@@ -92,8 +92,8 @@ final class Networks {
     }
 
     /**
-     * Exports another object under a name. No other process can take the name meanwhile, but a
-     * client that looks it up at that very moment does not find it.
+     * Exports another object under a name. No other process can take the name during the change,
+     * but a client that looks up the name at that very moment does not find it.
      */
     synchronized void rebind(Object object, InterfaceInfo<?> info, String name) {
         end(name);
@@ -167,7 +167,10 @@ final class Networks {
         return network == null ? 0 : network.held();
     }
 
-    /** Returns the caller of a call that came over a network. */
+    /**
+     * Returns the caller of the method that this thread performs, or {@code null} if the call did
+     * not come over a network.
+     */
     synchronized Caller caller() {
         return network == null ? null : network.caller();
     }

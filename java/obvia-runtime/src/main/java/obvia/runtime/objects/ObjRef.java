@@ -74,7 +74,7 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
                 throw bad("its IPID belongs to another process");
             }
             if (form == HANDLER) {
-                // The CLSID of a handler, which this process lacks: an ordinary proxy is used.
+                // The CLSID of a handler. This process has no handlers and uses an ordinary proxy.
                 from.getLong();
                 from.getLong();
             }
@@ -121,8 +121,9 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
     }
 
     /**
-     * Returns the name in an address, which is a name, or an empty host and a name in brackets.
-     * Options after the name are ignored. The name is empty if the address has a host.
+     * Returns the endpoint's name in an address. The address is a name, or an empty host and a name
+     * in brackets. Options after the name are ignored. The result is empty if the address has a
+     * host.
      */
     private static String endpoint(String address) {
         int open = address.indexOf('[');

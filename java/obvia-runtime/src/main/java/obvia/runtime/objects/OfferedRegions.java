@@ -5,7 +5,7 @@ import java.util.List;
 import obvia.runtime.shm.OwnRegion;
 import obvia.runtime.shm.Regions;
 
-/** The memory regions of this process that a channel's peer has been offered. */
+/** The memory regions of this process that were offered to a channel's peer. */
 final class OfferedRegions {
     /** The number of a region that was not offered. */
     static final int UNKNOWN = -1;

@@ -57,12 +57,12 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
      */
     private ProcessRuntime outside;
 
-    /** For {@link java.util.ServiceLoader}. */
+    /** Creates the runtime. For {@link java.util.ServiceLoader}. */
     public ProcessRuntime() {
         this(new Rules());
     }
 
-    // The thread of the object is not started before the constructor returns.
+    // The objects that receive `this` start no thread before the constructor returns.
     @SuppressWarnings("this-escape")
     private ProcessRuntime(Rules rules) {
         this.rules = rules;
@@ -155,7 +155,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         }
     }
 
-    /** Opens the endpoint of this process, which its object references lead to. */
+    /** Opens the endpoint of this process, to which its object references lead. */
     synchronized void serve() {
         if (ownEndpoint == null) {
             ownEndpoint = Directory.own().bind(ObjRef.endpoint(oxid));
@@ -325,11 +325,11 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
 
     /**
      * Returns the proxy for a received reference, or the object itself if it belongs to this
-     * process. A reference for which there is no proxy is given back.
+     * process. If no proxy can be created, the reference is given back.
      *
      * @param from a link that may lead to the object's process, or {@code null}
-     * @param sender the process that sent the reference, whose own references are released if the
-     *     object belongs to this process
+     * @param sender the OXID of the process that sent the reference; if the object belongs to this
+     *     process, the references of that process are released
      */
     <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (reference.oxid() == oxid) {
@@ -360,7 +360,10 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         }
     }
 
-    /** Returns the object of this process to which a received reference leads. */
+    /**
+     * Returns the object of this process to which a received reference leads, and releases the
+     * reference.
+     */
     private <T> T ownObject(ObjRef reference, InterfaceInfo<T> info, long sender) {
         try {
             checkInterface(reference, info);

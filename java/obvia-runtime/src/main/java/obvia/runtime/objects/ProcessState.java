@@ -10,8 +10,8 @@ final class ProcessState {
     private ProcessState() {}
 
     /**
-     * Whether a process lives. A zombie process counts as ended, and so does a process whose ID
-     * belongs to a later one.
+     * Whether a process lives. A zombie process counts as ended, and so does a process whose ID now
+     * belongs to a later process.
      *
      * @param process the process, or {@code null} for one that has ended
      */

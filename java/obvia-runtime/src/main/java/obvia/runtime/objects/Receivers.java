@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Processes that were passed references by others and are not connected, and {@linkplain Clients
- * lost clients}. Any process can name receivers, or become a lost client, so the number of both is
- * limited. After a while their references are dropped.
+ * The processes that are not connected and to which other processes passed references, and
+ * {@linkplain Clients lost clients}. Any process can name receivers, or become a lost client, so
+ * the number of both is limited. After a while, the references of both are dropped.
  */
 final class Receivers {
     /** The maximum number of receivers. */
@@ -29,11 +29,10 @@ final class Receivers {
     private record Receiver(long giver, long since) {}
 
     /**
-     * Adds a receiver, or notes that a known one was passed further references. Returns false at a
-     * limit.
+     * Adds a receiver, or renews the time of a known one. Returns false at a limit.
      *
      * @param giver the process ID of the process that passes references on; for a lost client its
-     *     own
+     *     own process ID
      * @param since the time by {@link System#nanoTime} at which the references were sent
      */
     synchronized boolean add(long receiver, long giver, long since) {
@@ -48,14 +47,14 @@ final class Receivers {
         return true;
     }
 
-    /** Lets the time of a receiver begin anew. Returns false if there is none. */
+    /** Restarts the time of a receiver. Returns false if there is no such receiver. */
     synchronized boolean renew(long receiver, long since) {
         return receivers.computeIfPresent(receiver, (_, known) -> new Receiver(known.giver, since)) != null;
     }
 
     /**
-     * Counts a receiver for a process that passes further references to it, instead of for the
-     * former giver. Returns false at the new giver's limit.
+     * Counts a receiver for a process that passes further references to the receiver, instead of
+     * for the former giver. Returns false at the new giver's limit.
      */
     synchronized boolean charge(long receiver, long giver) {
         Receiver known = receivers.get(receiver);
@@ -82,7 +81,7 @@ final class Receivers {
         return known.since;
     }
 
-    /** Removes a receiver if its time is over. Returns whether it is. */
+    /** Removes a receiver if its time is over. Returns whether the receiver was removed. */
     synchronized boolean removeExpired(long receiver, long now) {
         Receiver known = receivers.get(receiver);
         boolean isOver = known != null && now - known.since >= LIMIT;

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The references to a client's objects that arrived in one-way calls which this process refused,
- * until they are given back to the client.
+ * The references to a client's objects that arrived in refused one-way calls. This process keeps
+ * them until it gives them back to the client.
  */
 final class ReferencesToReturn {
     /**
-     * The maximum number of targets per client; references beyond it are not returned, and stay
-     * until this process ends.
+     * The maximum number of targets per client; references beyond the maximum are not returned, and
+     * stay counted until this process ends.
      */
     static final int MAX = RuntimeCalls.RELEASES_MAX;
 
@@ -26,7 +26,7 @@ final class ReferencesToReturn {
     /**
      * A connection, which may have ended since.
      *
-     * @param pid the number of the peer's process; -1 if it is not known
+     * @param pid the ID of the peer's process; -1 if it is not known
      */
     record Source(long pid, long mark) {}
 

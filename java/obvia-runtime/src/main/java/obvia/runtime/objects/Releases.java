@@ -10,10 +10,11 @@ import java.util.Map;
 /**
  * The references to objects of a process that are to be released.
  *
- * <p>The sender of a reference may have made up its count, and the process subtracts a released
- * count from all references of this one to the target. The references to a target are therefore
- * released with its last proxy, so that no count ends another proxy. Only a release that is already
- * being sent when the first proxy of its target is added can still end that proxy.
+ * <p>The sender of a reference may have invented the reference's count, and the object's process
+ * subtracts a released count from all references of this process to the target. The references to a
+ * target are therefore released with its last proxy, so that no count ends another proxy. Only a
+ * release that is already being sent when the first proxy of its target is added can still end that
+ * proxy.
  *
  * <p>A target has an entry in one of the maps at most.
  */
@@ -21,16 +22,16 @@ final class Releases {
     /** The targets that have proxies. */
     private final Map<Long, Held> held = new HashMap<>();
 
-    /** The counts for targets without proxies, which are sent next, the oldest first. */
+    /** The counts for targets without proxies. These counts are sent next, the oldest first. */
     private final Map<Long, Long> queue = new LinkedHashMap<>();
 
-    /** The number of a target's proxies, and the count that is released with the last one. */
+    /** The number of a target's proxies, and the count that is released with the last proxy. */
     private static final class Held {
         private int proxies;
         private long refs;
     }
 
-    /** Adds a proxy. The first one of a target takes over the references in the queue. */
+    /** Adds a proxy. The first proxy of a target takes over the references in the queue. */
     synchronized void addProxy(long target) {
         Held known = held.computeIfAbsent(target, key -> new Held());
         known.proxies++;
@@ -39,7 +40,8 @@ final class Releases {
     }
 
     /**
-     * Removes a proxy with its references. The last one of a target moves all of them to the queue.
+     * Removes a proxy with its references. The last proxy of a target moves the target's references
+     * to the queue.
      */
     synchronized void removeProxy(long target, long refs) {
         giveBack(target, refs);
@@ -69,7 +71,7 @@ final class Releases {
         return queue.isEmpty();
     }
 
-    /** Removes the oldest references, at most those of one release, and returns them. */
+    /** Removes the oldest references, at most as many as one release may have, and returns them. */
     synchronized List<RuntimeCalls.CountedReference> next() {
         List<RuntimeCalls.CountedReference> batch = new ArrayList<>();
         Iterator<Map.Entry<Long, Long>> all = queue.entrySet().iterator();

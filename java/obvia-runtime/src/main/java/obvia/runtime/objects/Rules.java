@@ -78,12 +78,12 @@ final class Rules {
         }
     }
 
-    /** Refuses an object to a process that may not call it. */
+    /** Throws E_ACCESSDENIED if the caller may not call the object. */
     void admit(Object object, String name, Caller caller) {
         admit(of(object), "the object " + name, caller);
     }
 
-    /** Refuses objects of a class to a process that may not create them. */
+    /** Throws E_ACCESSDENIED if the caller may not create objects of the class. */
     void admitToClass(Guid id, Caller caller) {
         admit(ofClass(id), "objects of the class {" + id + "}", caller);
     }

@@ -35,13 +35,15 @@ final class RuntimeCalls {
     static final int START = 20;
 
     /**
-     * The opnum of a {@link CallContext} for the next call of an object: a call without response.
+     * The opnum of the one-way call that sends a {@link CallContext} for the next call of an
+     * object.
      */
     static final int CONTEXT = 25;
 
     /**
      * The opnum of a one-way message that lists the references in the one-way call directly before
-     * it, which the server gives back if it refuses that call. A long list takes several messages.
+     * it. The server gives these references back if it refuses that call. A long list takes several
+     * messages.
      */
     static final int LISTED = 26;
 

@@ -75,7 +75,9 @@ final class RuntimeClient {
         return ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getLong();
     }
 
-    /** Returns the most derived base of an interface that an object implements, or {@code null}. */
+    /**
+     * Returns the most derived of the base interfaces that an object implements, or {@code null}.
+     */
     private static InterfaceInfo<?> olderOf(Link link, long through, InterfaceInfo<?> info) {
         for (InterfaceInfo<?> older = info.base(); older != null; older = older.base()) {
             try {
@@ -104,15 +106,18 @@ final class RuntimeClient {
         }
     }
 
-    /** Asks the server whether it has opened the connection with this mark to this process. */
+    /**
+     * Asks the server whether it has opened the connection with this mark to this process. Returns
+     * the answer.
+     */
     static boolean owns(Link link, long mark) {
         byte[] answer = link.atHome(home -> call(home, RuntimeCalls.OWNS, buffer(8).putLong(mark)));
         return answer.length == 8 && answer[0] == 1;
     }
 
     /**
-     * Makes the server count references for a third process, which is about to get the pointer from
-     * this one.
+     * Makes the server count references for a third process, to which this process is about to send
+     * the pointer.
      */
     static void transfer(Link link, long target, long to, int refs) {
         link.atHome(home -> call(home, RuntimeCalls.TRANSFER, buffer(24).putLong(target).putLong(to).putLong(refs)));
@@ -133,7 +138,7 @@ final class RuntimeClient {
         }
     }
 
-    /** Requests an object of a class from the server, or its class object. */
+    /** Requests an object of a class, or the class object, from the server. */
     static ObjRef activate(Link link, Guid id, InterfaceInfo<?> info, boolean wantsClass) {
         link.bind(info);
         // Creating an object may take long; the home connection is for calls that return soon.
@@ -142,7 +147,7 @@ final class RuntimeClient {
 
     /**
      * Makes the SCM start a server of a class, if none runs, and waits until the server has
-     * registered the class. Whether a server had to be started.
+     * registered the class. Returns whether a server had to be started.
      */
     static boolean start(Link link, Guid id, long milliseconds) {
         byte[] answer = call(link.silentChannel(), RuntimeCalls.START, put(buffer(24), id).putLong(milliseconds));

@@ -59,7 +59,7 @@ final class RuntimeServer {
         return Guid.fromWire(call.memory.get(Flat.LONG, call.at + at), call.memory.get(Flat.LONG, call.at + at + 8));
     }
 
-    /** Returns a text as the results of a call. */
+    /** Answers a call with a text as its results. */
     private static void answer(WindowCall call, String text) {
         answer(call, text.getBytes(StandardCharsets.UTF_8));
     }
@@ -111,7 +111,7 @@ final class RuntimeServer {
     }
 
     private static void serveTransfer(WindowCall call, Connection connection) {
-        // The place of the receiver may follow, which a process of this host does not need.
+        // The place of the receiver may follow. A process of this host does not need that place.
         call.expectAtLeast(24);
         long target = call.memory.get(Flat.LONG, call.at);
         long to = call.memory.get(Flat.LONG, call.at + 8);

@@ -7,11 +7,11 @@ import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Proxy;
 
 /**
- * References that were counted for a peer and are sent with a call's arguments or results. They are
- * taken back if they certainly never arrive.
+ * References that were counted for a peer and are sent with a call's arguments or results. This
+ * process takes them back if they certainly never arrive.
  *
  * <p>If the fate of a sent request is unknown, the peer may have the references: they stay until
- * the peer ends. So do references that a third process counts.
+ * the peer ends. References that a third process counts also stay.
  */
 final class SentReferences {
     private static final ThreadLocal<SentReferences> OF_THREAD = new ThreadLocal<>();
@@ -19,7 +19,7 @@ final class SentReferences {
     private final Link link;
     /**
      * The channel of the upcoming call, and the call's number there; {@code null} for virtual
-     * threads, which have no channel yet.
+     * threads, which have no channel yet, and for results.
      */
     private final WindowChannel channel;
 
@@ -84,7 +84,7 @@ final class SentReferences {
             returns.add(() -> home.giveBack(target, refs));
         } else {
             // The object's process counts the references for the receiver, and this process
-            // releases its own.
+            // releases its own references.
             try {
                 RuntimeClient.transfer(home, target, to, refs);
             } finally {
@@ -114,8 +114,8 @@ final class SentReferences {
     }
 
     /**
-     * Whether this is the record of the call with this number on the channel. The record of a
-     * virtual thread always is, since the thread has no other.
+     * Whether this is the record of the call with this number on the channel. A virtual thread has
+     * only one record, which always belongs to its current call.
      */
     private boolean isOf(WindowChannel channel, int callId) {
         return this.channel == null || this.channel == channel && this.callId == callId;
@@ -155,7 +155,7 @@ final class SentReferences {
         }
     }
 
-    /** Ends a virtual thread's call. */
+    /** Drops the record of this thread, whose call has ended. For virtual threads. */
     static void forget() {
         OF_THREAD.remove();
     }

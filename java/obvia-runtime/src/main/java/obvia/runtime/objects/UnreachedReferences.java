@@ -6,8 +6,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Received references whose processes could not be reached. Their processes have counted them for
- * this one, so the next link to the process gives them back.
+ * Received references to objects whose processes could not be reached. Such a process has counted
+ * the references for this process, so the next link to it gives them back.
  */
 final class UnreachedReferences {
     /** The maximum number of entries. Further references are not remembered. */
@@ -15,7 +15,7 @@ final class UnreachedReferences {
 
     /**
      * The time in nanoseconds for which references are remembered: half of the time for which a
-     * process keeps references for another one without a connection.
+     * process keeps references for a process that is not connected.
      */
     static final long LIMIT = Duration.ofMinutes(3).toNanos();
 

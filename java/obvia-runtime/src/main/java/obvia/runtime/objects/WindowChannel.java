@@ -23,8 +23,8 @@ import obvia.runtime.shm.Window;
  */
 final class WindowChannel extends Channel implements CallContext.Cached {
     /**
-     * The time in nanoseconds after an answer for which the connection counts as open. If it has
-     * ended within that time, the call fails with RPC_E_DISCONNECTED.
+     * The time in nanoseconds after an answer for which the connection counts as open. If the
+     * connection has ended within that time, the call fails with RPC_E_DISCONNECTED.
      */
     static final long FRESH = 1_000_000;
 
@@ -64,8 +64,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     /** The time of the last call of {@link #rest} at which the peer had answered all messages. */
     private long answeredAt = System.nanoTime() - FRESH;
 
-    // The janitor's record: the number of sent messages when it looked, and the time of the last
-    // change.
+    // The janitor's record: the number of sent messages when the janitor looked, and the time of
+    // the last change.
     private int seen;
     private long seenAt;
 
@@ -103,7 +103,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
             throw abandon(callId, e);
         } catch (Throwable e) {
             // The stack or memory is exhausted. A late answer to this call must not count as the
-            // answer to the thread's next one.
+            // answer to the thread's next call.
             isBroken = true;
             link.forget(this);
             throw e;
@@ -122,7 +122,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         return (int) answer;
     }
 
-    /** Makes a call without a proxy, such as one of the peer's runtime. */
+    /** Makes a call without a proxy, such as a call of the peer's runtime. */
     void callDirectly(long target, int opnum, int length) {
         call(target, opnum, length);
     }
@@ -140,12 +140,15 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         if (number == OfferedRegions.UNKNOWN) {
             number = offer(region);
         }
-        // Offering the region may have been a call of its own.
+        // If the region was offered by a call, the request's frame has to be allocated again.
         request(length);
         return number == 0 ? 0 : Regions.reference(number, region.offset(array));
     }
 
-    /** Sends the context of the next call, and an empty one if the previous call had a context. */
+    /**
+     * Sends the context of the next call. An empty context is sent only if the previous call had a
+     * context.
+     */
     void say(CallContext context) {
         boolean isSaid = context != CallContext.NONE;
         if (!isSaid && !hasSaid) {
@@ -214,8 +217,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     }
 
     /**
-     * Sends the references in the call that was sent last. The peer gives them back if it refuses
-     * that call. Returns whether there was room for the list.
+     * Sends the list of the references in the call that was sent last. The peer gives these
+     * references back if it refuses that call. Returns whether there was room for the list.
      */
     private boolean listReferences(List<RuntimeCalls.CountedReference> own) {
         for (int at = 0; at < own.size(); at += RuntimeCalls.RELEASES_MAX) {
@@ -262,8 +265,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     }
 
     /**
-     * Whether a channel that rested can no longer be used. Asks the kernel only where the last
-     * answer is old.
+     * Whether a channel that rested can no longer be used. Asks the kernel only if the last answer
+     * is old.
      */
     boolean isSpent(long now) {
         return isKnownClosed() || (now - answeredAt >= FRESH && window.isClosed());
@@ -276,7 +279,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
 
     /**
      * Whether the channel has been idle for so long that it may be closed. Only the janitor calls
-     * this, repeatedly.
+     * this method, repeatedly.
      */
     boolean isIdle() {
         int now = window.nextSequence();
@@ -321,11 +324,11 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         isBroken = true;
         try {
             if (known.result() == Hresult.RPC_E_TIMEOUT || known.result() == Hresult.RPC_E_CALL_CANCELED) {
-                // The connection ends soon afterwards, which tells the peer as well.
+                // If this message cannot be sent, the end of the connection soon tells the peer.
                 window.cancel(callId);
             }
         } catch (InternalError | IllegalStateException e) {
-            // The peer or the connection has ended meanwhile.
+            // The peer or the connection has ended in between.
         } finally {
             // The channel is closed before the thread calls again.
             link.forget(this);
@@ -360,8 +363,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     }
 
     /**
-     * Returns the description in a fault's frame, which implies that the method was called: other
-     * faults have no frame.
+     * Returns the description in a fault's frame; {@code null} if there is none, or the frame is
+     * malformed. A description implies that the method was called: other faults have no frame.
      */
     private ErrorInfo errorInfoOfFault() {
         if (window.length == 0 || window.length > ErrorInfo.FRAME_MAX) {

@@ -1,10 +1,10 @@
 /**
  * The objects of this process and its connections to others.
  *
- * <p>The caller's side: {@code Links} (the processes whose objects this one uses), {@code Link}
+ * <p>The caller's side: {@code Links} (the processes whose objects this process uses), {@code Link}
  * (the connections to one of them, with its {@code HomeConnection}), {@code WindowChannel}. The
  * object's side: {@code Exports} (interface pointers), {@code NamedExports}, {@code Clients} (the
- * processes that use them), {@code Connection}, {@code WindowCall}. {@code Bind},
+ * processes that use the exports), {@code Connection}, {@code WindowCall}. {@code Bind},
  * {@code RuntimeCalls}, {@code RuntimeClient} and {@code RuntimeServer} are the protocol between
  * runtimes, {@code ProcessRuntime} is the process as a whole.
  */

@@ -16,7 +16,7 @@ import obvia.runtime.call.PeerFailure;
  * <p>The byte 1 is followed by u32 number, u32 kind, u64 length and u64 descriptor. If the greeting
  * did not contain the peer's process, u64 process and u64 mark follow; the mark is stored behind
  * the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes the same without the
- * last two.
+ * last two fields.
  */
 final class AnnouncedFiles {
     /** The kind of an area. */
@@ -39,8 +39,8 @@ final class AnnouncedFiles {
     /**
      * An announced file.
      *
-     * @param path the path by which it is opened
-     * @param isMarked whether a mark is stored behind its bytes
+     * @param path the path by which the file is opened
+     * @param isMarked whether a mark is stored behind the file's bytes
      */
     record AnnouncedFile(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
 
@@ -61,7 +61,7 @@ final class AnnouncedFiles {
         connection.send(announced.flip());
     }
 
-    /** Returns the next area or region with this number. */
+    /** Returns the next announced area or region with this number. */
     AnnouncedFile take(int number, boolean isArea) {
         while (true) {
             for (int i = 0; i < waiting.size(); i++) {

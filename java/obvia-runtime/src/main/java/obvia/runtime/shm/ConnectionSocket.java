@@ -16,7 +16,7 @@ import obvia.runtime.call.PeerFailure;
  * The socket of a connection: for the greeting, for waking up a sleeping thread, and for detecting
  * the peer's death.
  *
- * <p>One thread at a time uses it, except for {@link #wake} and {@link #close}.
+ * <p>One thread at a time uses the socket, except for {@link #wake} and {@link #close}.
  */
 final class ConnectionSocket implements AutoCloseable {
     /** The byte that wakes the peer up. */
@@ -187,7 +187,7 @@ final class ConnectionSocket implements AutoCloseable {
         selector = opened;
     }
 
-    /** Ends a sleep from another thread, or the next one if no thread sleeps. */
+    /** Ends the sleep of another thread, or the next sleep if no thread sleeps. */
     synchronized void wake() {
         LockSupport.unpark(virtual);
         if (selector != null) {

@@ -1,8 +1,8 @@
 package obvia.runtime.shm;
 
 /**
- * The number of the device that a file system has in the kernel's lists. {@code stat} may show
- * other numbers, such as those of Btrfs' subvolumes.
+ * The device number of a file system in the kernel's lists. {@code stat} may show other numbers,
+ * such as those of Btrfs' subvolumes.
  */
 record Device(int major, int minor) {
     /** Parses a major and a minor number with a colon between them. */

@@ -189,7 +189,7 @@ public final class Directory {
         return other.equals(user) || other.getName().equals("root") || other.getName().equals("0");
     }
 
-    /** Returns the directory, in which this process may place private files. */
+    /** Returns the path of the directory. This process may place private files there. */
     Path path() {
         return path;
     }
@@ -218,7 +218,9 @@ public final class Directory {
     /**
      * Connects to the server of a name and verifies its user.
      *
-     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name
+     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name,
+     *     E_ACCESSDENIED if the server belongs to another user, RPC_E_TIMEOUT if the queue of the
+     *     server stays full until the deadline
      */
     SocketChannel connect(String name, Deadline deadline) {
         SocketChannel channel = reach(name, deadline);
@@ -255,7 +257,7 @@ public final class Directory {
 
     /**
      * Refuses a peer of another user, by the credentials that the kernel recorded at connect.
-     * Returns true for a process of this process's user, false for one of the superuser's.
+     * Returns true for a process of this process's user, false for a process of the superuser.
      */
     boolean checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
@@ -269,7 +271,8 @@ public final class Directory {
      * Takes a name.
      *
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT if another process serves the name,
-     *     E_INVALIDARG if a file of another program has the path of the lock or the socket
+     *     E_INVALIDARG if the name is invalid, or if a file of another program has the path of the
+     *     lock or the socket
      */
     public Name bind(String name) {
         Path socket = socket(name);
@@ -280,8 +283,8 @@ public final class Directory {
         try {
             sweepSometimes();
             lock = NamedSocket.isServed(socket) ? null : Lock.take(path.resolve(name + ".lock"), socket);
-            // A server that has taken the name since the first look has ended and released the
-            // lock, or answers.
+            // If a server has taken the name since the first look, it either has ended and released
+            // the lock, or it answers now.
             if (lock == null || NamedSocket.isServed(socket)) {
                 throw RpcException.of(Hresult.RPC_S_DUPLICATE_ENDPOINT, "the name `" + name + "` is served by another process");
             }

@@ -32,7 +32,7 @@ import obvia.RpcException;
  */
 final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
-    /** A length in bytes that exceeds that of any lock file. */
+    /** A length in bytes that exceeds the length of any lock file. */
     private static final int LENGTH_MAX = 32;
     /** A process ID, followed by a mark. */
     private static final Pattern TEXT = Pattern.compile("([0-9]{1,10})\n((?s).*)");
@@ -57,11 +57,11 @@ final class Lock implements AutoCloseable {
     private static final long LOOK = 2_000_000;
 
     /**
-     * Held while the runtime locks a file, and while it closes a peer's file that it has found
-     * unlocked. Known limit: code outside the runtime does not hold this monitor. If such code
-     * locks the same file, for example by {@code FileChannel.lock}, between the look and the close,
-     * it loses its lock: when a process closes any descriptor of a file, the kernel releases all of
-     * the process's locks on the file.
+     * The monitor that the runtime holds while it locks a file, and while it closes a peer's file
+     * that was unlocked at the last look. Known limit: code outside the runtime does not hold this
+     * monitor. If such code locks the same file, for example by {@code FileChannel.lock}, between
+     * the look and the close, that code loses its lock: when a process closes any descriptor of a
+     * file, the kernel releases all of the process's locks on the file.
      */
     static final Object LOCKING = new Object();
 
@@ -71,7 +71,9 @@ final class Lock implements AutoCloseable {
     private final Path path;
     private final FileChannel file;
     private final Stat made;
-    /** Whether this process may remove the file: it has created it or written to it. */
+    /**
+     * Whether this process may remove the file, because it has created the file or written to it.
+     */
     private boolean isOwn;
 
     private Lock(Path path, FileChannel file, Stat made, boolean isNew) {
@@ -103,7 +105,7 @@ final class Lock implements AutoCloseable {
             return isOwn(PLAIN) && links == 1 && (mode & OTHERS_WRITE) == 0;
         }
 
-        /** Whether the mode is that of a lock file that was never written to. */
+        /** Whether the mode is the mode of a lock file that was never written to. */
         private boolean isAsMade() {
             return (mode & MODE) == MADE;
         }
@@ -127,7 +129,7 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    /** The contents of a lock file; {@code null} for another program's file. */
+    /** Parses the contents of a lock file; returns {@code null} for another program's file. */
     static Found read(byte[] text, boolean hasSocket, boolean isAsMade) {
         if (text.length == 0) {
             return isAsMade ? Found.BLANK : null;
@@ -175,11 +177,11 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    /** Takes the lock of a name; {@code null} if another process has it. */
+    /** Takes the lock of a name; returns {@code null} if another process has the lock. */
     static Lock take(Path path, Path socket) throws IOException {
         // A process that lists names may hold the lock, on a busy machine for long. A server that
         // holds the lock answers soon. If the last owner removes the file after this process has
-        // opened it, the lock on it is void.
+        // opened it, the lock on the removed file is void, and this process tries again.
         long began = System.nanoTime();
         int foreign = 0;
         do {
@@ -223,7 +225,9 @@ final class Lock implements AutoCloseable {
         }
     }
 
-    /** Takes the lock if it is free. Creates its file if it is missing. */
+    /**
+     * Takes the lock if it is free, else returns {@code null}. Creates the file if it is missing.
+     */
     static Lock tryTake(Path path, Path socket) throws IOException, Foreign {
         if (!OWN.add(path)) {
             return null;
@@ -247,8 +251,9 @@ final class Lock implements AutoCloseable {
             if (!tryLock(file) || !Stat.of(path).isSame(before) || list.read().haveFlock(before.number())) {
                 return null;
             }
-            // The text may have changed meanwhile. A blank file that this process has locked
-            // belongs to no other process: this attempt or an earlier, failed one has created it.
+            // The text may have changed since the first check. A blank file that this process has
+            // locked belongs to no other process: this attempt or an earlier, failed one has
+            // created it.
             boolean isBlank = checkText(file, socket, before).equals(Found.BLANK);
             isOurs = true;
             return new Lock(path, file, before, isNew || isBlank);
@@ -349,14 +354,14 @@ final class Lock implements AutoCloseable {
         OWN.remove(path);
     }
 
-    /** Removes a file that this process has created. */
+    /** Removes a file that this process has created, unless its path leads to another file now. */
     static void remove(Path path, Stat made) {
         try {
             if (Stat.of(path).isSame(made)) {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {
-            // The file is gone, or else the next server of the name finds that its socket does not
+            // The file is gone, or else the next server of the name finds that the socket does not
             // answer.
         }
     }

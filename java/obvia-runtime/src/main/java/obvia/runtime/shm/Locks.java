@@ -21,11 +21,14 @@ import java.util.stream.Stream;
  *
  * <p>The list has locks of every user, and inode numbers are unique only within one device.
  *
- * @param own the number of this process in the list
+ * @param own the process ID of this process in the list
  */
 record Locks(long own, List<Entry> entries) {
     private static final Path LIST = Path.of("/proc/locks");
-    /** A lock that is held; lines of waiting processes have an arrow behind the first number. */
+    /**
+     * The line of a lock that is held. Lines of waiting processes have an arrow behind the first
+     * number.
+     */
     private static final Pattern LINE = Pattern.compile("[0-9]+: (POSIX|FLOCK) .* ([0-9]+) ([0-9a-f]+:[0-9a-f]+):([0-9]+) .*");
 
     /**
@@ -59,7 +62,8 @@ record Locks(long own, List<Entry> entries) {
     /**
      * Opens the list. The list is empty on systems that have none, or hide it.
      *
-     * @throws IOException if this process cannot find out, for example without a free descriptor
+     * @throws IOException if this process cannot open the list, for example without a free
+     *     descriptor
      */
     static Source open() throws IOException {
         try {
@@ -77,8 +81,8 @@ record Locks(long own, List<Entry> entries) {
     }
 
     /**
-     * Returns the number of this process in {@code /proc}, which may belong to an outer PID
-     * namespace, where the process has another number.
+     * Returns the ID of this process in {@code /proc}. If {@code /proc} belongs to an outer PID
+     * namespace, the process has another ID there.
      */
     static long self() throws IOException {
         return Long.parseLong(Files.readSymbolicLink(Path.of("/proc/self")).toString());
@@ -98,9 +102,9 @@ record Locks(long own, List<Entry> entries) {
     }
 
     /**
-     * Whether a process holds a lock by {@code flock} on the file with this inode number that this
-     * process has locked by {@code fcntl}. The device is taken from the entry of that lock, so the
-     * answer is right only while this process holds it.
+     * Whether any process holds a lock by {@code flock} on the file with this inode number. This
+     * process must hold a lock by {@code fcntl} on the file, because the device is taken from the
+     * entry of that lock.
      */
     boolean haveFlock(long inode) {
         Set<Device> own = own(inode);

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  */
 record Mounts(List<Mount> all) {
     private static final String LIST = "mountinfo";
-    /** A space, line break or backslash in a path, as the list spells them. */
+    /** The list's spelling of a space, line break or backslash in a path. */
     private static final Pattern ESCAPE = Pattern.compile("\\\\([0-7]{3})");
     /** The types of local file systems that the kernel itself implements. They always answer. */
     static final Set<String> LOCAL = Set.of("bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "ramfs", "tmpfs", "xfs", "zfs");
@@ -55,9 +55,9 @@ record Mounts(List<Mount> all) {
         }
 
         /**
-         * Whether the mount is the root of this process. Its program and libraries come from there,
-         * so this process trusts and awaits that file system anyway. Containers without privileges
-         * have fuse-overlayfs there.
+         * Whether the mount is the root of this process. The program and libraries of this process
+         * come from the root, so this process trusts and awaits that file system anyway. Containers
+         * without privileges have fuse-overlayfs there.
          */
         private boolean isRoot() {
             return point.equals("/");
@@ -87,8 +87,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Returns the mount that has a path; {@code null} where none is listed, as in a directory that
-     * was made the root of this process.
+     * Returns the mount that has a path; {@code null} if the list has none, for example because a
+     * directory was made the root of this process.
      *
      * @param path a path without links
      */
@@ -110,8 +110,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Returns the mount that a lookup meets first. The mounts below its mount point are older, and
-     * hidden by it.
+     * Returns the mount that a lookup meets first; {@code null} if there are no mounts. The mounts
+     * below its mount point are older, and hidden by it.
      */
     private static Mount first(Stream<Mount> siblings) {
         return siblings.reduce((best, next) -> next.point.length() <= best.point.length() ? next : best).orElse(null);
@@ -129,8 +129,9 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Whether a folder exists, and its own file system and all those on the way to it answer at
-     * once. False for a path with links, or one that other users can change: it may lead anywhere.
+     * Whether a folder exists, and its own file system and all file systems on the way to it answer
+     * at once. False for a path with links, or a path that other users can change: such a path may
+     * lead anywhere.
      *
      * @param path an absolute path
      * @param user this process's user
@@ -168,8 +169,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Whether the files of a device are in the kernel's memory (tmpfs), by the list of a process. A
-     * peer may have mounted any number of file systems, so nothing of its list is kept.
+     * Whether the files of a device are in the kernel's memory (tmpfs), according to the list of a
+     * process. A peer may have mounted any number of file systems, so nothing of its list is kept.
      *
      * @param process the process by its folder in {@code /proc}
      */

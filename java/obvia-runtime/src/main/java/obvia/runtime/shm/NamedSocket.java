@@ -43,7 +43,8 @@ final class NamedSocket {
      * Whether a server listens at a socket. To the server, this process looks like a client that
      * disconnects at once. A server whose queue is full listens as well.
      *
-     * @throws IOException if this process cannot find out, for example without a free descriptor
+     * @throws IOException if this process cannot try to connect, for example without a free
+     *     descriptor
      */
     static boolean isServed(Path socket) throws IOException {
         try {

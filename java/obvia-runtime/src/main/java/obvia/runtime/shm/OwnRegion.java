@@ -16,7 +16,8 @@ import obvia.SharedMemory;
  * Memory of this process that calls pass by reference, in an unnamed file.
  *
  * <p>A mark behind the memory lets a peer verify that it has opened the right file. Java cannot
- * seal a file, so only other virtual machines accept it: they survive its truncation.
+ * seal the file, so only other virtual machines accept the region: they survive a truncation of the
+ * file.
  */
 public final class OwnRegion implements SharedMemory {
     /** The maximum length of a region, in bytes. */
@@ -39,7 +40,7 @@ public final class OwnRegion implements SharedMemory {
         this.mark = mark;
     }
 
-    /** Allocates memory of {@code bytes} bytes. */
+    /** Allocates memory of {@code bytes} bytes: see {@link obvia.Obvia#share}. */
     public static OwnRegion make(long bytes, boolean isWritable) {
         if (bytes <= 0 || bytes > LENGTH_MAX) {
             throw RpcException.of(Hresult.E_INVALIDARG, "shared memory cannot have " + bytes + " bytes");
@@ -73,8 +74,8 @@ public final class OwnRegion implements SharedMemory {
     }
 
     /**
-     * Returns the region in which an array lies; {@code null} if it lies in none that the method
-     * may use.
+     * Returns the region in which an array lies; {@code null} if no region that the method may use
+     * contains the array.
      */
     public static OwnRegion of(MemorySegment array, boolean isWritten) {
         if (!array.isNative()) {

@@ -11,9 +11,9 @@ import obvia.RpcException;
 /**
  * Pages of a file in memory, allocated before they are written.
  *
- * <p>Files in {@code /dev/shm} allocate pages when they are first touched. If none is left, the
- * access causes a fault of the virtual machine rather than an exception with the reason. Writing
- * zeros to the file reports the reason.
+ * <p>The pages of files in {@code /dev/shm} are allocated when they are first touched. If no page
+ * is left, the access causes a fault of the virtual machine rather than an exception with the
+ * reason. Writing zeros to the file reports the reason.
  */
 final class PageAllocation implements AutoCloseable {
     /** The number of bytes that are allocated at once, small enough to be negligible. */
@@ -41,7 +41,7 @@ final class PageAllocation implements AutoCloseable {
      * Creates the allocation of a file's pages.
      *
      * @param length the length of the file in bytes
-     * @param allocated the number of its first bytes that have pages already
+     * @param allocated the number of bytes at the file's beginning that have pages already
      */
     PageAllocation(ZeroedFile file, long length, long allocated) {
         this.file = file;

@@ -28,11 +28,11 @@ import obvia.runtime.call.PeerFailure;
  * and never answers. A thread that touches a mapped page of such a file waits for ever and reaches
  * no safepoint, so that the next collection stops the virtual machine. Therefore a file is accepted
  * only if the kernel's own lists show that it is in memory. Opening the file may wait for its file
- * system as well, and needs {@link #withinTime}.
+ * system as well, and therefore needs {@link #withinTime}.
  *
  * <p>The name may lead to a file that this process has locked: see {@link Lock}. Such a file is
- * refused before it is opened. A peer may replace the file behind the name meanwhile, so closing
- * looks for locks once more.
+ * refused before it is opened. A peer may replace the file behind the name between the check and
+ * the opening, so closing looks for locks once more.
  */
 // Unlike a channel, the file stays open when its thread is interrupted.
 final class PeerFile extends RandomAccessFile {
@@ -49,7 +49,7 @@ final class PeerFile extends RandomAccessFile {
     private static final Path MAPS = Path.of("/proc/self/maps");
     /** First and last address, rights, offset, device, inode number; a name may follow. */
     private static final Pattern MAPPING = Pattern.compile("(?s)([0-9a-f]+)-([0-9a-f]+) [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
-    /** The number of the process that a thread belongs to. */
+    /** The line with the ID of the process to which a thread belongs. */
     private static final Pattern PROCESS = Pattern.compile("Tgid:\t([0-9]+)");
     /** A file of nsfs, the kernel's internal file system of namespaces, which is mounted early. */
     private static final Path EARLY = Path.of("/proc/self/ns/mnt");
@@ -132,7 +132,7 @@ final class PeerFile extends RandomAccessFile {
 
     /**
      * Returns the folder in {@code /proc} of the process that has a file. The number in the path
-     * may also be that of a thread: the kernel finds threads there like processes.
+     * may also be the ID of a thread: the kernel finds threads there like processes.
      */
     static Path processOf(Path path) {
         Path named = folderOf(path);
@@ -157,8 +157,8 @@ final class PeerFile extends RandomAccessFile {
         checkUnopened(path, process, length, folder);
         PeerFile file = new PeerFile(path, isWritable);
         try {
-            // The peer may have replaced the file since the first check. Mapping an empty file would
-            // make it longer.
+            // The peer may have replaced the file since the first check. Mapping an empty file
+            // would make the file longer.
             long found = file.length();
             file.identity = found == 0 ? null : Mapping.of(file);
             checkLength(length, found);
@@ -214,7 +214,10 @@ final class PeerFile extends RandomAccessFile {
 
     /** A mapped file: its device and inode number in the kernel's lists. */
     record Mapping(Device device, long inode) {
-        /** Returns the identity of an open file. Java has no call for that, but a mapping shows it. */
+        /**
+         * Returns the identity of an open file. Java has no call for the identity, but a mapping
+         * shows it.
+         */
         private static Mapping of(RandomAccessFile file) throws IOException {
             try (Arena arena = Arena.ofConfined();
                     InputStream list = Files.newInputStream(MAPS)) {
@@ -246,9 +249,9 @@ final class PeerFile extends RandomAccessFile {
      * and of a peer.
      */
     static boolean isMemory(Device device, Path peer) throws IOException {
-        // Anonymous memory files are on a file system that the kernel mounts before that of the
-        // namespaces, and never unmounts. A lower number is therefore never that of a file system
-        // that a user has mounted.
+        // Anonymous memory files are on a file system that the kernel mounts before the file system
+        // of the namespaces, and never unmounts. A file system that a user has mounted therefore
+        // never has a lower number.
         Device early = Device.of((Long) Files.getAttribute(EARLY, "unix:dev"));
         return device.major() == 0 && early.major() == 0 && device.minor() < early.minor()
                 || Mounts.hasMemory(Path.of("/proc/self"), device)
@@ -261,8 +264,8 @@ final class PeerFile extends RandomAccessFile {
     }
 
     /**
-     * Returns the device of a folder's files. The first call for a folder creates a file in it to
-     * find out.
+     * Returns the device of a folder's files. The first call for a folder creates a file in the
+     * folder to learn the device.
      */
     private static Device deviceOf(Path folder) throws IOException {
         Device known = FOLDERS.get(folder);
@@ -297,7 +300,7 @@ final class PeerFile extends RandomAccessFile {
      */
     private boolean closeUnlocked() {
         // The file system of a file that was not accepted may be a program, which may delay the
-        // close for ever. This must not keep this process from locking files.
+        // close for ever. That delay must not keep this process from locking files.
         synchronized (isAccepted ? Lock.LOCKING : new Object()) {
             if (isLocked()) {
                 return false;

@@ -5,15 +5,15 @@ import obvia.Waiting;
 /**
  * The number of polls before a thread sleeps, adapted to their success.
  *
- * <p>Two threads that poll on one processor never see each other's message meanwhile. All polls are
- * wasted there, and the budget drops to almost nothing after a few waits. Occasionally, at growing
- * intervals, one wait polls for the full time all the same. {@code crates/via/src/wait.rs} does the
- * same.
+ * <p>Two threads that share one processor do not see each other's messages while they poll. All
+ * their polls are wasted, and the budget drops to almost nothing after a few waits. Occasionally,
+ * at growing intervals, one wait polls for the full time all the same.
+ * {@code crates/via/src/wait.rs} does the same.
  */
 final class PollBudget {
     /**
-     * The maximum number of polls before the first sleep: about the time of the two wake-ups that
-     * polling may save.
+     * The maximum number of polls before the first sleep. They take about as long as the two
+     * wake-ups that polling may save.
      */
     private static final int MOST = 1 << 13;
 
@@ -21,8 +21,8 @@ final class PollBudget {
     private static final int INTERVAL = 4;
     private static final int INTERVAL_MAX = 256;
     /**
-     * The time in nanoseconds from which a wait means that the peer was idle, which says nothing
-     * about the benefit of polling.
+     * The minimum length in nanoseconds of a wait for an idle peer. Such a wait says nothing about
+     * the benefit of polling.
      */
     private static final long IDLE = 1_000_000;
 

@@ -9,9 +9,10 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * The peer's memory regions that its calls refer to, mapped here until the peer reports their end.
+ * The peer's memory regions to which its calls refer. They stay mapped here until the peer reports
+ * their end.
  *
- * <p>A reference consists of a region's number in the upper 16 bits, which is never 0, and an
+ * <p>A reference consists of a region's number, which is never 0, in the upper 16 bits, and an
  * offset in the lower 48: {@code crates/via/src/window/regions.rs} defines the same.
  */
 public final class Regions {
@@ -33,7 +34,7 @@ public final class Regions {
 
     /** A region; {@code written} is {@code null} if the region is read-only. */
     private record Region(int number, Arena arena, MemorySegment read, MemorySegment written) {
-        /** Unmaps the region. False if a thread is using it at this moment. */
+        /** Unmaps the region. Returns false if a thread is using the region at this moment. */
         boolean end() {
             try {
                 arena.close();
@@ -107,8 +108,8 @@ public final class Regions {
     }
 
     /**
-     * Returns the elements that a reference leads to; {@code null} if the region lacks them, their
-     * alignment, or the access.
+     * Returns the elements to which a reference leads; {@code null} if there is no such region, or
+     * the region lacks the elements, the alignment or the access.
      */
     public MemorySegment find(long reference, boolean isWritten, long count, int size, int align) {
         int number = (int) (reference >>> NUMBER_SHIFT);

@@ -9,8 +9,8 @@ import obvia.runtime.call.LimitedLog;
  */
 public final class RepeatedTask implements Runnable {
     /**
-     * The pause in nanoseconds after a failed step, after which the missing resource may be
-     * available again.
+     * The pause in nanoseconds after a failed step. The missing resource may be available again
+     * when the pause ends.
      */
     private static final long PAUSE = 10_000_000;
 

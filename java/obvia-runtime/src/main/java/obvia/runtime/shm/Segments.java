@@ -24,20 +24,20 @@ import obvia.runtime.call.PeerFailure;
  *
  * <p>Java's sockets cannot transfer file descriptors, so segments are opened by their paths in
  * {@code /proc}: see {@code crates/via/src/provider/shm/named.rs}. A peer in another language
- * creates them, as it can seal them. Two virtual machines use files that are removed right after
- * their creation. These files cannot be sealed: if a peer truncates one, this side's next access
- * fails.
+ * creates both segments, because it can seal them. Two virtual machines use files that are removed
+ * right after their creation. These files cannot be sealed: if a peer truncates one, this side's
+ * next access fails.
  *
  * @param own this side's segment: {@link Layout#AREA} bytes, and area 0
  * @param peer the peer's segment, with an area 0 of the length in the peer's greeting; read-only
  * @param pages the allocation of pages for this side's segment; {@code null} if the peer's kind of
- *     memory needs none
+ *     memory needs no allocation
  * @param mark a number that only the two sides know
  * @param pid the peer's process ID from the paths; -1 if it is not known
  * @param peerMaySleep whether the peer may sleep and then needs a wake-up
  * @param peerIsQuiet whether the peer will seldom send
- * @param peerIsInJava whether the peer is a virtual machine as well: it accepts memory of this
- *     process, as it survives a truncation
+ * @param peerIsInJava whether the peer is a virtual machine as well: such a peer accepts memory of
+ *     this process, because it survives a truncation of the file
  */
 record Segments(
         Arena arena, MemorySegment own, MemorySegment peer, PageAllocation pages, long mark, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
@@ -84,7 +84,7 @@ record Segments(
         }
     }
 
-    /** The paths of segments. */
+    /** The numbers in the paths of both segments, and the mark in the segments. */
     record Names(int pid, int makers, int others, long mark) {
         ByteBuffer put(ByteBuffer to) {
             return to.putInt(pid).putInt(makers).putInt(others).putInt(0).putLong(mark);
@@ -99,7 +99,7 @@ record Segments(
         }
     }
 
-    /** Performs the client's side of the greeting, which sends the first message. */
+    /** Performs the client's side of the greeting. The client sends the first message. */
     static Segments request(ConnectionSocket connection, Waiting waiting, boolean isQuiet, Deadline deadline) {
         Greeting theirs;
         try {
@@ -112,7 +112,7 @@ record Segments(
         return open(connection, theirs, deadline);
     }
 
-    /** Sends the client's greeting, and returns the server's. */
+    /** Sends the client's greeting, and returns the server's greeting. */
     private static Greeting exchange(ConnectionSocket connection, Greeting own, Deadline deadline) {
         try {
             connection.send(own.put(buffer(LENGTH)).flip());
@@ -126,7 +126,10 @@ record Segments(
         return Greeting.read(theirs);
     }
 
-    /** Throws if a server's first message is a refusal, because its system is at a limit. */
+    /**
+     * Throws E_OUTOFMEMORY if a server's first message is a refusal because the server's system is
+     * at a limit.
+     */
     private static void checkRefusal(ByteBuffer from) {
         int error = from.getInt(12);
         ByteBuffer refusal = buffer(LENGTH).putInt(MAGIC).putInt(VERSION).putInt(0).putInt(error).putLong(0).flip();
@@ -181,7 +184,7 @@ record Segments(
             long ownLength = Layout.AREA + FrameLimit.BYTES;
             long peerLength = Layout.AREA + theirs.area;
             // A virtual machine that creates a segment allocates only the pages of its first part.
-            // This side allocates the others before it writes to them.
+            // This side allocates the other pages before it writes to them.
             boolean hasRoom = theirs.has(BY_NAME);
             PeerFile file = PeerFile.open(names.path(names.others), true, ownLength);
             boolean isKept = false;
@@ -215,12 +218,12 @@ record Segments(
         return map(arena, announced, false, announced.length());
     }
 
-    /** Maps a region that the peer has announced, whose length was checked. */
+    /** Maps a region that the peer has announced. The caller has checked the length. */
     static MemorySegment region(Arena arena, AnnouncedFiles.AnnouncedFile announced, boolean isWritable) {
         return map(arena, announced, isWritable, announced.isMarked() ? OwnRegion.markAt(announced.length()) + Long.BYTES : announced.length());
     }
 
-    /** Maps a file that the peer has announced, and that has at least so many bytes. */
+    /** Maps a file that the peer has announced and that must have at least {@code length} bytes. */
     private static MemorySegment map(Arena arena, AnnouncedFiles.AnnouncedFile announced, boolean isWritable, long length) {
         try {
             return PeerFile.withinTime(PeerFile.processOf(announced.path()), CallContext.currentDeadline(), () -> {

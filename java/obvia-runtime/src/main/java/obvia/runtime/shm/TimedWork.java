@@ -19,7 +19,7 @@ final class TimedWork<T> {
     /** The time limit of work with files. */
     static final Duration USUAL = Duration.ofSeconds(10);
 
-    /** The time from the end of the work for which a late result may be used. */
+    /** The time for which a late result may be used, counted from the end of the work. */
     private static final Duration FRESH = Duration.ofMinutes(1);
 
     private static final String SILENCE = "its file system does not respond";
@@ -49,7 +49,7 @@ final class TimedWork<T> {
      * return the outcome if the work is done by then.
      *
      * @throws LateException if the work is not done at the time limit
-     * @throws IOException if the work has failed with it
+     * @throws IOException if the work has thrown it
      */
     T await() throws IOException {
         try {

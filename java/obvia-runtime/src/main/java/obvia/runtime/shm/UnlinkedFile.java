@@ -19,7 +19,10 @@ record UnlinkedFile(FileChannel file, int number) implements AutoCloseable {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** Returns a folder for memory files. */
+    /**
+     * Returns the folder for memory files: {@link #MEMORY} if it is writable, else the directory of
+     * names.
+     */
     static Path folder() {
         return Files.isWritable(MEMORY) ? MEMORY : Directory.own().path();
     }
@@ -65,7 +68,7 @@ record UnlinkedFile(FileChannel file, int number) implements AutoCloseable {
     private static int number(String name) throws IOException {
         try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
             for (Path descriptor : descriptors) {
-                // A descriptor that was closed meanwhile has no target.
+                // A descriptor that was closed after it was listed has no target.
                 if (Files.isSymbolicLink(descriptor) && linkOf(descriptor).contains(name)) {
                     return Integer.parseInt(descriptor.getFileName().toString());
                 }

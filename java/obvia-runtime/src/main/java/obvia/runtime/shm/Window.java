@@ -21,9 +21,9 @@ import obvia.runtime.call.PeerFailure;
 /**
  * The message window of a connection: slots in this side's segment and in the peer's.
  *
- * <p>One thread at a time uses it, except for {@link #interrupt} and {@link #close}. Received words
- * are loaded once, checked, and then used; accesses to the peer's memory stay within its segment,
- * whatever the peer writes.
+ * <p>One thread at a time uses the window, except for {@link #interrupt} and {@link #close}.
+ * Received words are loaded once, checked, and then used; accesses to the peer's memory stay within
+ * its segment, whatever the peer writes.
  */
 public final class Window extends WindowSender implements AutoCloseable {
     /** The maximum length of one sleep, in nanoseconds. */
@@ -33,7 +33,9 @@ public final class Window extends WindowSender implements AutoCloseable {
     /** The number of polls of a virtual thread: about a microsecond. */
     private static final int POLLS_OF_VIRTUAL = 32;
 
-    /** The maximum length of a PDU in bytes: its header has 16 bits for it (C706 12.6.3.1). */
+    /**
+     * The maximum length of a PDU in bytes: the header has 16 bits for the length (C706 12.6.3.1).
+     */
     static final int UNIT_MAX = 0xffff;
 
     private static final int RUNG = 1;
@@ -137,7 +139,10 @@ public final class Window extends WindowSender implements AutoCloseable {
         return segments.peerIsInJava();
     }
 
-    /** Announces a region of this process to the peer, which maps it on the subsequent call. */
+    /**
+     * Announces a region of this process to the peer. The peer maps the region on the subsequent
+     * call.
+     */
     public void announce(int number, OwnRegion region) {
         AnnouncedFiles.send(connection, number, region);
     }
@@ -193,8 +198,8 @@ public final class Window extends WindowSender implements AutoCloseable {
         expected++;
         int inline = (int) (leading >>> 56);
         if (inline <= Layout.INLINE_MAX) {
-            // Storing a reference costs a write barrier of the collector, and mostly it is
-            // unchanged.
+            // Storing a reference costs a write barrier of the collector, and the reference is
+            // mostly unchanged.
             if (frame != peer) {
                 frame = peer;
             }
@@ -211,10 +216,10 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /**
-     * Returns a copy of the PDU that was received last. The limit holds before the copy, since a
-     * peer need not have the memory of a long frame.
+     * Returns a copy of the PDU that was received last. The length is checked before the copy,
+     * because a peer can send a long frame without having the memory for it.
      *
-     * @throws BadMessageException if it is longer than its header can say
+     * @throws BadMessageException if the PDU is longer than its header can express
      */
     public byte[] unit() {
         if (length > UNIT_MAX) {
@@ -358,7 +363,7 @@ public final class Window extends WindowSender implements AutoCloseable {
     // Resting.
 
     /**
-     * Requests a wake-up from the peer when it sends. Returns true if no message has arrived, so
+     * Requests a wake-up for the peer's next message. Returns true if no message has arrived, so
      * that the thread can end.
      */
     public boolean rest() {
@@ -409,7 +414,9 @@ public final class Window extends WindowSender implements AutoCloseable {
         return isKnownClosed();
     }
 
-    /** Whether the connection had ended when this side looked last, which takes no system call. */
+    /**
+     * Whether the connection had ended when this side looked last. The answer takes no system call.
+     */
     public boolean isKnownClosed() {
         return connection.hasEnded() || (state.get() & CLOSED) != 0;
     }

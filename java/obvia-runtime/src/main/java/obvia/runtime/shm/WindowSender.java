@@ -30,7 +30,10 @@ abstract class WindowSender {
 
     /** The initial size of the area in bytes; frames use more only when necessary. */
     private static final long AREA_FIRST = 256 << 10;
-    /** The used size of an area, in bytes, that does not justify a new connection. */
+    /**
+     * The used size of an area, in bytes, up to which an idle connection is not closed to free
+     * memory.
+     */
     static final long AREA_LITTLE = 16 << 10;
 
     final ConnectionSocket connection;
@@ -74,7 +77,10 @@ abstract class WindowSender {
         return next;
     }
 
-    /** Notes that the peer has consumed all messages up to this one, as it has answered it. */
+    /**
+     * Notes that the peer has consumed all messages up to this one, because it has answered this
+     * message.
+     */
     public final void takenThrough(int sequence) {
         taken = sequence;
     }
@@ -85,8 +91,8 @@ abstract class WindowSender {
     }
 
     /**
-     * Returns the offset in {@link #memory} for the next message's frame: in its slot if it fits,
-     * else in the area.
+     * Returns the offset in {@link #memory} for the next message's frame: in the message's slot if
+     * the frame fits, else in the area.
      *
      * @throws RpcException if the peer consumes no messages until the deadline, is gone, or the
      *     frame is too long
@@ -167,8 +173,8 @@ abstract class WindowSender {
         Deadline deadline = CallContext.currentDeadline();
         while (isArea ? taken - message < 0 : next - taken > Layout.SLOT_COUNT) {
             int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
-            // A valid count lies between the known one and that of the sent messages; a smaller one
-            // lags behind responses.
+            // A valid count lies between the known count and the number of sent messages. A smaller
+            // count lags behind responses.
             if (consumed - taken > 0) {
                 if (consumed - (next - 1) > 0) {
                     throw PeerFailure.broken("its credit word counts messages that were never sent");
@@ -184,7 +190,7 @@ abstract class WindowSender {
     }
 
     /**
-     * Tells the peer that the caller has given up a call, unless this would have to wait for
+     * Tells the peer that the caller has given up a call, unless the message would have to wait for
      * credit.
      */
     public final void cancel(int callId) {
@@ -199,14 +205,17 @@ abstract class WindowSender {
     }
 
     /**
-     * Whether frames have used more than a few pages of the areas, which are kept until the
+     * Whether frames have used more than a few pages of the areas. These pages are kept until the
      * connection ends.
      */
     public final boolean hasUsedArea() {
         return hasUsedArea;
     }
 
-    /** Whether the peer has consumed all messages of this side, as its answer to the last one shows. */
+    /**
+     * Whether the peer has consumed all messages of this side, because it has answered the last
+     * one.
+     */
     public final boolean isAnswered() {
         return taken == next - 1;
     }

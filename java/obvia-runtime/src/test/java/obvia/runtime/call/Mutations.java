@@ -11,8 +11,8 @@ import obvia.BadMessageException;
  * Mutations of sample inputs, for tests of the parsers of a peer's bytes: the bytes are either
  * accepted, or refused by the documented exception.
  *
- * <p>{@code -Dobvia.fuzz.seconds=N} sets the time of each test, which reports its seed on a
- * failure; {@code -Dobvia.fuzz.seed=N} repeats a run.
+ * <p>{@code -Dobvia.fuzz.seconds=N} sets the time of each test. A failed test reports its seed, and
+ * {@code -Dobvia.fuzz.seed=N} repeats its run.
  */
 public final class Mutations {
     private static final int TURNS = 2_000;

@@ -27,8 +27,8 @@ class AccessTest {
     private static final int CLOSE_ALL_BUT_THIS = 4;
 
     /**
-     * Returns a class of the server with this name, unique on this machine: registering a class
-     * takes a name.
+     * Returns the CLSID of a class of the server with this name. The CLSID is unique on this
+     * machine, because registering a class takes a name.
      */
     private static Guid closed(String server) {
         return Guid.of(UUID.nameUUIDFromBytes(("closed " + server).getBytes()).toString());
@@ -38,7 +38,7 @@ class AccessTest {
         return Guid.of(UUID.nameUUIDFromBytes(("guarded " + server).getBytes()).toString());
     }
 
-    /** Changes the rules of its process on request. */
+    /** An object that changes the access rules of its process on request. */
     static final class Guard implements ITest {
         private final ITest made = new Peer.Subject();
         private Export hidden;

@@ -22,19 +22,20 @@ final class Calcs {
     static final int PLATFORM_THREADS = 6;
     /** Sleeps for a while. */
     static final int NAP = 7;
-    /** The remaining milliseconds of the caller's deadline, or -1 if it sent none. */
+    /** The remaining milliseconds of the caller's deadline, or -1 if the caller sent none. */
     static final int TIME_LEFT = 8;
     /** The hash of the trace's text, or 0 if there is none. */
     static final int TRACE = 9;
     /**
-     * The remaining time of work with a deadline of one hour, which the caller's deadline limits.
+     * The remaining milliseconds of work with a deadline of one hour. The caller's deadline limits
+     * this time.
      */
     static final int HOUR_LEFT = 10;
     /** Stores the context of the call for later questions. */
     static final int KEEP = 11;
     static final int KEPT_TIME_LEFT = 12;
     static final int KEPT_TRACE = 13;
-    /** Waits until the caller has given up, and counts this. */
+    /** Waits until the caller has given up, and counts such calls. */
     static final int LINGER = 14;
     static final int LINGERED = 15;
 
@@ -43,8 +44,8 @@ final class Calcs {
     private Calcs() {}
 
     /**
-     * Exports a calculator: {@code old}, {@code new}, {@code virtual}, or {@code both}, a virtual
-     * one beside an old one.
+     * Exports a calculator: {@code old}, {@code new} or {@code virtual}; {@code both} exports an
+     * old and a virtual one.
      */
     static void main(String name, String which) {
         export = switch (which) {

@@ -14,7 +14,7 @@ import obvia.runtime.shm.Wires;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests of clients that leave after they were given references. */
+/** Tests clients that leave after they were given references. */
 @Timeout(120)
 class ClientsTest {
     private static final InterfaceInfo<ITest> TEST = InterfaceInfo.of(ITest.class);
@@ -50,7 +50,7 @@ class ClientsTest {
     void referencesGivenToALivingProcessSurviveTheEndOfItsLastConnection() {
         Object given = giveAndLeave(OXID, OWN);
         assertTrue(exports.has(given));
-        // A callback of the process comes over a new connection, and finds them.
+        // A callback of the process comes over a new connection, and finds the references.
         assertTrue(clients.enter(OXID, OWN));
         clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
         assertTrue(exports.has(given), "a connected client keeps them");
@@ -156,7 +156,8 @@ class ClientsTest {
         clients.leave(OXID);
         exports.release(9, target, 1);
         assertTrue(exports.has(own));
-        // References that this process sends renew the time, and those of others do not.
+        // References that this process sends renew the time. References that other processes pass
+        // on do not.
         long before = System.nanoTime();
         give(OXID);
         clients.dropUnclaimed(before + Receivers.LIMIT - 1);
@@ -194,10 +195,12 @@ class ClientsTest {
         clients.leave(OXID, now + 5 * minute);
         clients.dropUnclaimed(now + 5 * minute);
         assertTrue(exports.has(given));
-        // The process that was passed references is listed before, and its time is over later.
+        // The process to which references were passed on was added earlier, but its time is over
+        // later.
         clients.dropUnclaimed(now + Receivers.LIMIT);
         assertFalse(exports.has(given));
-        // References that were passed to a process before it connected count from then on, too.
+        // For references that were passed to a process before it connected, the time also counts
+        // from the moment of passing.
         assertTrue(clients.enter(6, OWN));
         clients.leave(6, now + 5 * minute);
         assertTrue(exports.has(passed));
@@ -265,7 +268,8 @@ class ClientsTest {
     void processesForWhichTheirParentHasNotWaitedHaveEnded() throws Exception {
         assertTrue(ProcessState.isAlive(ProcessHandle.current()));
         assertFalse(ProcessState.isAlive(null));
-        // The shell becomes a program that does not wait for the child, and answers then.
+        // The shell becomes a program that does not wait for the child. The answer shows that this
+        // has happened.
         Process parent = start("sh", "-c", "sleep 100 & exec cat");
         try {
             parent.outputWriter().append("begun\n").flush();

@@ -42,7 +42,7 @@ class ConnectingTest {
             UnixDomainSocketAddress address = UnixDomainSocketAddress.of(socket);
             listener.bind(address, 1);
             while (isTaken(address)) {
-                // The queue is filled completely.
+                // Fills the queue completely.
             }
         }
 

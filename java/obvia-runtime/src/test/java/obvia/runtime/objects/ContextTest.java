@@ -38,7 +38,9 @@ public class ContextTest {
     public static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "obvia=1");
     public static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
     private static final Duration TIME = Duration.ofMinutes(30);
-    /** The minimum of the remaining time: no test takes as long as the difference. */
+    /**
+     * The minimum of the remaining time. No test takes as long as the difference to {@link #TIME}.
+     */
     private static final Duration LEAST = Duration.ofMinutes(20);
 
     private static void assertTimed(long left) {
@@ -107,7 +109,10 @@ public class ContextTest {
         }
     }
 
-    /** The called method calls another process, which calls this one back. */
+    /**
+     * The called method calls a third process in the first turn, and this process in the second
+     * turn.
+     */
     @Test
     void callsOfAMethodInheritItsContext() throws Exception {
         try (Peer peer = Peer.calc("old");
@@ -132,7 +137,7 @@ public class ContextTest {
         }
     }
 
-    /** The caller of a call without response does not wait, so its deadline does not apply. */
+    /** The caller of a one-way call does not wait, so the caller's deadline does not apply. */
     @Test
     void oneWayMethodsSeeOnlyTheTrace() throws Exception {
         try (Peer peer = Peer.calc("old")) {
@@ -149,7 +154,7 @@ public class ContextTest {
         }
     }
 
-    /** Work without a context is nested in work with one. */
+    /** Work without a context is nested in work with a context. */
     @Test
     void aNestedEmptyContextDoesNotChangeTheOuterOne() throws Exception {
         try (Peer peer = Peer.calc("old")) {
@@ -306,8 +311,8 @@ public class ContextTest {
             assertEquals(LONGEST.toString().hashCode(), stranger.about(target, Calcs.TRACE));
             for (int length = 0; length <= CallContext.LENGTH_MAX + 64; length++) {
                 assertEquals(0, stranger.say(good));
-                // The padding behind the state of seven characters may have another length, but
-                // less than eight bytes.
+                // The state has seven characters. The padding behind it may have any length below
+                // eight bytes.
                 boolean isGood = length == 8 || length >= 47 && length <= 54;
                 assertEquals(isGood ? 0 : Hresult.RPC_X_BAD_STUB_DATA, stranger.say(Arrays.copyOf(good, length)), length + " bytes");
                 assertEquals(isGood, stranger.about(target, Calcs.TIME_LEFT) >= 0, length + " bytes after good ones");
@@ -319,7 +324,8 @@ public class ContextTest {
             // A state that exceeds the maximum length.
             byte[] tooLong = with(Arrays.copyOf(longest, longest.length + 8), 34, 8);
             assertEquals(Hresult.RPC_X_BAD_STUB_DATA, stranger.say(tooLong));
-            // An invalid context without response is not reported; it cancels the previous one.
+            // An invalid context in a one-way call is not reported, but cancels the previous
+            // context.
             for (byte[] bad : List.of(new byte[0], with(good, 33, 1), tooLong, new byte[CallContext.LENGTH_MAX + 8])) {
                 stranger.tell(good);
                 stranger.tell(bad);

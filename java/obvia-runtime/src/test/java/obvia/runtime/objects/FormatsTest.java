@@ -65,7 +65,8 @@ class FormatsTest {
         var accepted = new Bind.Outcome(0, 0, flat);
         var process = new Bind.Outcome(3, 0, Bind.Syntax.process(9));
         assertEquals(9, Bind.introduced(accepted, process));
-        // The reasons are those of C706 12.6.3.1: not specified, unknown interface, no transfer syntax, limit.
+        // The reasons in C706 12.6.3.1: not specified, unknown interface, no transfer syntax,
+        // limit.
         int[] results = {
             Hresult.E_ACCESSDENIED, Hresult.RPC_E_VERSION_MISMATCH, Hresult.RPC_E_VERSION_MISMATCH, Hresult.E_OUTOFMEMORY
         };

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests peers that write nonsense or truncate their memory: the result is the documented exception
- * in bounded time, without an effect on other connections.
+ * Tests peers that write nonsense or truncate their memory. The result is the documented exception
+ * in bounded time. Other connections are not affected.
  */
 @Timeout(120)
 class HostileTest {
@@ -105,8 +105,8 @@ class HostileTest {
     }
 
     /**
-     * A client writes random words to slots: the server closes that connection or answers, and
-     * serves others.
+     * A client writes random words to slots. The server closes that connection or answers, and
+     * serves other clients.
      */
     @Test
     void randomSlotsDoNotHarmAServer() throws Exception {
@@ -115,8 +115,8 @@ class HostileTest {
             ITest witness = Obvia.bind(ITest.class, peer.name);
             for (int turn = 0; turn < 150; turn++) {
                 try (Window window = Window.connect(peer.name, Waiting.BLOCK, false, Wires.patience())) {
-                    // Half of the clients have introduced themselves, so that the runtime's own
-                    // calls and the object get their data.
+                    // Half of the clients have introduced themselves, so that their data reaches
+                    // the runtime's own calls and the object.
                     if (turn % 2 == 0) {
                         WindowChannel channel = new WindowChannel(null, window);
                         channel.owner = Thread.currentThread();
@@ -133,7 +133,7 @@ class HostileTest {
         }
     }
 
-    /** Clients send random bytes after a greeting, and instead of one. */
+    /** Clients send random bytes after a greeting, or in place of a greeting. */
     @Test
     void randomGreetingsDoNotHarmAServer() throws Exception {
         Random random = new Random(23);

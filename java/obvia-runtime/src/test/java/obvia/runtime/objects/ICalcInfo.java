@@ -130,8 +130,8 @@ public final class ICalcInfo {
         }
 
         /**
-         * Returns the object itself; if {@code failing} is not 0, the server fails after the
-         * reference was counted.
+         * Returns a reference to the object itself. If {@code failing} is not 0, the server fails
+         * after it has counted the reference.
          */
         ICalc self(int failing) {
             Channel call = begin(8);

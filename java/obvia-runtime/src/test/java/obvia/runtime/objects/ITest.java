@@ -10,13 +10,13 @@ public interface ITest extends Remote {
     /** Returns the sum of numbers. */
     long sum(int[] values);
 
-    /** Calls another object, of any process, and adds 1. */
+    /** Calls another object, of any process, and returns the result plus 1. */
     int visit(ITest other);
 
     /** Returns the object itself, or a new one. */
     ITest make(boolean isNew);
 
-    /** Fails with this HRESULT; for 0, with an exception that has none. */
+    /** Fails with this HRESULT; for 0, with an exception that has no HRESULT. */
     void fail(int result);
 
     /** Returns the number of interface pointers that clients of the server's process hold. */
@@ -25,7 +25,7 @@ public interface ITest extends Remote {
     /** Sleeps for {@code millis} milliseconds. */
     void sleep(int millis);
 
-    /** Returns the sum of ints, which are copied or passed by reference. */
+    /** Returns the sum of {@code int}s. The array is copied or passed by reference. */
     long total(MemorySegment values);
 
     /** Fills bytes that must be passed by reference. */

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests idle connections: they lose their threads, then their memory, and return with the next
- * call.
+ * Tests idle connections. They lose their threads first and their memory later, and return with the
+ * next call.
  */
 @Timeout(120)
 class IdleTest {
@@ -31,7 +31,7 @@ class IdleTest {
     private static void limit(long cold, long close) {
         IdleConnections.cold = cold;
         IdleConnections.close = close;
-        // The janitor sleeps by the previous limit.
+        // The janitor still sleeps for the period of the previous limits.
         ((ProcessRuntime) obvia.ObviaRuntime.instance()).links().wakeJanitor();
     }
 
@@ -51,8 +51,8 @@ class IdleTest {
                         assertEquals(7, there.add(3, 4), "it is back");
                     }, call -> Thread.ofPlatform().daemon().start(call)));
                 }
-                // The asking thread's connection is hot; the eight others and the home connection
-                // rest.
+                // The connection of the asking thread is hot. The eight other connections and the
+                // home connection rest.
                 Wires.await("threads end", () -> there.about(Calcs.HOT) == 1 && there.about(Calcs.WARM) == 9);
                 sleep(300);
                 assertEquals(which.equals("virtual") ? 1 : 0, there.about(Calcs.IS_VIRTUAL), "its own has ended meanwhile, and is another one");
@@ -86,7 +86,7 @@ class IdleTest {
         }
     }
 
-    /** Runs a check while another thread that has called is idle. */
+    /** Runs a check while another thread is idle after a call. */
     private static void whileOneWaits(ITest there, int words, Runnable look) throws Exception {
         var isDone = new AtomicBoolean();
         var thread = new CompletableFuture<Thread>();

@@ -18,14 +18,14 @@ import org.junit.jupiter.api.Timeout;
 import trees.ITrees;
 
 /**
- * Tests programs that come and go within one process, with class loaders of their own, as in
- * containers.
+ * Tests programs that are deployed and undeployed within one process, each with a class loader, as
+ * in containers.
  */
 @Timeout(120)
 class LoadersTest {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    /** Loads the generated classes of {@code trees.idl} again. */
+    /** A class loader that loads the generated classes of {@code trees.idl} again. */
     private static final class Deployed extends ClassLoader {
         Deployed() {
             super(LoadersTest.class.getClassLoader());
@@ -52,7 +52,7 @@ class LoadersTest {
         }
     }
 
-    /** Returns an object of a program, whose methods return {@code result}. */
+    /** Returns an object of a program. The methods of the object return {@code result}. */
     private static <T> T object(Class<T> type, Object result) {
         InvocationHandler answers = (self, method, arguments) -> switch (method.getName()) {
             case "hashCode" -> System.identityHashCode(self);
@@ -64,8 +64,8 @@ class LoadersTest {
     }
 
     /**
-     * Deploys a program that exports an object, calls it as another process does, and undeploys it.
-     * Returns a weak reference to its class loader.
+     * Deploys a program that exports an object, calls the object as another process does, and
+     * undeploys the program. Returns a weak reference to the program's class loader.
      */
     private static WeakReference<ClassLoader> deploy(String name) throws Exception {
         Deployed program = new Deployed();

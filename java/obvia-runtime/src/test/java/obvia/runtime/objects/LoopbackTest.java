@@ -35,7 +35,7 @@ class LoopbackTest {
         return "loopback-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
     }
 
-    /** A calculator that runs the test's code when it is asked. */
+    /** A calculator that runs the test's code when {@code about} is called. */
     private static final class Asking extends Calcs.Old {
         private final java.util.function.LongSupplier work;
 
@@ -216,8 +216,8 @@ class LoopbackTest {
 
     @Test
     void workThrowsOnlyItsDeclaredExceptions() {
-        // The test is that this compiles: one work throws no checked exception, the other the one
-        // that it declares.
+        // The test is that this code compiles: one piece of work throws no checked exception, and
+        // the other one throws the exception that it declares.
         assertEquals(7, Obvia.within(Duration.ofSeconds(30), () -> 7));
         var isDone = new AtomicReference<Boolean>();
         Obvia.within(Duration.ofSeconds(30), () -> isDone.set(true));

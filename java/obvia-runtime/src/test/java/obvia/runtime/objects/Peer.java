@@ -31,10 +31,7 @@ import obvia.runtime.shm.Wires;
 public final class Peer implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    /**
-     * The options of the virtual machines that tests start, separated by spaces; short runs set
-     * some.
-     */
+    /** The options of the virtual machines that tests start. Short runs set some. */
     private static final List<String> OPTIONS = List.of(System.getProperty("obvia.test.options", "").trim().split(" +"));
 
     /** The interval between two checks of a condition. */
@@ -108,8 +105,9 @@ public final class Peer implements AutoCloseable {
     }
 
     /**
-     * Starts a process in a PID namespace of its own, with the outer {@code /proc}. It
-     * prints its number there, and whether the list of locks shows a lock as its own.
+     * Starts a process in a PID namespace of its own, with the outer {@code /proc}. The process
+     * prints its ID in the namespace, and whether the list of locks shows one of its locks as its
+     * own.
      */
     public static Peer inside() throws IOException {
         return new Peer(List.of("unshare", "--map-root-user", "--pid", "--fork", "--kill-child"), OPTIONS, List.of("inside"));
@@ -120,7 +118,7 @@ public final class Peer implements AutoCloseable {
         return new Peer(OPTIONS, List.of("visit", server));
     }
 
-    /** Returns the command that runs another one with {@code size} of private shared memory. */
+    /** Returns the command that runs another command with {@code size} of private shared memory. */
     private static List<String> withMemory(String size) {
         return List.of("unshare", "--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && exec \"$@\"", "sh");
     }
@@ -132,7 +130,7 @@ public final class Peer implements AutoCloseable {
         return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
     }
 
-    /** Starts a process with little shared memory, which it fills. */
+    /** Starts a process that has little shared memory and fills it. */
     public static Peer full() throws IOException {
         return new Peer(withMemory("2m"), OPTIONS, List.of("full"));
     }
@@ -203,7 +201,7 @@ public final class Peer implements AutoCloseable {
     }
 
     /**
-     * Whether all threads have stopped: the signal is asynchronous, and reaches each thread
+     * Whether all threads have stopped. The signal is asynchronous and reaches each thread
      * separately.
      */
     private static boolean isStopped(long pid) throws IOException {
@@ -213,7 +211,7 @@ public final class Peer implements AutoCloseable {
                 try {
                     line = Files.readString(thread.resolve("stat"));
                 } catch (NoSuchFileException e) {
-                    // The thread has ended meanwhile.
+                    // The thread has ended since it was listed.
                     return false;
                 }
                 // The name before the state may contain any characters.
@@ -241,7 +239,7 @@ public final class Peer implements AutoCloseable {
         process.destroyForcibly().onExit().join();
     }
 
-    /** Returns the content of its standard error. */
+    /** Returns the output of the process to its standard error. */
     public String errors() throws IOException {
         return Files.readString(errors);
     }
@@ -335,8 +333,8 @@ public final class Peer implements AutoCloseable {
 
         /**
          * Returns the context in a task that was forked by work with an expired deadline and a
-         * trace. Scopes for tasks are a preview feature: reflection keeps the compiler from marking
-         * this class as a user of it.
+         * trace. Scopes for tasks are a preview feature. Because of the reflection, the compiler
+         * does not mark this class as a user of preview features.
          */
         private static String fork() throws Exception {
             Class<?> scopes = Class.forName("java.util.concurrent.StructuredTaskScope");
@@ -351,7 +349,7 @@ public final class Peer implements AutoCloseable {
             });
         }
 
-        /** Looks for the runtime on a thread whose context class loader lacks it. */
+        /** Looks for the runtime on a thread whose context class loader lacks the runtime. */
         private static void findFromElsewhere() throws IOException {
             try (var elsewhere = new java.net.URLClassLoader(new java.net.URL[0], null)) {
                 Thread.currentThread().setContextClassLoader(elsewhere);
@@ -359,7 +357,7 @@ public final class Peer implements AutoCloseable {
             }
         }
 
-        /** Ends this process when its input is closed, as it is after a test run was killed. */
+        /** Ends this process when its input is closed, which happens if a test run is killed. */
         private static void endWithStarter() {
             try {
                 System.in.readAllBytes();
@@ -370,7 +368,7 @@ public final class Peer implements AutoCloseable {
         }
     }
 
-    /** The object. */
+    /** The exported object. */
     public static final class Subject implements ITest {
         @Override
         public int add(int a, int b) {

@@ -80,7 +80,8 @@ class ProcessesTest {
                 assertEquals(24, there.visit(own));
             }
             Obvia.release(there);
-            // The server releases references when it has no proxy any more, or when it ends.
+            // The references of the server are released when it has no proxy any more, or when it
+            // ends.
             peer.kill();
             Wires.await("the references of a peer that was killed are dropped", () -> !exports.has(own));
         }
@@ -220,7 +221,7 @@ class ProcessesTest {
                 } finally {
                     Peer.go(pid);
                 }
-                // The waiting test kills the process.
+                // The test waits for the outcome, and then kills the process.
                 result.complete(code);
                 return 0;
             }

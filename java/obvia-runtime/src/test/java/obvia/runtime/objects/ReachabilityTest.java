@@ -15,7 +15,10 @@ import obvia.runtime.call.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests the collector's effect on proxies that are not reachable otherwise. */
+/**
+ * Tests that the collector does not release the references of proxies that are in use and not
+ * reachable otherwise.
+ */
 @Timeout(120)
 class ReachabilityTest {
     /**
@@ -138,7 +141,7 @@ class ReachabilityTest {
         }
     }
 
-    /** The test of a use of a proxy without other references. */
+    /** The test program, which uses proxies without other references. */
     static final class Collected {
         private Collected() {}
 

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests of the processes that were passed references and are not connected. */
+/** Tests the table of processes to which references were passed and that are not connected. */
 class ReceiversTest {
     @Test
     void theReceiversOfOneGiverAndOfAllAreLimited() {
@@ -38,7 +38,7 @@ class ReceiversTest {
         assertEquals(List.of(8L), receivers.expired(Receivers.LIMIT + 10));
         assertTrue(receivers.removeExpired(8, Receivers.LIMIT + 10));
         assertEquals(List.of(7L), receivers.expired(Receivers.LIMIT + 20));
-        // A receiver may be added later than one to which references were sent later.
+        // A receiver may be added after another receiver to which references were sent later.
         assertTrue(receivers.add(9, 1, 5));
         assertEquals(List.of(9L), receivers.expired(Receivers.LIMIT + 5));
         assertEquals(5, receivers.remove(9));

@@ -33,7 +33,7 @@ import obvia.runtime.shm.Wires;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** References in one-way calls that a server refuses. */
+/** Tests the return of references in one-way calls that a server refuses. */
 @Timeout(120)
 class ReferencesToReturnTest {
     /** A target that leads to no object. */
@@ -53,7 +53,7 @@ class ReferencesToReturnTest {
         return client.marshalOwn(new Peer.Subject(), TEST, server.oxid(), false).target();
     }
 
-    /** Makes a call that is refused, and lists references. */
+    /** Makes a one-way call that is refused, and lists a reference for that call. */
     private static void list(WindowChannel channel, long target) {
         channel.request(0);
         channel.oneway(NONE, 3, 0);
@@ -137,13 +137,13 @@ class ReferencesToReturnTest {
         private final Queue<Long> delays;
         private final AtomicInteger questions = new AtomicInteger();
         private final Set<Long> released = ConcurrentHashMap.newKeySet();
-        /** The event before which no message but the greeting is received. */
+        /** Until this event, the client receives no message after the greeting. */
         private volatile CountDownLatch mayReceive = new CountDownLatch(0);
 
         /**
          * Starts the client.
          *
-         * @param delays the times of its first answers in milliseconds; -1 for no answer
+         * @param delays the delays of the first answers in milliseconds; -1 for no answer
          */
         Slow(long oxid, Long... delays) {
             this.oxid = oxid;
@@ -198,7 +198,7 @@ class ReferencesToReturnTest {
         }
     }
 
-    /** Lists references on connections of a client, one on each. */
+    /** Adds references that were listed on connections of a client, one for each connection. */
     private void owe(Slow slow, int connections) {
         assertTrue(server.clients().enter(slow.oxid, -1));
         for (int i = 1; i <= connections; i++) {
@@ -213,7 +213,7 @@ class ReferencesToReturnTest {
         });
     }
 
-    /** One thread serves all links. */
+    /** One thread, the janitor, serves all links. */
     @Test
     void slowClientsDelayTheJanitorOnlyBriefly() throws Exception {
         try (Slow slow = new Slow(client.oxid(), 600L, 600L, 600L)) {

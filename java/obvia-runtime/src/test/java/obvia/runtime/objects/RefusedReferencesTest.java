@@ -16,7 +16,7 @@ import obvia.runtime.shm.Wires;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Received references for which there is no proxy. */
+/** Tests received references for which no proxy can be created. */
 @Timeout(120)
 class RefusedReferencesTest {
     private static final InterfaceInfo<ITest> TEST = InterfaceInfo.of(ITest.class);
@@ -25,7 +25,9 @@ class RefusedReferencesTest {
     private final ProcessRuntime server = new ProcessRuntime();
     private final ProcessRuntime client = new ProcessRuntime();
 
-    /** Returns a reference to a new object of the server, which is counted for the client. */
+    /**
+     * Returns a reference to a new object of the server. The reference is counted for the client.
+     */
     private ObjRef give() {
         return server.marshalOwn(new Peer.Subject(), TEST, client.oxid(), false);
     }
@@ -58,7 +60,7 @@ class RefusedReferencesTest {
         Wires.await("the reference is given back", () -> !isHeld(reference));
     }
 
-    /** Releases what the client has queued before. */
+    /** Sends the releases that the client has queued, and waits for them. */
     private void flush() throws Exception {
         ObjRef last = give();
         client.release(adopt(last, TEST));

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /** Tests arrays by reference between two virtual machines. */
 @Timeout(120)
 class RegionsTest {
-    /** A length in pages that no other mapping has. */
+    /** A length in bytes of whole pages that no other mapping has. */
     private static final long LENGTH = 0x337000;
 
     /** Returns the number of a process's mappings of files with that length. */
@@ -95,7 +95,8 @@ class RegionsTest {
             // Methods may only read this memory.
             assertEquals(0, there.total(read.memory()));
             refused(() -> there.stain(read.memory()));
-            // The length of this array is no multiple of an int's size, or the array is read-only.
+            // The length of the first array is no multiple of an int's size. The second array is
+            // read-only.
             refused(() -> there.total(read.memory().asSlice(0, 7)));
             refused(() -> there.stain(read.memory().asReadOnly()));
         }

@@ -284,8 +284,8 @@ class StructuresTest {
     }
 
     /**
-     * Returns elements with arrays of every length in a range: those that fit words or not, and
-     * those that are copied once or twice.
+     * Returns elements with arrays of many lengths: arrays that fill their words or do not, and
+     * arrays that are copied once or twice.
      */
     private static Chunk chunks(int from, int to, Chunk next) {
         Chunk chunk = next;
@@ -303,7 +303,7 @@ class StructuresTest {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Chunk few = chunks(3, 9, null);
-            // The list is the last value in the frame, or is not.
+            // The list is the last value in the frame in some calls, and not in others.
             assertEquals(few, there.chain(few, null));
             assertEquals(few, there.chain(null, few));
             assertEquals(chunks(3, 20, null), there.chain(few, chunks(9, 20, null)));
@@ -322,7 +322,7 @@ class StructuresTest {
         }
     }
 
-    /** Waits for a call without response. */
+    /** Waits until a call without response has arrived. */
     private static void awaitNote(int expected, Trees here) throws InterruptedException {
         long until = System.nanoTime() + Wires.PATIENCE.toNanos();
         while (here.noted() != expected && System.nanoTime() < until) {

@@ -34,7 +34,7 @@ class ThreadsTest {
                 Peer three = Peer.calc("old");
                 Peer four = Peer.calc("old");
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            // Connections of earlier tests remain, whose servers are gone.
+            // Connections of earlier tests to servers that have ended remain.
             int others = Obvia.connections().calling();
             List<ICalc> there = new ArrayList<>();
             for (Peer peer : List.of(one, two, three, four)) {
@@ -43,7 +43,7 @@ class ThreadsTest {
             List<Future<Integer>> sums = new ArrayList<>();
             for (int task = 0; task < 10_000; task++) {
                 int own = task;
-                // Each task waits for others, for long on a slow machine.
+                // Each task waits for other tasks. On a slow machine, this takes long.
                 sums.add(threads.submit(() -> Obvia.within(
                         Duration.ofSeconds(90), () -> there.get(own % 4).add(own, 1) + there.get((own + 1) % 4).add(own, 2))));
             }
@@ -126,8 +126,8 @@ class ThreadsTest {
         try (Peer peer = Peer.calc("old");
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
-            // The calls exceed the number of channels, on threads that end and on one that
-            // continues.
+            // The number of calls exceeds the number of channels. Some threads end after their
+            // call, and one thread continues.
             for (int round = 0; round < 3; round++) {
                 List<Future<Integer>> calls = new ArrayList<>();
                 for (int task = 0; task < 30; task++) {

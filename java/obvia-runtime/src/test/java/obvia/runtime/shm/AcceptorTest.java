@@ -14,7 +14,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests the threads of the runtime, above all accepting, when resources are exhausted. */
+/**
+ * Tests that the threads of the runtime, above all the accepting ones, continue when resources are
+ * exhausted.
+ */
 @Timeout(120)
 class AcceptorTest {
     @Test

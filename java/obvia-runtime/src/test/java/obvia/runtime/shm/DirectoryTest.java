@@ -39,12 +39,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests names and the files of the directory: the same facts as in
+ * Tests names and the files of the directory, like
  * {@code crates/via/src/provider/shm/directory/tests.rs}.
  */
 @Timeout(120)
 public class DirectoryTest {
-    /** The ID of no process: it exceeds the kernel's limit. */
+    /** An ID that no process has, because it exceeds the kernel's limit. */
     private static final String DEAD = "4194305";
 
     @TempDir
@@ -181,7 +181,10 @@ public class DirectoryTest {
         return Files.readString(Path.of("/proc/locks")).contains(":" + Files.getAttribute(file, "unix:ino") + " ");
     }
 
-    /** Native code of this process, or this runtime in another class loader, may hold locks. */
+    /**
+     * Native code of this process, or a copy of this runtime in another class loader, may hold
+     * locks.
+     */
     @Test
     void locksHeldByThisProcessAreKept() throws Exception {
         Path lock = write("dead.lock", DEAD + "\nobvia\n");
@@ -308,7 +311,7 @@ public class DirectoryTest {
 
     /**
      * A file system that does not answer occupies one thread, however often its directory is
-     * opened. Once it answers, the directory can be used.
+     * opened. The directory can be used as soon as the file system answers.
      */
     @Test
     void hangingFileSystemsAreContactedOnce() throws Exception {
@@ -367,8 +370,8 @@ public class DirectoryTest {
     }
 
     /**
-     * The superuser may connect, but does not count as this process's user, who receives the
-     * messages of exceptions.
+     * The superuser may connect, but does not count as this process's user. Only that user receives
+     * the messages of exceptions.
      */
     @Test
     void peersOfTheSuperuserAreNotTheOwnUser() throws Exception {
@@ -401,9 +404,9 @@ public class DirectoryTest {
     }
 
     /**
-     * Returns a text: whether the name seems served while no descriptor is free, and the
-     * HRESULT of taking another name with none, one and two free descriptors. An exclamation
-     * mark after an HRESULT means that the attempt left a lock behind.
+     * Returns a text that says whether the name seems served while no descriptor is free, and the
+     * HRESULT of taking another name with no, one and two free descriptors. An exclamation mark
+     * after an HRESULT means that the attempt left a lock behind.
      */
     public static String starve(Path socket) {
         List<AutoCloseable> files = new ArrayList<>();

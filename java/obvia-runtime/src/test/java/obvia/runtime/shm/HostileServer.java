@@ -107,7 +107,7 @@ public final class HostileServer implements AutoCloseable {
         }
     }
 
-    /** Sends bytes to a server in place of a greeting, or after one. */
+    /** Connects to a server and sends bytes, which may begin with a greeting. */
     public static void send(String name, byte[] bytes) throws IOException {
         try (var socket = Directory.own().connect(name, Wires.patience())) {
             socket.write(ByteBuffer.wrap(bytes));

@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 import obvia.runtime.objects.Peer;
 import org.junit.jupiter.api.Test;
 
-/** The kernel's list of locks. */
+/** Tests the kernel's list of locks. */
 public class LocksTest {
-    /** The number of this process in another PID namespace. */
+    /** The ID of this process in another PID namespace. */
     private static final long OWN = ProcessHandle.current().pid() + 4711;
 
     private static final Device DEVICE = new Device(0xfe, 0x1c);
@@ -48,9 +48,7 @@ public class LocksTest {
         assertFalse(list("", "nonsense", own + "\n").haveFlock(17));
     }
 
-    /**
-     * In a PID namespace of its own, a process has another number than in this {@code /proc}.
-     */
+    /** In a PID namespace of its own, a process has another ID than in the outer {@code /proc}. */
     @Test
     void theOwnProcessIdEqualsThatOfTheLockList() throws Exception {
         assertEquals(ProcessHandle.current().pid(), Locks.self());

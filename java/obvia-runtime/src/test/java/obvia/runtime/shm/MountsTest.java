@@ -16,7 +16,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The kernel's list of mounts. */
+/** Tests the kernel's list of mounts. */
 class MountsTest {
     private static final String LIST = """
             27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -52,7 +52,7 @@ class MountsTest {
         return Mounts.of(list).isReachedAtOnce(path);
     }
 
-    /** Other languages have the same list. */
+    /** The implementations in other languages have the same list. */
     @Test
     void rustAndJavaHaveTheSameLocalFileSystems() throws IOException {
         assertEquals(Set.of(Files.readString(Path.of("../../testing/vectors/mounts/local.txt")).strip().split(" ")), Mounts.LOCAL);

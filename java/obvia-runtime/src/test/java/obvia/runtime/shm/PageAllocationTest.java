@@ -73,7 +73,7 @@ public class PageAllocationTest {
     public static final class Full {
         private Full() {}
 
-        /** Fills the memory, and makes calls meanwhile. */
+        /** Fills the memory, and makes calls before, during and after that. */
         public static void main(String name) throws IOException {
             Obvia.export(new Peer.Subject(), ITest.class, name);
             try (Endpoint others = Obvia.loopback()) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files of peers. */
+/** Tests the opening of peers' files. */
 @Timeout(120)
 class PeerFileTest {
     private static final Path SELF = Path.of("/proc/self");
@@ -42,8 +42,8 @@ class PeerFileTest {
     void sharedMemoryFilesAreAccepted() throws Exception {
         try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096)) {
             PeerFile.open(made.path(), true, 4096).close();
-            // However many files were refused, others can be opened, even while this process has
-            // locks.
+            // After any number of refused files, other files can be opened, even while this process
+            // has locks.
             made.file().lock(1L << 40, 1, false);
             try (UnlinkedFile other = UnlinkedFile.in(Path.of("/dev/shm"), 4096);
                     UnlinkedFile empty = UnlinkedFile.in(Path.of("/dev/shm"), 1)) {
@@ -76,7 +76,7 @@ class PeerFileTest {
         return !Locks.read().own((Long) Files.getAttribute(file, "unix:ino")).isEmpty();
     }
 
-    /** Closing a descriptor of a file drops all locks of this process on it. */
+    /** Closing a descriptor of a file drops all locks of this process on the file. */
     @Test
     void lockedPeerFilesAreRefused() throws Exception {
         for (Path of : new Path[] {Path.of("/dev/shm"), folder}) {
@@ -170,7 +170,7 @@ class PeerFileTest {
     }
 
     /**
-     * Device numbers that file systems mounted later may have are looked up in the list of mounts.
+     * Device numbers that a file system mounted later may have are looked up in the list of mounts.
      */
     @Test
     void memoryDevicesAreRecognisedByNumber() throws Exception {
@@ -183,7 +183,7 @@ class PeerFileTest {
         assertTrue(PeerFile.isMemory(Mounts.own().holding(Path.of("/dev/shm")).device(), SELF));
     }
 
-    /** A call with little time left does not wait for as long as files may take. */
+    /** A call with little time left does not wait for the whole time limit of work with files. */
     @Test
     void peerFileWorkEndsAtItsDeadline() {
         RpcException late = null;
@@ -218,7 +218,7 @@ class PeerFileTest {
                 }));
                 assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
             }
-            // Files of other processes are opened meanwhile.
+            // Files of other processes are opened during that time.
             assertTrue(withinTime("2", Wires.PATIENCE, () -> true));
         } finally {
             end.countDown();
@@ -227,7 +227,7 @@ class PeerFileTest {
         assertTrue(begun.get() <= PeerFile.THREADS_MAX, begun + " threads");
     }
 
-    /** The kernel finds threads by their numbers where it lists processes. */
+    /** In {@code /proc}, the kernel finds threads by their IDs, like processes. */
     @Test
     void threadFilesAreAttributedToTheirProcess() throws Exception {
         Path own = Path.of("/proc", Long.toString(Locks.self()));

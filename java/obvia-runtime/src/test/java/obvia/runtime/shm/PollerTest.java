@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests the waiting for connections without a thread. */
+/** Tests the poller, which waits for connections without a thread. */
 class PollerTest {
     @Test
     @Timeout(60)

@@ -25,7 +25,10 @@ class RefusalTest {
         return bytes.putInt(0x4956424f).putInt(2).putInt(0).putInt(error).putLong(0).flip();
     }
 
-    /** Returns the failure of a client whose server sends a refusal and may have hung up before the client greets. */
+    /**
+     * Returns the failure of a client whose server sends a refusal. If {@code hasHungUp}, the
+     * server has hung up before the client greets.
+     */
     private static RpcException refused(int error, boolean hasHungUp) throws Exception {
         String name = "full-" + ProcessHandle.current().pid();
         try (Directory.Name bound = Directory.own().bind(name);

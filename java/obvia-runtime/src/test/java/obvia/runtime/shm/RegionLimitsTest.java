@@ -8,7 +8,7 @@ import obvia.Hresult;
 import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 
-/** Tests how much address space the regions of a connection take. */
+/** Tests the limit of the address space for the regions of a connection. */
 class RegionLimitsTest {
     private static int refusal(Regions regions, long length) {
         var announced = new AnnouncedFiles.AnnouncedFile(1, AnnouncedFiles.READ, length, Path.of("/proc/self/fd/1000000"), false, 0);
@@ -19,7 +19,7 @@ class RegionLimitsTest {
     void aRegionBeyondTheShareOfItsConnectionIsRefusedUnopened() {
         Regions regions = new Regions();
         assertEquals(Hresult.E_OUTOFMEMORY, refusal(regions, Regions.CONNECTION_MAX + 1));
-        // A region within the share is opened, and this one does not exist.
+        // A region within the share is opened. The open fails, because the file does not exist.
         assertEquals(Hresult.E_FAIL, refusal(regions, Regions.CONNECTION_MAX));
     }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Work with files whose file system may never answer. */
+/** Tests work with files whose file system may never answer. */
 @Timeout(120)
 class TimedWorkTest {
     @Test

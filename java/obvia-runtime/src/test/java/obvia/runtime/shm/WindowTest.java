@@ -39,7 +39,7 @@ public class WindowTest {
         assertArrayEquals(words(length, seed), received);
     }
 
-    /** Returns the unique content of a message. */
+    /** Returns the content of a message, which differs for each seed. */
     private static long[] words(int length, int seed) {
         long[] words = new long[length / 8];
         for (int index = 0; index < words.length; index++) {
@@ -52,7 +52,7 @@ public class WindowTest {
     @EnumSource(Waiting.class)
     void messagesOfEveryLengthArrive(Waiting waiting) throws Exception {
         int[] lengths = {0, 8, 112, 120, 4096, 200_000, 300_000, 8, 1 << 20, 5 << 20, 64};
-        // A polling thread on a busy machine waits for the other's time slice.
+        // On a busy machine, a polling thread waits for the time slice of the other thread.
         int rounds = waiting == Waiting.POLL ? 3 : 30;
         try (Wires.Pair pair = Wires.pair(waiting, waiting)) {
             var server = CompletableFuture.runAsync(() -> {

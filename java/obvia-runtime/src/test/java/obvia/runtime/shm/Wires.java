@@ -63,8 +63,8 @@ public final class Wires {
     }
 
     /**
-     * Returns the number of files of this process and of others, by their IDs, that were left
-     * behind in the folder of segments.
+     * Returns the number of files in the folder of segments that this process and the processes
+     * with the IDs {@code others} have left behind.
      */
     public static long leftovers(long... others) throws Exception {
         var makers = LongStream.concat(LongStream.of(ProcessHandle.current().pid()), LongStream.of(others)).mapToObj(pid -> ".obvia-" + pid + "-").toList();
