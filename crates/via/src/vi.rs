@@ -2,9 +2,9 @@
 //!
 //! VI Architecture 1.0, "Virtual Interfaces". A VI is idle until it is connected. Descriptors
 //! complete in the order in which they were posted to their queue. An error breaks the connection
-//! and flushes both queues; after [`Vi::disconnect`] the VI is idle again. Each queue belongs to
-//! one thread, as its methods take it by `&mut`; the two queues of a VI may belong to two threads
-//! ([`Vi::queues`]).
+//! and flushes both queues; after [`Vi::disconnect`] the VI is idle again. The methods of a queue
+//! take it by `&mut`, so one thread owns each queue. The two queues of a VI may belong to two
+//! threads ([`Vi::queues`]).
 
 mod core;
 mod queues;

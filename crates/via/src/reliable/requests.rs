@@ -1,5 +1,5 @@
 //! The requests that a listener knows: those that are being answered, whose number is limited, and
-//! the last ones that were answered. All of them have come from a proved address.
+//! the last ones that were answered. All of them have come from proved addresses.
 
 use super::TOKEN_LIFETIME;
 use crate::host::Host;
@@ -42,7 +42,7 @@ struct Pending {
     revocation: Arc<Revocation>,
 }
 
-/// The reason why a request had to yield, once it had to.
+/// The reason why a request had to yield its place. Empty while it has not.
 pub(super) type Revocation = OnceLock<&'static str>;
 
 /// The way to treat a request.

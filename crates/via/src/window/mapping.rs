@@ -20,7 +20,7 @@ pub(crate) struct Mapping {
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics or
-// through the one owner that `Tx` is.
+// through `Tx`, which is the only owner.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -29,7 +29,7 @@ impl Mapping {
     pub(crate) fn new(fd: BorrowedFd<'_>, length: usize, writable: bool) -> Result<Self, Error> {
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
-        // The file is sealed against shrinking before or checked to be, so the pages stay.
+        // The file was sealed against shrinking or checked to be sealed, so the pages stay.
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, fd, 0) };
         let start = start.map_err(Error::system("mapping a segment"))?;
         let start = NonNull::new(start.cast()).ok_or(Violation::ShortSegment)?;
@@ -120,7 +120,7 @@ impl Mapping {
         }
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(at) };
-        // SAFETY: writable for so many bytes by the checks; and `bytes` are no part of this
+        // SAFETY: writable for the length of `bytes` by the checks; and `bytes` are no part of this
         // mapping, since nothing else in this process is made of it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.as_ptr(), bytes.len()) };
         Some(())

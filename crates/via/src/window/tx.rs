@@ -221,8 +221,8 @@ impl Tx {
         Ok(())
     }
 
-    /// As [`Self::area_frame`], for a message that has its slot. Never waits: returns `None` if the
-    /// frame does not fit behind the area's last frame.
+    /// As [`Self::area_frame`], for a message whose slot is free. Never waits: returns `None` if
+    /// the frame does not fit behind the area's last frame.
     #[inline(always)]
     pub fn next_area_frame(&mut self, length: usize) -> Option<&mut [u8]> {
         if self.area.goes_on(length) { Some(self.area.frame(length)) } else { None }
@@ -269,7 +269,7 @@ impl Tx {
         self.wire.carrier.carry(&self.wire, slot_offset(sequence));
     }
 
-    /// Waits until the peer has consumed enough messages, by its credit word.
+    /// Waits until the peer has consumed enough messages, as its credit word shows.
     #[cold]
     fn await_credit(&mut self, deadline: Deadline, enough: impl Fn(&mut Self) -> bool) -> Result<(), Error> {
         let deadline = deadline.start();

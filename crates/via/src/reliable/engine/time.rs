@@ -69,7 +69,7 @@ impl Engine {
         self.liveness.ping = now + again.max(1);
     }
 
-    /// Returns the latest time of the next `tick` and `transmit`.
+    /// Returns the latest time of the next `tick` and `transmit`, or `None` if no time is set.
     pub fn due(&self) -> Option<u64> {
         if self.deferred.is_some() {
             return Some(0);
