@@ -2,8 +2,8 @@
 
 /// The number of packets that pass at once.
 const BURST_PACKETS: u64 = 10;
-/// The packets of this time, in nanoseconds, pass at once if they are more than [`BURST_PACKETS`],
-/// because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes.
+/// A time in nanoseconds. The packets of this time pass at once if they are more than
+/// [`BURST_PACKETS`], because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes.
 const BURST_TIME: u64 = 1_000_000;
 const BURST_BYTES: u64 = 64 << 10;
 

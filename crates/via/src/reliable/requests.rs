@@ -28,8 +28,8 @@ pub(super) type RequestName = (SocketAddr, u64);
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pending: HashMap<RequestName, Pending>,
-    // The answered requests, with their rejections. New ones enter the first table. When that is
-    // full, or after `TOKEN_LIFETIME`, it replaces the second.
+    // The answered requests, with their rejections. New ones enter the first table. When the
+    // first table is full, or after `TOKEN_LIFETIME`, it replaces the second.
     answered: [HashMap<RequestName, Option<Arc<[u8]>>>; 2],
     turned: Option<Instant>,
 }

@@ -332,7 +332,7 @@ impl ViCore {
     }
 
     /// Notes that a thread serves the VI. If the attendant sleeps until something arrives, it is
-    /// woken, and looks at intervals again, to see whether threads go on serving the VI.
+    /// woken. It then looks at intervals again, to see whether threads go on serving the VI.
     fn relieve(&self, inner: &mut Inner) {
         self.attended.store(true, Ordering::Relaxed);
         if inner.attendance.dormant {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The maximum length of one sleep where the carrier fetches the peer's messages: events that wake
-/// no thread are noticed after that time. Over shared memory each event wakes the thread.
+/// The maximum length of one sleep where the carrier fetches the peer's messages. Events that wake
+/// no thread are noticed after this time. Over shared memory each event wakes the thread.
 const NAP: Duration = Duration::from_millis(250);
 /// The number of polls of the slot between two checks for the end of the connection, interruptions
 /// and the deadline.
@@ -23,7 +23,7 @@ const POLLS_PER_FETCH: u32 = 32;
 const FETCHES_BETWEEN_LOOKS: u32 = 64;
 /// The length of time for which a wait under [`Waiting::Poll`] polls a relay, before it sleeps all
 /// the same. A relay's messages come over sockets, and a server waits for each idle connection by a
-/// thread. Threads that poll for ever would take the processors from those that have callers.
+/// thread. Threads that poll for ever would take the processors from threads that have callers.
 const RELAY_POLL_MAX: Duration = Duration::from_millis(2);
 
 /// The receiving half. One thread uses it, without locks.

@@ -119,8 +119,7 @@ impl<L: Link> Link for FaultLink<L> {
         };
         for _ in 0..Self::TAKE_MAX {
             let Some(length) = self.inner.receive(&mut self.buffer)? else { break };
-            // A datagram without room here would have found none in the network: receivers cannot
-            // refuse.
+            // A datagram that `offer` refuses is lost: a receiver cannot leave it in the network.
             channel.offer(now, &self.buffer[..length.min(self.buffer.len())]);
         }
         let came = channel.take(now);

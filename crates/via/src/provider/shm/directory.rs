@@ -186,7 +186,8 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// [`Error::System`] when the system has no such descriptors left.
+    /// [`Error::System`] when the system cannot watch the directory; the errors of [`Self::at`]
+    /// when the directory was removed and cannot be opened anew.
     pub fn watch(&self) -> Result<OwnedFd, Error> {
         self.place()?.watch()
     }
@@ -288,8 +289,8 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// [`Error::Names`] when the directory cannot be read; the errors of [`Self::at`] when it was
-    /// removed and cannot be opened anew.
+    /// [`Error::Names`] when the directory cannot be read; the errors of [`Self::at`] when the
+    /// directory was removed and cannot be opened anew.
     pub fn list(&self) -> Result<Vec<Entry>, Error> {
         let (mut entries, mut swept) = (Vec::new(), 0);
         for file in self.place()?.files()? {

@@ -63,7 +63,7 @@ fn watch_of_process() -> Result<Arc<Watch>, Error> {
     Ok(Arc::clone(own.insert(watch)))
 }
 
-/// Takes what [`watch`] needs for a connection, and draws the connection's number.
+/// Takes the resources that [`watch`] needs for a connection, and draws the connection's number.
 pub(super) fn prepare(socket: &OwnedFd) -> Result<Number, Error> {
     let number = Number::draw();
     // A hang-up that is reported meanwhile is reported again once the connection is watched.

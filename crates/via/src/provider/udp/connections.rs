@@ -47,8 +47,8 @@ impl Connections {
         }
     }
 
-    /// Has a connection send to `to`, and receive from there. `number` is that of the client's
-    /// token: a token older than the last one has no effect.
+    /// Has a connection send to `to`, and receive from there. `number` is the number of the
+    /// client's token: a token older than the last one has no effect.
     pub(super) fn move_to(&self, own: u64, to: SocketAddr, number: u64) {
         let mut connections = lock(&self.0);
         let Some(connection) = connections.get_mut(&own).filter(|connection| number >= connection.next_token) else {

@@ -207,7 +207,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a part of an answer is the next one.
+    /// Whether a part of an answer is the next part that this side expects.
     fn is_awaited(&self, data: &DataHeader) -> bool {
         self.own.reads.front().is_some_and(|index| (data.operation, data.offset) == (*index as u32, self.own.read))
     }

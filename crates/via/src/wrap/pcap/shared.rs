@@ -75,7 +75,7 @@ impl SharedCapture {
         Err(Error::UnsafeCapture { path: path.to_owned(), why })
     }
 
-    /// Returns the capture that the environment names, if any. It is opened once.
+    /// Returns the capture that the environment names, if any. The file is opened once.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ const OTHERS_WRITE: u32 = 0o022;
 const MODE: u32 = 0o7777;
 /// The mode that a lock file is made with.
 const MADE: u32 = 0o600;
-/// The most attempts to make a lock file that goes away.
+/// The maximum number of attempts to lock a file that other processes remove meanwhile.
 const ATTEMPTS: usize = 16;
 /// The interval between looks at a file that another process is about to release.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);

@@ -1,4 +1,4 @@
-//! The file systems of this process, as the kernel knows them without calling any of them.
+//! The file systems of this process, as the kernel lists them without a call of any of them.
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use std::ffi::OsString;
@@ -43,12 +43,12 @@ impl<'a> Mount<'a> {
     }
 }
 
-/// Returns the mounts of a list, as `mountinfo` has it.
+/// Returns the mounts in a list of the form of `mountinfo`.
 fn mounts(list: &[u8]) -> impl Iterator<Item = Mount<'_>> {
     list.split(|byte| *byte == b'\n').filter_map(Mount::of)
 }
 
-/// Returns a path of `mountinfo`. The kernel writes spaces, line breaks and backslashes as `\ooo`.
+/// Decodes a path in `mountinfo`. The kernel writes spaces, line breaks and backslashes as `\ooo`.
 fn unescaped(field: &[u8]) -> PathBuf {
     let mut rest = field;
     let mut path = Vec::with_capacity(field.len());

@@ -11,7 +11,8 @@ use std::mem::size_of;
 /// The type of the file system of pidfds, whose inodes are numbered processes (Linux 6.9; the
 /// kernel's `PID_FS_MAGIC`).
 const PIDFS: u32 = 0x5049_4446;
-/// The bit of a serial number that is made from a process id. Inode numbers count up from 1.
+/// The bit that marks a serial number made from a process id. Inode numbers count up from 1, and
+/// never reach it.
 const MADE: u64 = 1 << 63;
 
 /// Refuses a peer of another user. The superuser's processes may connect to those of every user.
@@ -90,9 +91,9 @@ fn number_of(process: &impl AsFd) -> Option<u64> {
     fstat(process).ok().filter(|_| is_numbered).map(|file| file.st_ino)
 }
 
-/// Returns the serial number that a [`Peer::Process`] of this process has. `process` is its pidfd,
-/// and `pid` its id. A later process with the same id has another one, unless the kernel
-/// does not number processes.
+/// Returns the serial number of the process behind a pidfd, as it is in a [`Peer::Process`]. `pid`
+/// is the id of the process. A later process with the same id has another serial number, unless the
+/// kernel does not number processes.
 pub fn serial_behind(process: &impl AsFd, pid: u32) -> u64 {
     number_of(process).unwrap_or_else(|| made_serial(pid, 0))
 }
