@@ -26,7 +26,7 @@ use std::time::Duration;
 /// The options of connections over UDP.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The silence after which the peer counts as gone, when it should have sent something.
+    /// The silence after which the peer counts as gone, if this end expects something from it.
     pub silence: Duration,
     /// Whether a silent peer is asked for a sign of life.
     pub keep_alive: bool,

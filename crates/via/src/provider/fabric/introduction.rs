@@ -1,5 +1,5 @@
-//! Connections of connectionless endpoints: `FI_EP_RDM`, with one peer each, introduced to each
-//! other by a socket.
+//! Connections between connectionless endpoints (`FI_EP_RDM`). Each endpoint has one peer, and a
+//! socket introduces the two to each other.
 //!
 //! The requesting side sends its endpoint's name and its offer. The answer has the name and the
 //! offer of the accepting side, or the reason for a refusal. The socket stays open: it later
@@ -187,7 +187,7 @@ struct Request {
     name: Vec<u8>,
     offer: Offer,
     peer: String,
-    // Whether the peer is of this process.
+    // Whether the peer is in this process.
     is_own: bool,
 }
 
