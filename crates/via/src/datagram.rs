@@ -1,8 +1,8 @@
 //! UDP sockets, for protocols whose standards ask for datagrams.
 //!
-//! Every wait has a deadline, and another thread can end a wait for a datagram. Where the
-//! environment names a capture ([`SharedCapture`](crate::wrap::SharedCapture)), the datagrams of a
-//! socket are written to it.
+//! Every wait has a deadline, and another thread can end a wait for a datagram. If the environment
+//! names a capture ([`SharedCapture`](crate::wrap::SharedCapture)), the datagrams of each socket
+//! are written to the capture.
 
 pub use crate::host::Host;
 

@@ -1,7 +1,7 @@
 //! Byte streams, for protocols that do not use VIs: TCP, and Unix sockets with names.
 //!
-//! Every wait has a deadline, and another thread can end a wait for bytes. Where the environment
-//! names a capture ([`SharedCapture`]), the bytes of a stream are written to it.
+//! Every wait has a deadline, and another thread can end a wait for bytes. If the environment names
+//! a capture ([`SharedCapture`]), the bytes of each stream are written to the capture.
 
 mod local_ends;
 
@@ -347,7 +347,7 @@ impl StreamListener {
     ///
     /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::close`];
     /// [`Error::System`] when the process or the system is out of file descriptors or memory. The
-    /// peer
+    /// peer may then still wait in the queue: try again after a pause.
     pub fn accept(&self, deadline: Deadline) -> Result<Stream, Error> {
         let deadline = deadline.start();
         loop {

@@ -377,8 +377,8 @@ impl Window {
 
     /// Waits for the next message without a thread. Calls `resume` with the state, on a thread of
     /// its own, when the peer has sent a message or is gone, or an [`Alarm`] was rung. `resume` has
-    /// to wait for the message as usual, since it may be called for other reasons. If it gets an
-    /// error, the connection has to end.
+    /// to wait for the message as usual, since it may be called for other reasons. If `resume` gets
+    /// an error, the connection has to end.
     ///
     /// # Errors
     ///
@@ -456,9 +456,10 @@ impl Alarm {
 
     /// Whether the connection's owner has dropped the connection.
     ///
-    /// The function takes no reference to the connection, so its return never ends the connection.
-    /// [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while they run.
-    /// If the owner drops the connection meanwhile, their return ends it.
+    /// This function takes no reference to the connection, so it never ends the connection when it
+    /// returns. [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while
+    /// they run. If the owner drops the connection meanwhile, the connection ends when the function
+    /// returns.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
     }

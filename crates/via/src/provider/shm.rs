@@ -16,10 +16,10 @@
 //!
 //! Each side publishes numbered records in a ring in its segment (`record.rs`, `ring.rs`):
 //! messages, and RDMA that the peer has to perform. Few bytes go into the record, more bytes into
-//! messages, and RDMA that the peer has to perform. Few bytes go into the record, more bytes into
 //! the area behind the ring, in pieces. A long message whose segments are in regions that peers may
 //! read stays where it is, and the receiver makes the only copy (`lent.rs`). The first page has
 //! words for the number of records taken, the outcome of RDMA, and the state of the connection. A
+//! sender whose peer does not take records waits for room; an unreliable sender drops messages.
 //!
 //! After its first RDMA on a region, the initiator has that region's file. It then makes its copies
 //! itself, at the speed of memory and without the target (`opened.rs` has the consequences of a
@@ -32,8 +32,7 @@
 //! reception differ in one thing only: with reception, no RDMA is performed before everything
 //! posted earlier is known to be done. Sends at both levels are complete when the peer has placed
 //! them. Unreliable sends are complete at once, and lost if the ring or the receive queue has no
-//! room. A
-//! refused unreliable RDMA completes with the error, and the connection goes on.
+//! room. A refused unreliable RDMA completes with the error, and the connection goes on.
 //!
 //! A thread sleeps on the socket, and a byte from the peer calls the thread, at most once for each
 //! sleep ([`crate::doorbell`]). The socket's end is the end of the connection. A side that

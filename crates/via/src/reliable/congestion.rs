@@ -130,7 +130,7 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Lets the window be used in full for so many round trips, and returns it in packets.
+    /// Lets the window be used in full for `count` round trips. Returns the window in packets.
     fn used(congestion: &mut Congestion, now: &mut u64, round_trip: u64, count: u64) -> u64 {
         for _ in 0..count {
             let packets = congestion.window() / 1000;

@@ -192,7 +192,7 @@ mod tests {
         let soon = now + YIELDS_AFTER - Duration::from_millis(1);
         assert!(matches!(requests.arrived(soon, late), Treatment::Refuse(TOO_MANY_OF_HOST)));
         assert!(revoked().is_empty());
-        // A full host takes no place of another.
+        // A host without free places takes no place from another host.
         assert!(is_answered(&requests.arrived(now + YIELDS_AFTER, (SocketAddr::from(([10, 0, 0, 2], 1)), 1))));
         assert!(revoked().is_empty());
         assert!(is_answered(&requests.arrived(now + YIELDS_AFTER, late)));

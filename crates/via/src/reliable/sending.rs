@@ -514,8 +514,8 @@ mod tests {
         sending
     }
 
-    /// Lets acknowledgements be overdue so many times, and sends what has to be sent again. Returns
-    /// the time and the numbers of these packets.
+    /// Lets acknowledgements be overdue `times` times, and sends the packets that have to be sent
+    /// again. Returns the time and the numbers of these packets.
     fn overdue(sending: &mut Sending, times: u32) -> (u64, Vec<u64>) {
         let (mut now, mut numbers) = (0, Vec::new());
         for _ in 0..times {

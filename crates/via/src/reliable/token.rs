@@ -27,7 +27,7 @@ pub const TOKEN_LIFETIME: Duration = Duration::from_nanos(2 * PERIOD);
 /// the token's authentication code.
 const NUMBERS: usize = 12;
 /// The nonce by which a key makes the next key. No token has this nonce, because `rotate` never
-/// reaches its period.
+/// reaches the period in it.
 const NEXT_KEY: [u8; NUMBERS] = [0xff; NUMBERS];
 
 /// The accepting side's verdict about a request.

@@ -78,7 +78,8 @@ impl Queues {
             Queue::Send => operation != Operation::Receive,
         };
         let is_rdma = matches!(operation, Operation::RdmaWrite | Operation::RdmaRead);
-        // A used receive still has the immediate data of its last message. Posting it clears them.
+        // A used receive still has the immediate data of its last message. Posting the receive
+        // clears these data.
         let may_have_immediate = operation != Operation::RdmaRead;
         if !fits || is_rdma != descriptor.remote.is_some() || (descriptor.immediate.is_some() && !may_have_immediate) {
             return Err(PostFault::Malformed);

@@ -100,8 +100,8 @@ impl Mapping {
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 
-    /// Copies bytes of a region to `at`. `None` when the mapping is not writable, or either range
-    /// lies outside of its memory.
+    /// Copies bytes of a region to `at`. Returns `None` if the mapping is not writable, or if one
+    /// of the two ranges lies outside of the mapping or the region.
     pub(crate) fn fill(&self, at: usize, memory: &Memory, offset: u64, length: usize) -> Option<()> {
         if !self.writable || at.checked_add(length)? > self.length {
             return None;

@@ -63,7 +63,7 @@ struct Mirror {
     max_transfer: u32,
     // The number of times that the waiting thread was woken for a reason other than a message.
     rings: AtomicU32,
-    // The own segment, and the peer's handle for the image that it has of this segment.
+    // The own segment, and the handle of the peer's image of this segment.
     segment: MemoryRegion,
     their_image: MemoryHandle,
     // The memory that the peer writes. `next` is the sequence number of the peer's next message; it

@@ -43,8 +43,8 @@ impl OwnRegion {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] for more than [`REGION_MAX`] bytes; an error of the system, when it has
-    /// no memory.
+    /// [`Error::TooLong`] for more than [`REGION_MAX`] bytes; an error of the system if there is no
+    /// memory left.
     pub fn new(bytes: usize, is_writable: bool) -> Result<Self, Error> {
         if bytes as u64 > REGION_MAX {
             return Err(Error::TooLong { length: bytes as u64, limit: REGION_MAX });

@@ -287,7 +287,7 @@ impl Carrier for Relayed {
 ///
 /// # Errors
 ///
-/// An error of the system, when it has no memory.
+/// An error of the system if there is no memory left.
 pub fn relayed(relay: Box<dyn Relay>, options: &Options) -> Result<Window, Error> {
     const { assert!(AREA.is_multiple_of(AREA_ALIGN)) };
     let own = Mapping::zeroed(AREA + options.area)?;

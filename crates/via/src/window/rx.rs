@@ -463,7 +463,7 @@ mod tests {
         let (mut window, mut server) = connection(&folder);
         send(&mut server);
         window.alarm().ring();
-        // The look of a wait that finds both.
+        // The look of a wait that finds both the message and the alarm.
         window.rx.look_around(LATEST.start()).unwrap();
         window.rx.receive(LATEST).unwrap();
         assert!(matches!(window.rx.receive(LATEST), Err(Error::Cancelled)));

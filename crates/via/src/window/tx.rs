@@ -256,7 +256,7 @@ impl Tx {
         }
     }
 
-    /// Whether the peer's flag says that it sleeps, or is about to.
+    /// Whether the peer's flag says that the peer sleeps, or is about to.
     #[cfg(test)]
     pub(crate) fn peer_sleeps(&self) -> bool {
         self.wire.peer.word(layout::SLEEP).load(Ordering::Acquire) != 0

@@ -44,8 +44,8 @@ fn connecting() -> MutexGuard<'static, Vec<(Vec<u8>, Weak<EndpointPair>)>> {
 }
 
 impl EndpointHandle {
-    /// Makes a pair for an endpoint. If the peer turns out to be in this process, it joins the pair
-    /// later: see [`Self::publish`].
+    /// Makes a pair for an endpoint. If the peer turns out to be in this process, the peer's
+    /// endpoint joins the pair later: see [`Self::publish`].
     pub(super) fn new(endpoint: Endpoint) -> Self {
         let handle = Self { pair: Arc::default(), side: 0 };
         handle.sides()[0].endpoint = Some(endpoint);

@@ -36,7 +36,7 @@ pub(super) fn register(
     let (memory, access) = (region.memory(), region.access());
     let is_empty = memory.is_empty();
     let new = |access: Access| {
-        // SAFETY: the registration is kept in the region, in a field that is dropped before its
+        // SAFETY: the registration is kept in the region, in a field that is dropped before the
         // memory; and by `retire` the region outlives the endpoints by which an operation may be
         // running.
         unsafe { Registration::new(&tag.domain, memory, access, random_key()?) }

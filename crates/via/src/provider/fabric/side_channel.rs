@@ -179,7 +179,7 @@ impl SideChannel {
         Some(SocketAddr::try_from(name).ok()?.to_string())
     }
 
-    /// Returns the peer's reason for the end of the connection, if it gave one.
+    /// Returns the peer's reason for the end of the connection, if the peer gave one.
     pub(super) fn end_reason(&self) -> Option<Ended> {
         match self {
             Self::None => None,

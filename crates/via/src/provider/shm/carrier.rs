@@ -96,8 +96,8 @@ pub(super) enum Sleep {
     OnSocket {
         /// An eventfd that wakes the sleeping thread of this process.
         waker: OwnedFd,
-        /// The file of the last area. It stays open until the peer has opened it by its name, which
-        /// the peer does when a message in the area arrives.
+        /// The file of the last area. The file stays open until the peer has opened it by name. The
+        /// peer does so when a message in the area arrives.
         area: Mutex<Option<OwnedFd>>,
     },
 }

@@ -229,7 +229,8 @@ impl Directory {
     }
 
     /// Gives up every name that is served through this value and its clones, whatever listens
-    /// behind the name. No file of these names remains in the directory. A process calls this last.
+    /// behind the name. No file of these names remains in the directory. A process calls this
+    /// function last.
     pub fn give_up_names(&self) {
         let held = std::mem::take(&mut *lock(&self.held));
         held.iter().filter_map(Weak::upgrade).for_each(|held| held.give_up());

@@ -137,7 +137,7 @@ mod tests {
     fn a_late_hang_up_event_ends_no_other_connection() {
         let (first, number, _hung_up) = connection();
         drop(first);
-        // The second socket has the number of the first, unless another test has taken the number.
+        // The second socket has the descriptor of the first, unless another test has taken it.
         let (second, _, _peer) = connection();
         watch_of_process().unwrap().close(number);
         assert!(!second.alarm().is_closed());

@@ -148,7 +148,8 @@ impl Room {
     fn give_back(&self, count: usize) {
         // `taken` is lowered before `queued` is read, and a waiting thread raises `queued` before
         // it reads `taken`. So either that thread sees the new number, or this one sees the waiter.
-        // The waiter holds `look` until it waits, so once `look` is free it gets the notification.
+        // The waiter holds `look` until it waits, so once `look` is free the waiter gets the
+        // notification.
         self.taken.fetch_sub(count, Ordering::SeqCst);
         if self.queued.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.look));

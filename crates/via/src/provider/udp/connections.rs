@@ -21,7 +21,7 @@ struct Connection {
 }
 
 impl Connections {
-    /// Adds a connection by its ids: that of this end, and that of the client at `client`.
+    /// Adds a connection by the ids of this end and of the client, whose address is `client`.
     pub(super) fn add(&self, [own, client_id]: [u64; 2], fd: &Arc<OwnedFd>, client: &Arc<Mutex<SocketAddr>>) {
         let connection = Connection { client_id, fd: Arc::clone(fd), client: Arc::clone(client), next_token: 0 };
         lock(&self.0).insert(own, connection);

@@ -6,7 +6,6 @@
 //! *steward*: a socket that puts frames for other sockets into their inboxes and rings their bells.
 //! When the steward goes to sleep, or its NIC's attendant finds that no thread polls it any more,
 //! the other files watch again.
-//! files watch again.
 
 use crate::sync::lock;
 use rustix::event::epoll;

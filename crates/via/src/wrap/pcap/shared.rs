@@ -1,5 +1,5 @@
-//! One capture of several processes, which the environment names: `obvia trace` makes it, and all
-//! its descendants append to it.
+//! One capture of several processes, which the environment names: `obvia trace` makes the capture,
+//! and all its descendants append to the capture.
 //!
 //! Packets are whole because each is one write to a file that is open for appending. When two
 //! processes with the same capture exchange bytes, each captures what it sends. A process *claims*

@@ -115,8 +115,8 @@ impl NameFiles {
                 continue;
             }
             // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's
-            // files. Its thread may be stopped meanwhile. A server that holds the lock answers
-            // soon.
+            // files. The thread of `list` may be stopped meanwhile. A server that holds the lock
+            // answers soon.
             while let Err(errno) = lock_both(&file) {
                 if !matches!(errno, Errno::WOULDBLOCK | Errno::ACCESS) {
                     return Err(locking(errno));

@@ -31,9 +31,9 @@ impl<'a> Mount<'a> {
         Some(Self { number, point, kind: fields.next()? })
     }
 
-    /// Whether the mount is the root of this process. Its program and libraries come from there, so
-    /// this process trusts and awaits that file system anyway. Containers without privileges have
-    /// fuse-overlayfs there.
+    /// Whether the mount is the root of this process. The program and libraries of the process come
+    /// from there, so this process trusts and awaits that file system anyway. Containers without
+    /// privileges have fuse-overlayfs there.
     fn is_root(&self) -> bool {
         self.point == Path::new("/")
     }

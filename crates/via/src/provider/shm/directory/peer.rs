@@ -12,7 +12,7 @@ use std::mem::size_of;
 /// kernel's `PID_FS_MAGIC`).
 const PIDFS: u32 = 0x5049_4446;
 /// The bit that marks a serial number made from a process id. Inode numbers count up from 1, and
-/// never reach it.
+/// never reach this bit.
 const MADE: u64 = 1 << 63;
 
 /// Refuses a peer of another user. The superuser's processes may connect to those of every user.

@@ -50,7 +50,7 @@ impl Place {
     /// is on FUSE, too.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         // The path loses a slash or a dot at its end, either of which would make the kernel follow
-        // a link there. It also becomes independent of this process's working directory.
+        // a link there. The path also becomes independent of this process's working directory.
         let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
         if let Some(directory) = Self::open_at_once(&path) {
             return Self::admitted(path, directory);

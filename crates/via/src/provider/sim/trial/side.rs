@@ -60,9 +60,10 @@ pub(super) enum Stage {
 /// The memory of one side in one round.
 #[derive(Debug)]
 pub(super) struct Areas {
-    /// The bytes of its sends and writes, one stretch for each own operation. Peers have no access.
+    /// The bytes of the side's sends and writes, one stretch for each of its operations. Peers have
+    /// no access.
     pub(super) source: Area,
-    /// The destination of its RDMA reads.
+    /// The destination of the side's RDMA reads.
     pub(super) landing: Area,
     /// The target of the peer's RDMA, one stretch for each of the peer's operations.
     pub(super) target: Area,
