@@ -18,7 +18,7 @@ pub enum Reliability {
 }
 
 impl Reliability {
-    /// Reads the wire value.
+    /// Reads the wire value. `None` for an unknown value.
     pub const fn from_wire(value: u8) -> Option<Self> {
         Some(match value {
             1 => Self::Unreliable,

@@ -216,7 +216,7 @@ impl Descriptor {
         self.transferred
     }
 
-    /// Returns the immediate data that are to be sent, or were received.
+    /// Returns the immediate data that are to be sent or were received, if there are any.
     pub fn immediate(&self) -> Option<u32> {
         self.immediate
     }

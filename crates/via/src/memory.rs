@@ -27,7 +27,7 @@ pub struct Memory {
 
 #[derive(Debug)]
 enum Owner {
-    /// Memory that this process mapped. Peers can map its file as well, where there is one.
+    /// Memory that this process mapped. If the memory has a file, peers can map it as well.
     Mapped(Option<OwnedFd>),
     /// Memory of another owner, which also frees it.
     Foreign,

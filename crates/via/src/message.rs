@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Reads the wire value.
+    /// Reads the wire value. `None` for an unknown value.
     #[inline]
     pub const fn from_wire(value: u8) -> Option<Self> {
         Some(match value {

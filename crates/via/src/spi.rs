@@ -231,7 +231,8 @@ pub trait Port: Send + fmt::Debug {
     /// Returns the peer's name, for messages to people: over a network `host:port`.
     fn peer(&self) -> String;
 
-    /// Returns the address of this end, as the peer reaches it: over a network `host:port`.
+    /// Returns the address of this end, as the peer reaches it, if it is known: over a network
+    /// `host:port`.
     fn local(&self) -> Option<String> {
         None
     }
@@ -299,8 +300,8 @@ pub trait Sink {
     /// Returns the number of receive descriptors that are posted and not completed.
     fn receives(&self) -> usize;
 
-    /// Returns the receive descriptor at `index`, counted from the oldest that is not completed.
-    /// For providers that post receive descriptors themselves.
+    /// Returns the receive descriptor at `index`, counted from the oldest that is not completed, if
+    /// there is one. For providers that post receive descriptors themselves.
     fn receiving(&self, index: usize) -> Option<&Descriptor>;
 
     /// Begins a message of `length` bytes, for the oldest receive descriptor.

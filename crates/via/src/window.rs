@@ -140,8 +140,8 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn pass_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
-    /// Takes over the region that the peer has just passed under this number, which has at most
-    /// `most` bytes.
+    /// Takes over the region of at most `most` bytes that the peer has just passed under this
+    /// number.
     fn take_region(&self, _number: u16, _most: u64) -> Result<PeerRegion, Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
@@ -311,7 +311,8 @@ impl Window {
         self.tx.peer_may_sleep()
     }
 
-    /// Returns the local host, by the address at which the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network. `None`
+    /// if there is no network between the two.
     pub fn local(&self) -> Option<&str> {
         self.wire.carrier.local()
     }
@@ -481,7 +482,8 @@ impl Alarm {
         Some(u64::from(published) | u64::from(own.load_u32(layout::CONSUMED)?) << 32)
     }
 
-    /// Whether the connection is gone: its owner dropped it, or the peer ended.
+    /// Whether the connection is over: its owner has dropped it, a side has closed it, or the peer
+    /// has ended.
     pub fn is_closed(&self) -> bool {
         self.wire.upgrade().is_none_or(|wire| wire.is_closed())
     }

@@ -145,7 +145,7 @@ mod loom_model {
             end_sleep(&self.words.sleeps);
         }
 
-        /// Parks, or stays parked, unless the message is there.
+        /// Parks, or stays parked. Returns whether the message is there.
         fn settle(&self) -> bool {
             self.consume_calls();
             begin_sleep(&self.words.sleeps, PARKED);

@@ -198,7 +198,7 @@ impl Xdp {
     }
 
     /// Returns the reason why the program does not run in the driver, although [`Options::mode`]
-    /// left the choice.
+    /// left the choice. Otherwise returns `None`.
     pub fn why_not_native(&self) -> Option<&io::Error> {
         self.queue.attached.not_native.as_ref()
     }

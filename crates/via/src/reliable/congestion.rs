@@ -87,8 +87,8 @@ impl Congestion {
             Epoch { elapsed: 0, last: now, peak_at, reno: window }
         });
         let peak = self.peak;
-        // Time in which the window was not in use does not count: RFC 9438, 5.8.
-        // Threads may read the clock before they wait for each other.
+        // Time in which the window was not in use does not count: RFC 9438, 5.8. Threads may read
+        // the clock before they wait for each other, so `now` may be earlier than `last`.
         epoch.elapsed += now.saturating_sub(epoch.last).min(round_trip);
         epoch.last = epoch.last.max(now);
         let cubic = |nanoseconds: u64| {

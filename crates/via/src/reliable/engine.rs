@@ -213,7 +213,8 @@ impl Engine {
         self.phase = Phase::Opening(accept, Repeat::new());
     }
 
-    /// Confirms the peer's acceptance, which took `round_trip` if that is known.
+    /// Confirms the peer's acceptance. `round_trip` is the time that the acceptance took, if it is
+    /// known.
     pub(super) fn confirm(&mut self, now: u64, peers_window: u32, round_trip: Option<u64>) {
         self.sending.window_is(peers_window);
         round_trip.into_iter().for_each(|took| self.sending.trip.sample(took));

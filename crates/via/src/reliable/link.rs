@@ -40,7 +40,8 @@ pub trait Link: Send + fmt::Debug {
     /// An error of the network.
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error>;
 
-    /// Returns a file that is readable from now on whenever a datagram has arrived.
+    /// Returns a file that is readable from now on whenever a datagram has arrived. `None` if the
+    /// link has to be polled.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
     /// Returns a file as [`Self::file`] does, for one sleep. [`Self::end_sleep`] always follows. If

@@ -77,7 +77,8 @@ pub trait DatagramSocket: Send + fmt::Debug {
     /// As [`Link::receive`].
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error>;
 
-    /// Returns a file that is readable from now on whenever a datagram has arrived.
+    /// Returns a file that is readable from now on whenever a datagram has arrived. `None` if the
+    /// socket has to be polled.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
     /// As [`Link::prepare_sleep`].

@@ -374,7 +374,7 @@ impl DataHeader {
         DATA_HEADER + if self.place.is_some() { PLACE } else { 0 }
     }
 
-    /// Returns the reason of a refused operation.
+    /// Returns the reason of a refused operation. `None` if the packet has no valid reason.
     pub fn refusal(&self) -> Option<Refusal> {
         Some(match self.immediate? {
             1 => Refusal::ReceiverNotReady,

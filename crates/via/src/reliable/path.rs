@@ -71,7 +71,8 @@ impl Path {
         self.due
     }
 
-    /// Returns the packet to send now. The answer to a probe is overdue after `timeout`.
+    /// Returns the packet to send now, if one is due. The answer to a probe is overdue after
+    /// `timeout`.
     pub(super) fn test(&mut self, now: u64, timeout: u64) -> Option<Test> {
         if self.due.is_none_or(|due| now < due) {
             return None;

@@ -368,7 +368,7 @@ impl Net {
         self.step_to(u64::MAX)
     }
 
-    /// Takes one step of time, up to `limit`.
+    /// Takes one step of time, up to `limit`. Returns `false` when no event is left.
     fn step_to(&mut self, limit: u64) -> bool {
         self.flush();
         let due = self.ends.iter().filter_map(|end| end.engine.due()).min();

@@ -304,8 +304,8 @@ impl ViCore {
         Ok(queues.looked_at.as_deref().map(look))
     }
 
-    /// Returns the oldest completed descriptor of a queue. An error is the reason why the
-    /// connection is over; the queue then has no more completed descriptors.
+    /// Returns the oldest completed descriptor of a queue, if there is one. An error is the reason
+    /// why the connection is over; the queue then has no more completed descriptors.
     pub(super) fn done(&self, which: Queue, now: Instant) -> Result<Option<Box<Descriptor>>, Ended> {
         let mut inner = self.lock();
         if let Some(done) = inner.queues.line(which).done.pop_front() {

@@ -52,7 +52,8 @@ pub trait Relay: Send + Sync + fmt::Debug {
     }
     /// Returns the peer.
     fn peer(&self) -> Peer;
-    /// Returns the local host, by the address at which the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network. `None`
+    /// if there is no network between the two.
     fn local(&self) -> Option<&str> {
         None
     }

@@ -26,7 +26,7 @@ fn random_key() -> Result<u64, Error> {
     Ok(if key == PAGE_KEY { !key } else { key })
 }
 
-/// Registers a region.
+/// Registers a region. Returns the region's handle, or `None` for a region that peers cannot reach.
 pub(super) fn register(
     tag: &Arc<TagDomain>,
     region: &Region,

@@ -96,8 +96,8 @@ impl ListeningSocket {
         }
     }
 
-    /// Accepts a connection. Returns the socket, the peer's name, and whether the peer is in this
-    /// process.
+    /// Accepts a connection, if one is waiting. Returns the socket, the peer's name, and whether
+    /// the peer is in this process.
     pub(super) fn next(&self, silence: Duration) -> Result<Option<(OwnedFd, String, bool)>, Error> {
         let found = match self {
             Self::Tcp(listener, _) => {

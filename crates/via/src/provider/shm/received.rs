@@ -96,13 +96,14 @@ impl Room {
     }
 
     /// Reserves descriptors for a message, if room for one more message remains afterwards and no
-    /// thread waits for room.
+    /// thread waits for room. Returns whether they were reserved.
     fn reserve(&self) -> bool {
         let limit = self.limit.load(Ordering::Relaxed);
         self.queued.load(Ordering::SeqCst) == 0 && self.take_if(|taken| taken + 2 * FILES_MAX <= limit)
     }
 
     /// Reserves descriptors for a message if `is_allowed` accepts the number of taken descriptors.
+    /// Returns whether they were reserved.
     fn take_if(&self, is_allowed: impl Fn(usize) -> bool) -> bool {
         let more = |taken| is_allowed(taken).then_some(taken + FILES_MAX);
         self.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
@@ -110,6 +111,7 @@ impl Room {
 
     /// Reserves descriptors for a message from `user` where room is short. `waiting` returns the
     /// number of files that wait to be closed, and the number of those that the user passed.
+    /// Returns whether the descriptors were reserved.
     ///
     /// The room for the last message is for users without waiting files. No other message is
     /// received at the same time, since its files could be the user's, too. One user alone

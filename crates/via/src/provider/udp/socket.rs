@@ -190,7 +190,7 @@ fn header(part: *mut libc::iovec) -> libc::msghdr {
     message
 }
 
-/// Reads a socket address: `sockaddr_in` or `sockaddr_in6`.
+/// Reads a socket address: `sockaddr_in` or `sockaddr_in6`. `None` for any other address family.
 fn read_address(name: &[u8; ADDRESS]) -> Option<SocketAddr> {
     let port = u16::from_be_bytes([name[2], name[3]]);
     match i32::from(u16::from_ne_bytes([name[0], name[1]])) {

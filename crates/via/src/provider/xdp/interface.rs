@@ -155,7 +155,8 @@ fn name_bytes(name: &str) -> [u8; NAME_BYTES] {
     bytes
 }
 
-/// Returns the name of the kernel module that drives an interface: `ethtool -i`.
+/// Returns the name of the kernel module that drives an interface, as `ethtool -i` does, if the
+/// kernel reports it.
 fn module(socket: BorrowedFd<'_>, name: &str) -> Option<String> {
     let mut answer = ModuleRequest { command: MODULE, module: [0; 32], rest: [0; 160] };
     let data = std::ptr::from_mut(&mut answer).expose_provenance() as u64;

@@ -373,7 +373,7 @@ impl Rings {
         }
     }
 
-    /// Takes the oldest frame of an inbox.
+    /// Takes the oldest frame of an inbox, if there is one.
     fn take(&mut self, port: u16) -> Option<(Arrived, u64)> {
         let inbox = self.inboxes.get_mut(&port)?;
         let frame = inbox.frames.pop_front()?;

@@ -57,8 +57,8 @@ impl Engine {
         self.control_packet(now, into)
     }
 
-    /// Whether a quick check shows that no datagram has to be made and no timer is due, which is
-    /// the usual case.
+    /// Whether a quick check shows that no datagram has to be made and no timer is due. This is the
+    /// usual case.
     #[inline]
     pub(in crate::reliable) fn owes_nothing(&self, now: u64, posted: u64) -> bool {
         let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
@@ -107,6 +107,7 @@ impl Engine {
     }
 
     /// Makes the acknowledgement that is due, before a sleep: no other packet will carry it along.
+    /// `None` if none is due.
     pub fn acknowledge_now(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.ack_due().filter(|_| !matches!(self.phase, Phase::Opening(..) | Phase::Over(Some(_))))?;
         self.put_ack(into)
@@ -257,7 +258,8 @@ impl Engine {
         }
     }
 
-    /// Makes a part of an operation of unreliable delivery, which is done once it was sent.
+    /// Makes a part of an operation of unreliable delivery. Such an operation is done once its last
+    /// part was sent.
     fn unreliable(
         &mut self,
         now: u64,
@@ -294,7 +296,8 @@ impl Engine {
         Some(made)
     }
 
-    /// Returns the time at which a packet that pacing holds back may be sent.
+    /// Returns the time at which a packet that pacing holds back may be sent, if there is such a
+    /// packet.
     pub(super) fn paced_until(&self) -> Option<u64> {
         if self.is_reliable { self.sending.paced_until() } else { self.is_held_up.then_some(self.budget_until) }
     }

@@ -37,7 +37,7 @@ pub(super) fn read(rest: &[u8]) -> Result<Body<'_>, BadPacket> {
     Ok(Body::Request { from, token: *token, discriminator, offer })
 }
 
-/// Adds the body of a request, whose parts are short enough.
+/// Adds the body of a request. The caller has checked the lengths of its parts.
 pub(super) fn write(tail: &mut Vec<u8>, from: u64, token: &Token, discriminator: &str, offer: &Offer) {
     tail.extend(from.to_le_bytes());
     tail.extend((discriminator.len() as u32).to_le_bytes());

@@ -77,7 +77,7 @@ fn packets_delayed_beyond_the_timeout_are_not_all_sent_again() {
     net.line.delay = 100 * MILLISECOND;
     let took = transfer(&mut net, 40, |_| false);
     assert!(took < 220, "{took} ms");
-    // Two packets for each timeout, which doubles from some milliseconds on.
+    // Two packets for each timeout. The timeouts double from some milliseconds on.
     assert!((2..20).contains(&repeated(&net)), "{}", repeated(&net));
 }
 

@@ -3,8 +3,8 @@
 //!
 //! Packets are whole because each is one write to a file that is open for appending. When two
 //! processes with the same capture exchange bytes, each captures what it sends. A process *claims*
-//! its end by a name in the abstract namespace of Unix sockets, which tells the other process, and
-//! which the kernel releases when the process ends.
+//! its end by a name in the abstract namespace of Unix sockets. The name tells the other process of
+//! the claim, and the kernel releases the name when the process ends.
 
 use super::Capture;
 use super::capture::file_header;

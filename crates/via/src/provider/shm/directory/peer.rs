@@ -15,8 +15,8 @@ const PIDFS: u32 = 0x5049_4446;
 /// never reach this bit.
 const MADE: u64 = 1 << 63;
 
-/// Refuses a peer of another user. The superuser's processes may connect to those of every user.
-/// The reverse is not implied: the directory's mode decides it.
+/// Refuses a peer of another user. The superuser's processes may connect to the processes of every
+/// user. The reverse is not implied: see `Directory::open_to_all_users`.
 pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
     let (_, uid) = local_peer(socket)?;
     if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }

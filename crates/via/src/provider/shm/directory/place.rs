@@ -132,7 +132,7 @@ impl Place {
         openat(&self.directory, file, flags | always, Mode::from_raw_mode(0o600))
     }
 
-    /// Returns the status of a file; for a link, that of the link itself.
+    /// Returns the status of a file; for a link, the status of the link itself.
     pub(super) fn found(&self, file: &str) -> Result<Stat, Errno> {
         statat(&self.directory, file, AtFlags::SYMLINK_NOFOLLOW)
     }

@@ -100,8 +100,8 @@ impl Area {
     /// Returns the bytes of a stretch.
     pub(super) fn bytes(&self, index: usize, length: u32) -> Vec<u8> {
         let mut bytes = vec![0; length as usize];
-        // The read fails for bytes outside of the region. These stay zero, which the judge finds
-        // wrong.
+        // The read fails for bytes outside of the region. These bytes stay zero, so the judge finds
+        // them wrong.
         let _ = self.region.memory().read(self.stretches[index].0, &mut bytes);
         bytes
     }
