@@ -142,7 +142,7 @@ pub trait Listening: Send + fmt::Debug {
     fn address(&self) -> String;
 }
 
-/// A connection request that has not been answered. Dropping it rejects the peer.
+/// A connection request that has not been answered. Dropping the request rejects the peer.
 pub trait Incoming: Send + fmt::Debug {
     /// Returns the peer's offer.
     fn offer(&self) -> &Offer;

@@ -169,9 +169,9 @@ pub(crate) trait Parking {
     /// Starts the threads that wait for parked connections, unless this process has started them.
     /// The calling thread must not have served a connection yet.
     fn begin(&self);
-    /// Announces such a wait to the peer, and consumes the calls of earlier waits. `next` is the
-    /// number of the next message. The caller looks for that message again before it parks the
-    /// connection. Returns false where the system lacks the means.
+    /// Announces a wait without a thread to the peer, and consumes the calls of earlier waits.
+    /// `next` is the number of the next message. The caller looks for that message again before it
+    /// parks the connection. Returns false where the system lacks the means.
     ///
     /// # Errors
     ///

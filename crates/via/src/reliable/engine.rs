@@ -246,7 +246,7 @@ impl Engine {
         [self.sending.next() as u32, self.receiving.expected() as u32]
     }
 
-    /// Whether every packet gets through or the connection ends.
+    /// Whether delivery is reliable: every packet gets through, or the connection ends.
     pub(super) fn is_reliable(&self) -> bool {
         self.is_reliable
     }

@@ -36,7 +36,7 @@ impl Mapping {
         Ok(Self { start, length, writable, owned: true })
     }
 
-    /// Makes a private, zeroed mapping: the image of a peer's segment.
+    /// Makes a private, zeroed mapping, for example for the image of a peer's segment.
     pub(crate) fn zeroed(length: usize) -> Result<Self, Error> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.

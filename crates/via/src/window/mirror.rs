@@ -304,7 +304,7 @@ impl Carrier for Mirror {
     }
 
     fn fetch(&self, wire: &Wire) -> Result<(), Error> {
-        // One completion is taken at a time. A caller that needs more calls again.
+        // One completion is taken at a time. A caller that needs more completions calls again.
         let received = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
         match received.map_err(unposted)?.transpose()? {
             None | Some(Received::Slot) => Ok(()),

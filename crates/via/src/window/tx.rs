@@ -101,12 +101,13 @@ impl Tx {
     /// Returns the bytes of the next message's frame, in the slot itself. [`Self::send_inline`]
     /// publishes them.
     ///
-    /// The bytes still hold the frame of an earlier message.
+    /// The bytes still hold the frame of an earlier message. While messages without a response
+    /// occupy all slots, the function waits for credit.
     ///
     /// # Errors
     ///
-    /// Waits for credit when messages without a response occupy all slots. [`Error::TimedOut`] at
-    /// the deadline; another error when the peer is gone.
+    /// [`Error::TimedOut`] without credit at the deadline; another error when the peer is gone or
+    /// breaks the rules.
     #[inline(always)]
     pub fn inline_frame(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], Error> {
         if !self.has_credit() {

@@ -229,7 +229,7 @@ impl SideChannel {
     }
 
     /// Writes the reason for the end, or a sign of life, to the peer's memory. Returns `false` if
-    /// the write is not possible now, or this way does not use writes.
+    /// the write is not possible now, or this side channel does not use writes.
     ///
     /// # Safety
     ///

@@ -74,7 +74,7 @@ fn serial_of(socket: &impl AsFd) -> Result<Option<u64>, Error> {
     };
     if done != 0 {
         let error = io::Error::last_os_error();
-        // Another serial number would make the process count as two.
+        // With a serial number of the other kind, the process would count as two.
         return match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) => Err(Error::io("opening the peer's pidfd")(error)),
             _ => Ok(None),
