@@ -468,9 +468,9 @@ impl Alarm {
     /// Returns a number that shows progress: it changes with each message of the peer that this end
     /// processes. `None` if the connection is gone.
     ///
-    /// The number consists of two sequence numbers: of the last message that this end has published,
-    /// and of the peer's last message that this end has acknowledged. The number is exact on the
-    /// thread that owns the connection.
+    /// The number consists of two sequence numbers: of the last message that this end has
+    /// published, and of the peer's last message that this end has acknowledged. The number is
+    /// exact on the thread that owns the connection.
     pub fn attended(&self) -> Option<u64> {
         let wire = self.wire.upgrade()?;
         let own = wire.own.view();

@@ -4,8 +4,8 @@
 //! The peer's greeting has a flag for this. The other side then makes both segments and sends their
 //! *names*: its process id and its file descriptors' numbers, by which a process of the same user
 //! opens them in `/proc`. The segments have no other names, so no process can remove them, just as
-//! if they had been passed. The peer maps them and confirms. Only then is its segment sealed against
-//! further writers.
+//! if they had been passed. The peer maps them and confirms. Only then is its segment sealed
+//! against further writers.
 //!
 //! ```text
 //!      0  u32  process
