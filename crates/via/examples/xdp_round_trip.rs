@@ -2,7 +2,7 @@
 //! turns within one run.
 //!
 //! Both ends spin. The link is a pair of virtual Ethernet interfaces between two network namespaces
-//! of this program, which takes root:
+//! of this program, which needs root:
 //! `cargo run --release -p obvia-via --features xdp --example xdp_round_trip -- [BYTES]`.
 //! The XDP program runs in the driver and in the kernel's stack, and UDP is measured beside each of
 //! them as well. Only the ratios can be compared between machines.

@@ -9,7 +9,7 @@ pub enum Reliability {
     /// A message arrives at most once, and intact. A loss is silent.
     Unreliable = 1,
     /// Messages arrive exactly once, intact and in order. A message that cannot be delivered breaks
-    /// the connection. A send completes when its delivery is certain as long as the connection
+    /// the connection. A send completes once its delivery is certain, provided that the connection
     /// lasts.
     #[default]
     ReliableDelivery = 2,
@@ -18,7 +18,7 @@ pub enum Reliability {
 }
 
 impl Reliability {
-    /// Reads the wire value.
+    /// Reads the wire value. `None` for an unknown value.
     pub const fn from_wire(value: u8) -> Option<Self> {
         Some(match value {
             1 => Self::Unreliable,
@@ -47,7 +47,7 @@ impl fmt::Display for Reliability {
 /// The capabilities of a NIC.
 #[derive(Clone, Debug)]
 pub struct Attributes {
-    /// The provider's name: `shm`, `udp`.
+    /// The provider's name, such as `shm` or `fabric/tcp`.
     pub provider: &'static str,
     /// The maximum length of a message or RDMA, in bytes.
     pub max_transfer: u32,

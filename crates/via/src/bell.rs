@@ -23,8 +23,8 @@ impl Bell {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Waits until the socket is readable or has ended. Fails with [`Error::Cancelled`] if the bell
-    /// was rung, and resets the bell.
+    /// Waits until the socket is readable or has ended. Fails with [`Error::TimedOut`] at the
+    /// deadline. If the bell was rung, resets the bell and fails with [`Error::Cancelled`].
     pub(crate) fn wait_for(&self, socket: &impl AsFd, deadline: Deadline) -> Result<(), Error> {
         let mut files = [PollFd::new(socket, PollFlags::IN), PollFd::new(&self.0, PollFlags::IN)];
         await_events(&mut files, deadline)?;
@@ -37,7 +37,7 @@ impl Bell {
     }
 }
 
-/// Waits until one of the files has an event, until the deadline at the latest.
+/// Waits until one of the files has an event. Fails with [`Error::TimedOut`] at the deadline.
 pub(crate) fn await_events(files: &mut [PollFd<'_>], deadline: Deadline) -> Result<(), Error> {
     let deadline = deadline.start();
     loop {

@@ -1,8 +1,8 @@
 //! Completion queues: one place to learn of the completions of many work queues.
 //!
 //! VI Architecture 1.0, "Completion Queues". An entry names the VI and the work queue that
-//! completed a descriptor. The owner then takes the descriptor from that work queue. Entries of one
-//! work queue keep its order; the VIs are served in turn.
+//! completed a descriptor. The owner then takes the descriptor from that work queue. The entries of
+//! one work queue are in the order of its completions; the VIs are served in turn.
 
 use crate::memory::InUse;
 use crate::notice::{Notice, poll_fds};
@@ -32,7 +32,7 @@ pub struct Completion {
 /// A completion queue. One thread owns it; any thread may make VIs for it.
 pub struct CompletionQueue {
     core: Arc<CqCore>,
-    // The number of its NIC.
+    // The number of the queue's NIC.
     nic: u64,
     budget: SpinBudget,
     rounded: Instant,
@@ -141,7 +141,8 @@ impl CqCore {
         self.entries().notice.ring();
     }
 
-    /// Stops watching the file of a VI whose connection is over, and closes this reference to it.
+    /// Stops watching the file of a VI whose connection is over, and drops the reference to the
+    /// file.
     pub(crate) fn unwatch(&self, vi: ViId) {
         let mut members = self.members();
         let Members { vis, epoll } = &mut *members;
@@ -217,7 +218,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Serves the VIs whose files are readable, or all of them once every [`ROUND`].
+    /// Serves the VIs whose files are readable and the VIs without a file; once every [`ROUND`],
+    /// serves all VIs.
     fn progress(&mut self, now: Instant) {
         let all = now.duration_since(self.rounded) >= ROUND;
         let Self { core, due, ready, .. } = self;

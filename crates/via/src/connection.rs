@@ -26,7 +26,7 @@ impl Listener {
     }
 }
 
-/// A peer's connection request. Dropping it rejects the peer.
+/// A peer's connection request. Dropping the request rejects the peer.
 #[derive(Debug)]
 pub struct Request {
     inner: Box<dyn Incoming>,

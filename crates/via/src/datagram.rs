@@ -1,8 +1,8 @@
 //! UDP sockets, for protocols whose standards ask for datagrams.
 //!
-//! Every wait has a deadline, and another thread can end a wait for a datagram. Where the
-//! environment names a capture ([`SharedCapture`](crate::wrap::SharedCapture)), the datagrams of a
-//! socket are written to it.
+//! Every wait has a deadline, and another thread can end a wait for a datagram. If the environment
+//! names a capture ([`SharedCapture`](crate::wrap::SharedCapture)), the datagrams of each socket
+//! are written to the capture.
 
 pub use crate::host::Host;
 
@@ -120,7 +120,8 @@ impl DatagramSocket {
     ///
     /// # Errors
     ///
-    /// [`Error::BadAddress`] for an unknown host.
+    /// [`Error::BadAddress`] for a host name that is unknown or has no address; another error when
+    /// the system refuses the socket, or the capture cannot be written.
     pub fn connect(host: &str, port: u16) -> Result<Self, Error> {
         let host = if host.is_empty() { "localhost" } else { host };
         let unknown =
@@ -149,7 +150,7 @@ impl DatagramSocket {
     ///
     /// # Errors
     ///
-    /// An error of the system, as for a datagram that is too long.
+    /// An error of the system, for instance because the datagram is too long.
     pub fn send(&self, datagram: &[u8], to: Option<Place>) -> Result<bool, Error> {
         if let (Some(captured), Some(Place(peer))) = (&self.captured, to.or(self.peer)) {
             captured.sent(peer, datagram);
@@ -172,8 +173,8 @@ impl DatagramSocket {
         }
     }
 
-    /// Takes a datagram that is there, and cuts off what does not fit into `room`. [`LONGEST`]
-    /// bytes are room for any datagram.
+    /// Takes a datagram that has arrived, and cuts off the bytes that do not fit into `room`.
+    /// [`LONGEST`] bytes are room for any datagram.
     ///
     /// # Errors
     ///
@@ -207,7 +208,7 @@ impl DatagramSocket {
         self.bell.wait_for(&self.socket, deadline)
     }
 
-    /// Ends the wait of the thread that receives, or its next one.
+    /// Ends the receiving thread's current wait, or else its next wait.
     pub fn interrupt(&self) {
         self.bell.ring();
     }
@@ -217,17 +218,18 @@ impl DatagramSocket {
         self.local.port()
     }
 
-    /// Returns the local host, where the socket is bound to one of this host's addresses.
+    /// Returns the local host, or `None` if the socket is bound to all addresses of this host.
     pub fn local_host(&self) -> Option<Host> {
         Some(Place(self.local).host()).filter(|_| !self.local.ip().is_unspecified())
     }
 
-    /// Returns the peer of a connected socket.
+    /// Returns the peer, or `None` if the socket is not connected.
     pub fn peer(&self) -> Option<Place> {
         self.peer
     }
 
-    /// Returns the payload bytes of datagrams that the system keeps until they are received.
+    /// Returns the minimum number of payload bytes that the system keeps until they are received; 0
+    /// if the number is not known.
     pub fn room(&self) -> usize {
         // The system's number includes its own bookkeeping, which takes half of it at worst
         // (socket(7)).

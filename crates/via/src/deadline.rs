@@ -34,7 +34,8 @@ impl Deadline {
         }
     }
 
-    /// Returns the time left: zero when the deadline has passed.
+    /// Returns the time left: zero when the deadline has passed, and the whole span before its
+    /// start.
     pub fn remaining(self) -> Duration {
         match self {
             Self::At(instant) => instant.saturating_duration_since(Instant::now()),
@@ -50,8 +51,8 @@ impl Deadline {
 
 /// A wait's time limit, from which the deadline is computed only if the wait needs it.
 ///
-/// Most messages have arrived before a wait needs its deadline, so that a costly look-up of the
-/// limit is mostly saved.
+/// Most waits find a message before they need a deadline, and so save a costly look-up of the
+/// limit.
 pub trait Limit: Copy {
     /// Returns the deadline.
     fn deadline(self) -> Deadline;

@@ -10,20 +10,20 @@ use std::sync::Arc;
 /// The operation of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Sends the bytes of its segments to a receive descriptor of the peer.
+    /// Sends the bytes of the descriptor's segments to a receive descriptor of the peer.
     Send,
     /// Receives one message.
     Receive,
-    /// Writes the bytes of its segments to the peer's memory.
+    /// Writes the bytes of the descriptor's segments to the peer's memory.
     RdmaWrite,
-    /// Reads the peer's memory into its segments.
+    /// Reads the peer's memory into the descriptor's segments.
     RdmaRead,
 }
 
 /// A position in a peer's region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteAddress {
-    /// The handle that the peer gave its region.
+    /// The handle of the peer's region.
     pub handle: MemoryHandle,
     /// The offset from the region's start, in bytes.
     pub offset: u64,
@@ -64,7 +64,8 @@ pub enum Status {
     RemoteProtection,
     /// The VI was not connected.
     NotConnected,
-    /// The connection was lost, or an earlier descriptor broke it.
+    /// The connection ended before the operation: a side disconnected, or an earlier descriptor
+    /// broke the connection.
     Flushed,
     /// The connection broke during this descriptor's operation: the peer is gone or does not
     /// answer.
@@ -102,7 +103,7 @@ pub struct Descriptor {
     pub(crate) segments: Vec<Segment>,
     pub(crate) status: Status,
     pub(crate) transferred: u32,
-    /// The owner's own data, for instance to find the descriptor by.
+    /// A value of the owner's choice, for instance to recognize the descriptor.
     pub context: u64,
     claimed: bool,
     keeps_claim: bool,
@@ -158,7 +159,7 @@ impl Descriptor {
         self
     }
 
-    /// Sets the owner's own data.
+    /// Sets the owner's value, `context`.
     #[must_use]
     pub fn with_context(mut self: Box<Self>, context: u64) -> Box<Self> {
         self.context = context;
@@ -180,7 +181,7 @@ impl Descriptor {
         &mut self.segments
     }
 
-    /// Makes this stretch of a region the only segment, for the next time that the descriptor is
+    /// Makes a stretch of `region` the only segment, for the next time that the descriptor is
     /// posted.
     pub(crate) fn point_to(&mut self, region: &Arc<Region>, offset: u64, length: u32) {
         match self.segments.as_mut_slice() {
@@ -193,12 +194,13 @@ impl Descriptor {
         }
     }
 
-    /// Returns the position of an RDMA in the peer's memory.
+    /// Returns the position of the RDMA in the peer's memory. `None` for operations other than
+    /// RDMA.
     pub fn remote(&self) -> Option<RemoteAddress> {
         self.remote
     }
 
-    /// Sets the position of an RDMA in the peer's memory, for the next time that the descriptor is
+    /// Sets the position of the RDMA in the peer's memory, for the next time that the descriptor is
     /// posted.
     pub fn set_remote(&mut self, remote: RemoteAddress) {
         self.remote = Some(remote);
@@ -215,7 +217,7 @@ impl Descriptor {
         self.transferred
     }
 
-    /// Immediate data: to be sent, or received.
+    /// Returns the immediate data that are to be sent or were received, if there are any.
     pub fn immediate(&self) -> Option<u32> {
         self.immediate
     }
@@ -230,8 +232,8 @@ impl Descriptor {
         self.segments.iter().map(|segment| u64::from(segment.length)).sum()
     }
 
-    /// Copies bytes of the message to send, from `offset` on. `None` when they do not all lie
-    /// inside the segments.
+    /// Copies bytes of the message to send, from `offset` on. Returns `None` if some of them lie
+    /// outside of the segments.
     pub fn gather(&self, mut offset: u64, mut into: &mut [u8]) -> Option<()> {
         for segment in &self.segments {
             let length = u64::from(segment.length);
@@ -250,8 +252,8 @@ impl Descriptor {
         into.is_empty().then_some(())
     }
 
-    /// Copies received bytes to `offset` of the message. `None` when they do not all fit into the
-    /// segments.
+    /// Copies received bytes into the segments, to `offset` of the message. Returns `None` if the
+    /// segments have no room for all of them.
     pub fn scatter(&self, mut offset: u64, mut from: &[u8]) -> Option<()> {
         for segment in &self.segments {
             let length = u64::from(segment.length);
@@ -270,9 +272,10 @@ impl Descriptor {
         from.is_empty().then_some(())
     }
 
-    /// Calls `each` for every contiguous stretch of the `length` bytes from `offset` on, with the
-    /// memory, the offset in it, the number of bytes before the stretch, and its length. `None`
-    /// when the bytes do not all lie inside, or when `each` returns `None`.
+    /// Calls `each` for every contiguous stretch of the `length` bytes from `offset` on. The
+    /// arguments are the memory, the stretch's offset in the memory, the number of bytes before the
+    /// stretch, and the stretch's length. Returns `None` if some bytes lie outside of the segments,
+    /// or if `each` returns `None`.
     pub(crate) fn stretches(
         &self,
         mut offset: u64,

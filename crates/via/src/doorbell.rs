@@ -1,5 +1,5 @@
-//! The doorbell protocol: a sender wakes a sleeping receiver, and makes no system call when none
-//! sleeps.
+//! The doorbell protocol: a sender wakes a sleeping receiver, and makes no system call while the
+//! receiver is awake.
 //!
 //! Three words take part in a message: the sleeper's flag (in the sleeper's segment), the bell (in
 //! the sender's segment) and the message's sequence word. The sleeper raises its flag, fences, and
@@ -9,11 +9,11 @@
 //!
 //! A receiver that waits without a thread has the flag [`PARKED`], which it sets by
 //! [`begin_sleep`]. A sender that finds this flag calls the receiver over a socket. Before the
-//! receiver looks for a message, it consumes the calls that have arrived, since each may be the
-//! call for the message that it finds, or for one that comes later.
+//! receiver looks for a message, it consumes the calls that have arrived. Each of them may belong
+//! to the message that the receiver then finds, or to a later message.
 //!
-//! A fourth word, the state, belongs to the sleeper's process. Its other threads interrupt a sleep
-//! by it.
+//! A fourth word, the state, belongs to the sleeper's process. The other threads of that process
+//! interrupt a sleep through this word.
 
 use crate::sync::{AtomicU32, fence};
 use std::sync::atomic::Ordering;
@@ -59,8 +59,8 @@ pub const PARKED: u32 = 2;
 
 /// Whether the sender has to call the peer over a socket, after [`must_ring`] has returned true.
 ///
-/// A receiver looks for a message once more after it has set the flag. So if it sets the flag
-/// between the two functions, it finds the message, and needs no call.
+/// A receiver looks for a message once more after it has set the flag. So a receiver that sets the
+/// flag between the two functions finds the message by itself, and needs no call.
 #[inline]
 pub fn is_parked(peer_sleeps: &AtomicU32) -> bool {
     peer_sleeps.load(Ordering::Relaxed) == PARKED

@@ -55,7 +55,7 @@ pub enum Error {
     ForeignFile {
         /// The file.
         path: PathBuf,
-        /// The property that a name's file does not have.
+        /// The property by which the file differs from a name's file.
         why: &'static str,
     },
     /// The peer runs as another user.
@@ -139,7 +139,7 @@ pub enum Error {
         /// The reason why the connection ended.
         why: Ended,
     },
-    /// The relay of a window cannot go on. Mostly the peer is the cause.
+    /// The relay of a window cannot go on. In most cases the peer is the cause.
     Relay {
         /// The relay's error.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -234,7 +234,7 @@ impl fmt::Display for Ended {
     }
 }
 
-/// A rule of the protocol that a peer broke. The breach costs that peer its connection, and no
+/// A rule of the protocol that a peer broke. The breach ends the connection with that peer, and no
 /// other connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -252,7 +252,7 @@ pub enum Violation {
     NoSegment,
     /// The segment is not sealed against shrinking, growing and foreign writes.
     NotSealed,
-    /// The peer's user has passed many files that are no memory, which are not closed yet.
+    /// The peer's user has passed many files that are no memory and that are not closed yet.
     TooManyFiles,
     /// The segment or area is smaller than announced.
     ShortSegment,
@@ -369,7 +369,7 @@ impl fmt::Display for Error {
 pub(crate) mod doing {
     /// Connecting to a server.
     pub(crate) const CONNECTING: &str = "connecting to";
-    /// Names are listed.
+    /// Listing the names.
     pub(crate) const READING: &str = "reading the directory for names";
 }
 

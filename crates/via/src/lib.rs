@@ -35,9 +35,9 @@
 //! connection: its descriptor has the cause as its status, and the descriptors behind it are
 //! flushed.
 //!
-//! An object that is in use refuses to be destroyed, and comes back ([`InUse`]); dropping it ends
-//! it all the same. A wait ends at its [`Deadline`]. Where a provider makes progress only when it
-//! is called, a thread of the NIC calls it for VIs whose owners are busy elsewhere.
+//! Destroying an object that is in use fails and hands the object back ([`InUse`]); dropping the
+//! object ends it all the same. A wait ends at its [`Deadline`]. Some providers make progress only
+//! when they are called. A thread of the NIC calls them for VIs whose owners are busy elsewhere.
 //!
 //! # Example
 //!

@@ -1,8 +1,8 @@
-//! Registered memory: the targets of descriptors, and of RDMA by peers.
+//! Registered memory: descriptors point to it, and peers reach it by RDMA.
 //!
 //! VI Architecture 1.0, "Memory Registration" and "Memory Protection". A region belongs to one
-//! protection tag, and only VIs of the same tag reach it. Peers name a region by its handle; its
-//! [`Access`] says what they may do with it.
+//! protection tag, and only VIs of the same tag reach it. Peers name a region by its handle. The
+//! region's [`Access`] says what peers may do with it.
 
 use crate::{Error, RegionView};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,9 +27,9 @@ pub struct Memory {
 
 #[derive(Debug)]
 enum Owner {
-    /// Memory that this process mapped. Peers can map its file as well, where there is one.
+    /// Memory that this process mapped. If the memory has a file, peers can map it as well.
     Mapped(Option<OwnedFd>),
-    /// Memory of a foreign owner, which keeps it.
+    /// Memory of another owner, which also frees it.
     Foreign,
 }
 
@@ -44,7 +44,7 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// An error of the system, when it has no memory.
+    /// An error of the system if there is no memory left.
     pub fn new(length: usize) -> Result<Self, Error> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
@@ -53,13 +53,13 @@ impl Memory {
         Self::mapped(start, length, None)
     }
 
-    /// Makes memory in a file without a name, sealed against any change of size, which peers of
-    /// this host can map. A provider that passes the file to peers adds the seals that the region's
-    /// access asks for.
+    /// Makes memory in a nameless file, which peers of this host can map. The file is sealed
+    /// against any change of its size. A provider that passes the file to peers adds the seals that
+    /// the region's access asks for.
     ///
     /// # Errors
     ///
-    /// An error of the system, when it has no memory.
+    /// An error of the system if there is no memory left.
     pub fn shared(length: usize) -> Result<Self, Error> {
         let fd = rustix::fs::memfd_create("obvia-region", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
             .map_err(Error::system("creating memory"))?;
@@ -74,8 +74,8 @@ impl Memory {
         Self::mapped(start, length, Some(fd))
     }
 
-    /// Has the kernel use no huge pages for the memory. Touching a byte then takes up one page of
-    /// the usual size.
+    /// Tells the kernel to use no huge pages for the memory. Touching a byte then takes up one page
+    /// of the usual size.
     pub(crate) fn without_huge_pages(self) -> Self {
         // SAFETY: the advice changes no bytes and no mapping, and the memory is mapped by the
         // invariant. A kernel that has no huge pages refuses the advice.
@@ -99,9 +99,9 @@ impl Memory {
     /// # Safety
     ///
     /// `start..start + length` must be readable and writable for as long as any of these lives: the
-    /// value; a region made of it; a descriptor that points into that region (completed or not); a
-    /// connection of its NIC by which peers reach it. Nothing may rely on the bytes while peers may
-    /// write them.
+    /// returned value; a region made of it; a descriptor that points into that region (completed or
+    /// not); a connection of the region's NIC by which peers reach it. Nothing may rely on the
+    /// bytes while peers may write them.
     pub unsafe fn adopt(start: NonNull<u8>, length: usize) -> Self {
         Self { start, length, owner: Owner::Foreign }
     }
@@ -129,13 +129,13 @@ impl Memory {
         }
     }
 
-    /// Whether `length` bytes from `offset` on lie inside.
+    /// Whether `length` bytes from `offset` on lie inside of this memory.
     pub fn holds(&self, offset: u64, length: u64) -> bool {
         offset.checked_add(length).is_some_and(|end| end <= self.length as u64)
     }
 
-    /// Copies bytes out. `None` when they do not all lie inside. The fence is there for the reason
-    /// in [`RegionView::copy_to`].
+    /// Copies bytes of this memory, from `offset` on, to `into`. Returns `None` if some of them lie
+    /// outside of this memory. [`RegionView::copy_to`] has the reason for the fence.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> Option<()> {
         if !self.holds(offset, into.len() as u64) {
             return None;
@@ -149,21 +149,23 @@ impl Memory {
         Some(())
     }
 
-    /// Copies bytes in. `None` when they do not all fit inside.
+    /// Copies bytes into this memory, from `offset` on. Returns `None` if there is no room for all
+    /// of them.
     pub fn write(&self, offset: u64, from: &[u8]) -> Option<()> {
         if !self.holds(offset, from.len() as u64) {
             return None;
         }
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(offset as usize) };
-        // SAFETY: writable by the invariant; `from` is a shared reference to memory that no thread
-        // writes, which registered memory is not, so they do not overlap.
+        // SAFETY: writable by the invariant. No thread writes the bytes of `from` while the
+        // reference lives, but any thread may write registered memory, so the two do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
         Some(())
     }
 
-    /// Copies `length` bytes from `at` on of memory that a peer may write meanwhile. `None` when
-    /// they do not all fit inside, or `from` does not hold them all.
+    /// Copies `length` bytes of `from`, beginning at `at`, into this memory. The peer may write the
+    /// bytes of `from` meanwhile. Returns `None` if some bytes lie outside of this memory or of
+    /// `from`.
     pub fn write_view(&self, offset: u64, from: RegionView<'_>, at: usize, length: usize) -> Option<()> {
         if !self.holds(offset, length as u64) {
             return None;
@@ -174,8 +176,8 @@ impl Memory {
         unsafe { from.copy_to_raw(at, into.as_ptr(), length) }
     }
 
-    /// Copies bytes out to a mapping that this process shares with others. `None` when they do not
-    /// all lie inside.
+    /// Copies bytes of this memory to a mapping that this process shares with others. Returns
+    /// `None` if some of them lie outside of this memory.
     ///
     /// # Safety
     ///
@@ -235,7 +237,7 @@ impl Access {
 pub struct MemoryHandle(pub [u64; 2]);
 
 /// The hasher for the handles of a NIC's own regions. A simple hash suffices, because the NIC
-/// chooses the handles: a peer can have any handle looked up, but cannot make colliding ones.
+/// chooses the handles: a peer can name any handle, but cannot add colliding handles to the table.
 #[derive(Debug, Default)]
 pub(crate) struct HandleHasher(u64);
 
@@ -246,7 +248,7 @@ impl Hasher for HandleHasher {
 
     fn write(&mut self, bytes: &[u8]) {
         for eight in bytes.as_chunks::<8>().0 {
-            // The golden ratio spreads the bits of counted-up numbers over the whole word.
+            // The golden ratio spreads the bits of consecutive numbers over the whole word.
             self.0 = (self.0 ^ u64::from_le_bytes(*eight)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
     }
@@ -345,7 +347,7 @@ impl Region {
     }
 }
 
-/// The number of segments of posted descriptors that point to a region, and whether its
+/// The number of segments of posted descriptors that point to a region, and whether the region's
 /// registration has ended. One word holds both, so that no descriptor is posted while another
 /// thread deregisters the region.
 #[derive(Debug, Default)]
@@ -366,7 +368,8 @@ impl Hold {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Ends the registration, unless a posted descriptor points to the region.
+    /// Ends the registration, unless a posted descriptor points to the region. Returns whether the
+    /// registration was ended.
     pub(crate) fn end_unused(&self) -> bool {
         self.0.compare_exchange(0, Self::ENDED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -379,12 +382,12 @@ impl Hold {
 
 /// A NIC, as its regions see it.
 pub(crate) trait Registrar: Send + Sync + fmt::Debug {
-    /// Removes a region whose hold has ended from the NIC.
+    /// Removes from the NIC a region whose registration has ended.
     fn forget(&self, handle: MemoryHandle, region: &Arc<Region>);
 }
 
-/// Registered memory. Dropping it ends the registration; posted descriptors keep the bytes until
-/// they complete.
+/// Registered memory. Dropping the region ends the registration. Posted descriptors keep the bytes
+/// until they complete.
 #[derive(Debug)]
 pub struct MemoryRegion {
     pub(crate) core: Arc<Region>,

@@ -8,7 +8,7 @@ pub enum Kind {
     Request = 1,
     /// The results of a call.
     Response = 2,
-    /// A call that failed before or instead of its method; `first` holds the status.
+    /// The failure of a call, before or in its method; `first` holds the status.
     Fault = 3,
     /// A call without a response.
     Oneway = 4,
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Reads the wire value.
+    /// Reads the wire value. `None` for an unknown value.
     #[inline]
     pub const fn from_wire(value: u8) -> Option<Self> {
         Some(match value {
@@ -49,7 +49,7 @@ pub struct Header {
 
 impl Header {
     /// Returns the header's first eight bytes, as they are stored. Storing them publishes the
-    /// message. `length` is the frame's length, or says that the frame lies in an area.
+    /// message. `length` is the frame's length, or `IN_AREA` if the frame lies in an area.
     #[inline(always)]
     pub(crate) const fn leading_word(self, sequence: u32, length: u8) -> u64 {
         sequence as u64 | (self.opnum as u64) << 32 | (self.kind as u64) << 48 | (length as u64) << 56

@@ -37,7 +37,7 @@ impl Nic {
     ///
     /// # Errors
     ///
-    /// An error of the system, when it has no memory.
+    /// An error of the system if there is no memory left.
     pub fn memory(&self, length: usize) -> Result<Memory, Error> {
         self.core.provider.memory(length)
     }
@@ -114,7 +114,8 @@ impl Nic {
     /// # Errors
     ///
     /// [`Error::BadAddress`] or [`Error::BadName`] when the provider cannot interpret the
-    /// discriminator; [`Error::NameInUse`], or an error of the system, when it is taken.
+    /// discriminator; [`Error::NameInUse`], or an error of the system, when the discriminator is
+    /// taken.
     pub fn listen(&self, discriminator: &str) -> Result<Listener, Error> {
         Ok(Listener { inner: self.core.provider.listen(discriminator)? })
     }

@@ -8,8 +8,8 @@ use rustix::time::Timespec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The bell of one queue, under the lock of its owner. Neither side makes a system call until a
-/// thread sleeps.
+/// The bell of one queue, guarded by the lock of the object that holds the bell. Neither side makes
+/// a system call until a thread sleeps.
 #[derive(Debug, Default)]
 pub(crate) struct Notice {
     sleepers: u32,
@@ -53,11 +53,12 @@ impl Notice {
     }
 }
 
-/// Sleeps until one of the files is readable, the deadline has passed or `until` has come.
+/// Sleeps until one of the files is readable, the deadline has passed or `until` has come. A signal
+/// or a day without an event ends the sleep as well.
 pub(crate) fn poll_fds(fds: &[&OwnedFd], deadline: Deadline, until: Option<Instant>) -> Result<(), Error> {
     let left = deadline.remaining();
     let left = until.map_or(left, |until| left.min(until.saturating_duration_since(Instant::now())));
-    // At most a day, so that the seconds fit a `Timespec`: callers look again when they wake.
+    // At most a day, so that the seconds fit a `Timespec`. Callers look again after each sleep.
     let left = left.min(Duration::from_secs(24 * 3600));
     let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
     let mut polled: Vec<_> = fds.iter().map(|fd| PollFd::new(*fd, PollFlags::IN)).collect();

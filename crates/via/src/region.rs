@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, com
 
 /// A stretch of a peer's segment.
 ///
-/// No reference to the bytes is ever handed out, since another process may change them under it.
-/// Each load is bounds-checked and happens once: the value that was checked is the value that is
-/// used. A second load may return another value.
+/// No reference to the bytes is ever handed out, since another process may change the bytes at any
+/// time. Each load is bounds-checked and happens once: the value that was checked is the value that
+/// is used. A second load may return another value.
 ///
-/// The representation is an address and a length, as C sees it in a call.
+/// C code gets a view as an address and a length.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RegionView<'a> {
@@ -95,12 +95,12 @@ impl<'a> RegionView<'a> {
         load_u64, u64, AtomicU64
     );
 
-    /// Copies the bytes from `offset` on into private memory. `None` when they do not all lie
-    /// inside the view.
+    /// Copies the bytes from `offset` on into private memory. Returns `None` if some of them lie
+    /// outside of the view.
     ///
-    /// Bytes that the peer changes meanwhile may arrive torn; check the copy, never the view. The
-    /// fence keeps the compiler from reading the peer's bytes again in place of the copy: a second
-    /// look could find other bytes than those that were checked.
+    /// Bytes that the peer changes meanwhile may arrive torn, so check the copy, never the view.
+    /// The fence keeps the compiler from reading the peer's bytes again in place of the copy: a
+    /// second load could return other bytes than those that were checked.
     #[inline]
     pub fn copy_to(self, offset: usize, into: &mut [u8]) -> Option<()> {
         let end = offset.checked_add(into.len())?;
@@ -117,8 +117,9 @@ impl<'a> RegionView<'a> {
         Some(())
     }
 
-    /// Copies `length` bytes from `offset` on to memory that other processes may write, so that no
-    /// reference to it may exist. `None` when the bytes do not all lie inside the view.
+    /// Copies `length` bytes from `offset` on to memory that other processes may write, so no
+    /// reference to that memory may exist. Returns `None` if some of the bytes lie outside of the
+    /// view.
     ///
     /// # Safety
     ///
@@ -132,13 +133,14 @@ impl<'a> RegionView<'a> {
         // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
         let from = unsafe { self.start.add(offset) };
         // SAFETY: `from` is readable for `length` bytes, `into` is as the caller promises; any
-        // bytes are valid. They may overlap: a view can be of memory that the caller has as well.
+        // bytes are valid. The two may overlap, since a view can cover memory that the caller has
+        // as well.
         unsafe { std::ptr::copy(from, into, length) };
         Some(())
     }
 
-    /// Returns the `length` bytes from `offset` on as a view. `None` when they do not lie inside,
-    /// or `offset` is not a multiple of 8.
+    /// Returns the `length` bytes from `offset` on as a view. Returns `None` if some of them lie
+    /// outside of this view, or `offset` is not a multiple of 8.
     #[inline]
     pub fn part(self, offset: usize, length: usize) -> Option<Self> {
         let end = offset.checked_add(length)?;

@@ -49,7 +49,7 @@ use std::time::Duration;
 /// The settings of an engine. Each end may have its own.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The silence after which the peer counts as gone, when it should have sent something.
+    /// The silence after which the peer counts as gone, if this end expects something from it.
     pub silence: Duration,
     /// Whether a silent peer is asked for a sign of life when nothing else is under way.
     pub keep_alive: bool,

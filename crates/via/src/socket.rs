@@ -7,7 +7,8 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
 
-/// Accepts a connection on a non-blocking listening socket. A shutdown of the socket ends the wait.
+/// Accepts a connection on a non-blocking listening socket. Fails with [`Error::TimedOut`] at the
+/// deadline, and with [`Error::Cancelled`] after a shutdown of the socket.
 pub(crate) fn accept(listener: &impl AsFd, deadline: Deadline) -> Result<OwnedFd, Error> {
     let deadline = deadline.start();
     loop {

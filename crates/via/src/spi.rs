@@ -28,20 +28,21 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// # Errors
     ///
     /// [`Error::BadAddress`] or [`Error::BadName`] when the provider cannot interpret the
-    /// discriminator; [`Error::NameInUse`], or an error of the system, when it is taken.
+    /// discriminator; [`Error::NameInUse`], or an error of the system, when the discriminator is
+    /// taken.
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error>;
 
-    /// Asks a listener for a connection, and waits for its answer. Returns the port and the
+    /// Asks a listener for a connection, and waits for the answer. Returns the port and the
     /// listener's offer.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] where no listener is, [`Error::Refused`] with the listener's reason,
-    /// [`Error::TimedOut`] at the deadline.
+    /// [`Error::NotFound`] when nothing listens at the address, [`Error::Refused`] with the
+    /// listener's reason, [`Error::TimedOut`] at the deadline.
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error>;
 
-    /// As [`Self::connect`], for a VI of this protection tag ([`Region::tag`]). Providers that keep
-    /// the regions of different tags apart themselves override this function.
+    /// As [`Self::connect`], for a VI of the protection tag `tag` ([`Region::tag`]). Providers that
+    /// themselves keep the regions of different tags apart override this function.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// An error of the system, when it has no memory.
+    /// An error of the system if there is no memory left.
     fn memory(&self, length: usize) -> Result<Memory, Error> {
         Memory::new(length)
     }
@@ -83,8 +84,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
         let _ = region;
     }
 
-    /// Whether ports make progress only when they are called. Then the NIC's attendant calls the
-    /// ports of idle owners.
+    /// Whether ports make progress only when they are called. If so, the NIC's attendant calls the
+    /// ports while the owners of their VIs do not.
     fn needs_attendance(&self) -> bool {
         true
     }
@@ -95,7 +96,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
 pub struct Offer {
     /// The VI's reliability level, which must be the same on both sides.
     pub reliability: Reliability,
-    /// The maximum message length that the VI takes. The smaller of the two holds.
+    /// The maximum message length that the VI takes. The smaller value of the two sides applies.
     pub max_transfer: u32,
     /// The user's private data, at most [`Offer::PRIVATE_MAX`] bytes.
     pub private: Vec<u8>,
@@ -141,7 +142,7 @@ pub trait Listening: Send + fmt::Debug {
     fn address(&self) -> String;
 }
 
-/// A connection request that has not been answered. Dropping it rejects the peer.
+/// A connection request that has not been answered. Dropping the request rejects the peer.
 pub trait Incoming: Send + fmt::Debug {
     /// Returns the peer's offer.
     fn offer(&self) -> &Offer;
@@ -156,7 +157,7 @@ pub trait Incoming: Send + fmt::Debug {
     /// An error if the peer is gone.
     fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error>;
 
-    /// As [`Self::accept`], for a VI of this protection tag: see [`Provider::connect_tagged`].
+    /// As [`Self::accept`], for a VI of the protection tag `tag`: see [`Provider::connect_tagged`].
     ///
     /// # Errors
     ///
@@ -220,8 +221,8 @@ pub trait Port: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where this port does not control packets, or where lost packets are
-    /// not sent again.
+    /// [`Error::Unsupported`] if this port has no packets of its own, or does not send lost packets
+    /// again.
     fn guard(&mut self, guard: Guard) -> Result<(), Error> {
         let _ = guard;
         Err(Error::Unsupported { provider: "of this connection", what: "packets that are protected by a key" })
@@ -230,7 +231,8 @@ pub trait Port: Send + fmt::Debug {
     /// Returns the peer's name, for messages to people: over a network `host:port`.
     fn peer(&self) -> String;
 
-    /// Returns the address of this end, as the peer reaches it: over a network `host:port`.
+    /// Returns the address of this end, as the peer reaches it, if it is known: over a network
+    /// `host:port`.
     fn local(&self) -> Option<String> {
         None
     }
@@ -277,7 +279,7 @@ pub enum Intent {
     Read,
 }
 
-/// A VI's queues and the regions that its peer may reach, as its port sees them.
+/// A VI's queues and the regions that the VI's peer may reach, as the VI's port sees them.
 ///
 /// Descriptors of the send queue are numbered from 0 in the order posted, for as long as the
 /// connection lasts.
@@ -298,23 +300,23 @@ pub trait Sink {
     /// Returns the number of receive descriptors that are posted and not completed.
     fn receives(&self) -> usize;
 
-    /// Returns the receive descriptor at `index`, counted from the oldest that is not completed.
-    /// For providers that post receive descriptors themselves.
+    /// Returns the receive descriptor at `index`, counted from the oldest that is not completed, if
+    /// there is one. For providers that post receive descriptors themselves.
     fn receiving(&self, index: usize) -> Option<&Descriptor>;
 
     /// Begins a message of `length` bytes, for the oldest receive descriptor.
     ///
     /// # Errors
     ///
-    /// [`Refusal::ReceiverNotReady`] without a descriptor, [`Refusal::TooLong`] with too little
-    /// room.
+    /// [`Refusal::ReceiverNotReady`] if no descriptor is posted, [`Refusal::TooLong`] if the
+    /// descriptor has too little room.
     fn begin_message(&mut self, length: u32) -> Result<(), Refusal>;
 
     /// Copies bytes of the begun message to their place. Bytes outside of the message are left out.
     fn fill_message(&mut self, offset: u32, bytes: &[u8]);
 
-    /// As [`Self::fill_message`], with `length` bytes from `at` on of memory that the peer may
-    /// write meanwhile. Bytes outside of the view are left out as well.
+    /// As [`Self::fill_message`], with the `length` bytes of `view` from `at` on, which the peer
+    /// may write meanwhile. Bytes outside of the view are left out as well.
     fn fill_message_from(&mut self, offset: u32, view: RegionView<'_>, at: usize, length: usize) {
         let (mut buffer, mut done) = ([0; 1024], 0);
         while done < length {
@@ -331,8 +333,8 @@ pub trait Sink {
     /// Completes the begun message.
     fn end_message(&mut self, immediate: Option<u32>);
 
-    /// Forgets the begun message, of which unreliable delivery lost a part. Its descriptor takes
-    /// the next message.
+    /// Forgets the begun message, because unreliable delivery lost a part of it. The message's
+    /// receive descriptor takes the next message.
     fn abandon_message(&mut self);
 
     /// Completes the oldest receive descriptor. Either its bytes are in place already, or an RDMA
@@ -340,7 +342,7 @@ pub trait Sink {
     ///
     /// # Errors
     ///
-    /// [`Refusal::ReceiverNotReady`] without a descriptor.
+    /// [`Refusal::ReceiverNotReady`] if no descriptor is posted.
     fn complete_receive(
         &mut self,
         operation: crate::descriptor::Operation,
@@ -381,7 +383,7 @@ pub trait Sink {
     }
 
     /// Ends the connection. The oldest descriptor of the send queue gets `status`; the remaining
-    /// descriptors are flushed. The port may still be called, so that it can tell the peer once
-    /// more, but its reports are ignored.
+    /// descriptors are flushed. The port may still be called, so that it can report the end to the
+    /// peer once more. The port's reports to this sink are ignored.
     fn broken(&mut self, status: Status, why: Ended);
 }

@@ -1,7 +1,7 @@
 //! Byte streams, for protocols that do not use VIs: TCP, and Unix sockets with names.
 //!
-//! Every wait has a deadline, and another thread can end a wait for bytes. Where the environment
-//! names a capture ([`SharedCapture`]), the bytes of a stream are written to it.
+//! Every wait has a deadline, and another thread can end a wait for bytes. If the environment names
+//! a capture ([`SharedCapture`]), the bytes of each stream are written to the capture.
 
 mod local_ends;
 
@@ -40,18 +40,18 @@ pub struct Stream {
     local: Option<String>,
     /// The capture of the stream, where this process has one.
     captured: Option<Conversation>,
-    /// The reason why the connection is over, unless the peer closed it. The kernel reports it only
-    /// once, to the next send or receive.
+    /// The reason why the connection is over, unless the peer closed it. The kernel reports the
+    /// reason only once, to the next send or receive.
     loss: OnceLock<Ended>,
 }
 
 impl Stream {
-    /// Connects to a port of a host; an empty host is this one.
+    /// Connects to a port of a host. An empty host stands for this host.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when nothing listens there, [`Error::BadAddress`] for an unknown host,
-    /// [`Error::TimedOut`] at the deadline.
+    /// [`Error::NotFound`] when no address of the host accepts the connection,
+    /// [`Error::BadAddress`] for an unknown host, [`Error::TimedOut`] at the deadline.
     pub fn connect(host: &str, port: u16, deadline: Deadline) -> Result<Self, Error> {
         let deadline = deadline.start();
         let host = if host.is_empty() { "localhost" } else { host };
@@ -206,12 +206,12 @@ impl Stream {
         }
     }
 
-    /// Ends the wait of the thread that receives, or its next one.
+    /// Ends the receiving thread's current wait, or else its next wait.
     pub fn interrupt(&self) {
         self.bell.ring();
     }
 
-    /// Ends the connection, and every wait for it.
+    /// Ends the connection and all waits on it.
     pub fn close(&self) {
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
     }
@@ -234,7 +234,8 @@ impl Stream {
         &self.peer
     }
 
-    /// Returns the local host, by the address at which the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network. `None`
+    /// for a Unix socket.
     pub fn local_host(&self) -> Option<&str> {
         self.local.as_deref()
     }
@@ -245,14 +246,15 @@ fn is_silence(errno: Errno) -> bool {
     matches!(errno, Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::HOSTDOWN | Errno::NETDOWN)
 }
 
-/// Whether the process or the system is out of descriptors or memory.
+/// Whether the process or the system is out of file descriptors or memory.
 fn is_shortage(error: &Error) -> bool {
     let Error::System { source, .. } = error else { return false };
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     shortages.iter().any(|errno| source.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Listens on a port of every address of this host: of IPv4 alone where it has no IPv6.
+/// Listens on a port of every address of this host, or of its IPv4 addresses alone if it has no
+/// IPv6.
 fn bind_all(port: u16) -> std::io::Result<TcpListener> {
     use rustix::net::{AddressFamily, bind, ipproto, listen, socket_with};
     /// The maximum number of connections that wait to be accepted. The kernel's own limit may be
@@ -344,8 +346,8 @@ impl StreamListener {
     /// # Errors
     ///
     /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::close`];
-    /// [`Error::System`] when the process or the system is out of descriptors or memory. The peer
-    /// may still wait in the queue then: try again after a pause.
+    /// [`Error::System`] when the process or the system is out of file descriptors or memory. The
+    /// peer may then still wait in the queue: try again after a pause.
     pub fn accept(&self, deadline: Deadline) -> Result<Stream, Error> {
         let deadline = deadline.start();
         loop {
@@ -364,7 +366,7 @@ impl StreamListener {
         }
     }
 
-    /// Returns the address of a listener on a port.
+    /// Returns the address of a listener on a port, or `None` for a listener on a name.
     pub fn address(&self) -> Option<SocketAddr> {
         match &self.socket {
             ListeningSocket::Tcp { address, .. } => Some(*address),

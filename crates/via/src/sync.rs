@@ -1,5 +1,5 @@
-//! The atomics: the standard library's, or loom's where its model checker explores the protocol.
-//! And locks that stay usable after a thread panicked while holding them.
+//! The atomics of the standard library, or of loom where its model checker explores the protocol;
+//! and locks that stay usable after a thread panicked while holding them.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, fence};

@@ -2,9 +2,9 @@
 //!
 //! VI Architecture 1.0, "Virtual Interfaces". A VI is idle until it is connected. Descriptors
 //! complete in the order in which they were posted to their queue. An error breaks the connection
-//! and flushes both queues; after [`Vi::disconnect`] the VI is idle again. Each queue belongs to
-//! one thread, as its methods take it by `&mut`; the two queues of a VI may belong to two threads
-//! ([`Vi::queues`]).
+//! and flushes both queues; after [`Vi::disconnect`] the VI is idle again. The methods of a queue
+//! take it by `&mut`, so one thread owns each queue. The two queues of a VI may belong to two
+//! threads ([`Vi::queues`]).
 
 mod core;
 mod queues;
@@ -84,13 +84,14 @@ impl Vi {
         self.core.max_transfer()
     }
 
-    /// Asks a listener for a connection, and waits for its answer. Returns the listener's private
+    /// Asks a listener for a connection, and waits for the answer. Returns the listener's private
     /// data.
     ///
     /// # Errors
     ///
-    /// [`Error::BadState`] unless the VI is idle; [`Error::NotFound`], [`Error::Refused`] or
-    /// [`Error::TimedOut`] when there is no connection. The VI stays idle then, and can try again.
+    /// [`Error::BadState`] unless the VI is idle; [`Error::TooLong`] for too much private data;
+    /// [`Error::NotFound`], [`Error::Refused`] or [`Error::TimedOut`] when there is no connection.
+    /// The VI then stays idle, and the request can be repeated.
     pub fn request(&mut self, address: &str, private: &[u8], deadline: Deadline) -> Result<Vec<u8>, Error> {
         let offer = self.offer(private)?;
         let (mut port, peers) = self.core.nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline)?;
@@ -169,7 +170,7 @@ impl WorkQueue {
     ///
     /// [`Error::TimedOut`] at the deadline; [`Error::Disconnected`] when the connection broke and
     /// nothing is left to complete; [`Error::BadState`] when a completion queue announces this
-    /// queue's completions, and is the one to wait for.
+    /// queue's completions, so that the caller has to wait for the completion queue.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Box<Descriptor>, Error> {
         if self.core.completes_elsewhere(self.which) {
             return Err(Error::BadState {

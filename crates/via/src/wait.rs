@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 /// A wait policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// Poll the slot without a pause: the shortest latency, and a whole processor. Where messages
-    /// come over sockets, a wait sleeps after two milliseconds without a message.
+    /// Poll the slot without a pause: the shortest latency, at the price of a whole processor.
+    /// Where messages come over sockets, a wait sleeps after two milliseconds without a message.
     Poll,
     /// Sleep in the kernel at once: no processor time, and the latency of a wake-up.
     Block,
@@ -25,7 +25,7 @@ const SPIN_MAX: u32 = 1 << 13;
 const SPIN_TIME: Duration = Duration::from_micros(120);
 /// The number of polls that an adaptive wait always makes: enough for a message that is there.
 const SPIN_MIN: u32 = 1 << 4;
-/// The greatest number of polls of the first wait after one for an idle peer. A server with many
+/// The maximum number of polls of a wait right after a wait for an idle peer. A server with many
 /// clients that rarely call would otherwise spend most of its time on polls for their next calls.
 const SPIN_AFTER_IDLE: u32 = SPIN_MAX / 8;
 /// The number of sleeps between two long polls that probe whether polling pays again: the number
@@ -115,7 +115,7 @@ impl SpinBudget {
 pub(crate) struct Polls {
     // `None` for unlimited.
     left: Option<u32>,
-    // The end of the polls, from the first one on.
+    // The latest time of the polls, which the first poll sets.
     until: Option<Instant>,
 }
 

@@ -92,7 +92,8 @@ impl fmt::Display for Peer {
 
 /// The transport between a window's segments and the peer. A store into shared memory reaches the
 /// peer by itself; a carrier does the rest, such as waking the peer or writing to its image by
-/// RDMA. A call between two polling processes over shared memory uses none of its methods.
+/// RDMA. A call between two polling processes over shared memory uses none of the carrier's
+/// methods.
 pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     /// Whether the peer's messages have to be fetched.
     fn is_remote(&self) -> bool;
@@ -105,9 +106,11 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn fetch(&self, wire: &Wire) -> Result<(), Error>;
     /// Copies the peer's credit word into the image of its segment.
     fn fetch_credit(&self, wire: &Wire) -> Result<(), Error>;
-    /// Announces a sleep. The caller looks for a message again before it sleeps.
+    /// Announces a sleep, and returns the ticket for [`Self::sleep`]. The caller looks for a
+    /// message again before it sleeps.
     fn prepare_sleep(&self, wire: &Wire) -> u32;
-    /// Sleeps, unless something happened since the sleep was announced.
+    /// Sleeps for at most `span`. Returns at once if something happened since the sleep was
+    /// announced.
     fn sleep(&self, wire: &Wire, ticket: u32, span: Duration) -> Result<(), Error>;
     /// Ends a sleep, or cancels an announced one.
     fn end_sleep(&self, wire: &Wire);
@@ -137,8 +140,8 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn pass_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
-    /// Takes over the region that the peer has just passed under this number, which has at most
-    /// `most` bytes.
+    /// Takes over the region of at most `most` bytes that the peer has just passed under this
+    /// number.
     fn take_region(&self, _number: u16, _most: u64) -> Result<PeerRegion, Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
@@ -154,7 +157,8 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     }
     /// Returns the peer.
     fn peer(&self) -> Peer;
-    /// Returns the local host, by the address at which the peer reaches it.
+    /// Returns the local host, by the address at which the peer reaches it, or `None` if no network
+    /// is involved.
     fn local(&self) -> Option<&str>;
     /// Ends the connection from this side.
     fn end(&self, wire: &Wire);
@@ -162,12 +166,12 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
 
 /// A carrier's way of waiting for the peer's next message without a thread.
 pub(crate) trait Parking {
-    /// Starts the threads that wait for parked connections, if none of this process does. The
-    /// calling thread has not served a connection yet.
+    /// Starts the threads that wait for parked connections, unless this process has started them.
+    /// The calling thread must not have served a connection yet.
     fn begin(&self);
-    /// Announces such a wait to the peer, and consumes the calls of earlier waits. `next` is the
-    /// number of the next message. The caller looks for it again before it parks the connection.
-    /// Returns false where the system lacks the means.
+    /// Announces a wait without a thread to the peer, and consumes the calls of earlier waits.
+    /// `next` is the number of the next message. The caller looks for that message again before it
+    /// parks the connection. Returns false where the system lacks the means.
     ///
     /// # Errors
     ///
@@ -186,7 +190,7 @@ pub(crate) type Resume = Box<dyn FnOnce(Window, Result<(), Box<Error>>) + Send>;
 pub struct Unparked<T> {
     /// The connection.
     pub window: Window,
-    /// The state that was passed with it.
+    /// The state that was passed with the connection.
     pub state: T,
     /// An error if the connection has to end.
     pub outcome: Result<(), Box<Error>>,
@@ -200,7 +204,8 @@ const RUNG: u32 = 2;
 pub(crate) struct Wire {
     pub(crate) own: Mapping,
     pub(crate) peer: Mapping,
-    // Declared after the mappings, which may be of the carrier's memory and are dropped first.
+    // Declared after the mappings, so that they are dropped first: they may map the carrier's
+    // memory.
     pub(crate) carrier: Box<dyn Carrier>,
     /// The reasons for which the waiting thread has to return without a message. A carrier may
     /// sleep on this word while it is 0.
@@ -266,7 +271,8 @@ pub(crate) struct Ends {
     pub(crate) carrier: Box<dyn Carrier>,
 }
 
-/// A connection. Dropping it ends it, and the peer is told as soon as possible.
+/// A connection. Dropping the window ends the connection, and the peer learns of it as soon as
+/// possible.
 #[derive(Debug)]
 pub struct Window {
     /// The half that sends.
@@ -300,17 +306,19 @@ impl Window {
         self.wire.carrier.peer()
     }
 
-    /// Whether the peer may sleep between messages. Otherwise its policy is to poll.
+    /// Whether the peer may sleep between messages. Otherwise the peer's policy is to poll.
     pub fn peer_may_sleep(&self) -> bool {
         self.tx.peer_may_sleep()
     }
 
-    /// Returns the local host, by the address at which the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network. `None`
+    /// if there is no network between the two.
     pub fn local(&self) -> Option<&str> {
         self.wire.carrier.local()
     }
 
-    /// Whether the peer ended or closed the connection.
+    /// Whether one of the two sides has closed the connection, or the connection has ended
+    /// otherwise.
     pub fn is_closed(&self) -> bool {
         self.wire.is_closed()
     }
@@ -325,15 +333,15 @@ impl Window {
         self.wire.carrier.is_relayed()
     }
 
-    /// Makes larger areas for the peer's frames from now on, where this side makes them: over a
-    /// network. Until then, a peer that asks for one loses its connection, so an unknown peer takes
-    /// up no more memory than that of a new window.
+    /// Makes larger areas for the peer's frames from now on, if this side makes them, as it does
+    /// over a network. Before this call, a peer that asks for a larger area loses its connection.
+    /// So an unknown peer takes up no more memory than that of a new window.
     pub fn grant_areas(&self) {
         self.wire.carrier.grant_areas(area_max(self.tx.frame_max()));
     }
 
     /// Passes a region to the peer under a number that is not 0. The peer can use the region once
-    /// it has admitted it: see [`Tx::admit_region`].
+    /// the peer has admitted it: see [`Tx::admit_region`].
     ///
     /// # Errors
     ///
@@ -370,8 +378,8 @@ impl Window {
 
     /// Waits for the next message without a thread. Calls `resume` with the state, on a thread of
     /// its own, when the peer has sent a message or is gone, or an [`Alarm`] was rung. `resume` has
-    /// to wait for the message as usual, since it may be called for other reasons. If it gets an
-    /// error, the connection has to end.
+    /// to wait for the message as usual, since it may be called for other reasons. If `resume` gets
+    /// an error, the connection has to end.
     ///
     /// # Errors
     ///
@@ -432,8 +440,8 @@ impl Drop for Window {
     }
 }
 
-/// A handle that interrupts a connection's wait from another thread. The default one is of no
-/// connection.
+/// A handle that interrupts a connection's wait from another thread. The default handle belongs to
+/// no connection.
 #[derive(Clone, Debug, Default)]
 pub struct Alarm {
     wire: Weak<Wire>,
@@ -447,11 +455,12 @@ impl Alarm {
         }
     }
 
-    /// Whether the connection's owner has dropped it.
+    /// Whether the connection's owner has dropped the connection.
     ///
-    /// The function takes no reference to the connection, so its return never ends the connection.
-    /// [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while they run.
-    /// If the owner drops the connection meanwhile, their return ends it.
+    /// This function takes no reference to the connection, so it never ends the connection when it
+    /// returns. [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while
+    /// they run. If the owner drops the connection meanwhile, the connection ends when the function
+    /// returns.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
     }
@@ -459,9 +468,9 @@ impl Alarm {
     /// Returns a number that shows progress: it changes with each message of the peer that this end
     /// processes. `None` if the connection is gone.
     ///
-    /// The number consists of the sequence number of the last message that this end has published,
-    /// and of the peer's last message that this end has acknowledged. The number is exact on the
-    /// thread that owns the connection.
+    /// The number consists of two sequence numbers: of the last message that this end has
+    /// published, and of the peer's last message that this end has acknowledged. The number is
+    /// exact on the thread that owns the connection.
     pub fn attended(&self) -> Option<u64> {
         let wire = self.wire.upgrade()?;
         let own = wire.own.view();
@@ -473,7 +482,8 @@ impl Alarm {
         Some(u64::from(published) | u64::from(own.load_u32(layout::CONSUMED)?) << 32)
     }
 
-    /// Whether the connection is gone: its owner dropped it, or the peer ended.
+    /// Whether the connection is over: its owner has dropped it, a side has closed it, or the peer
+    /// has ended.
     pub fn is_closed(&self) -> bool {
         self.wire.upgrade().is_none_or(|wire| wire.is_closed())
     }

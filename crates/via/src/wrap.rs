@@ -7,8 +7,8 @@
 //! - [`TracedProvider`] and [`TracedLink`] record what happens in a [`Trace`].
 //! - [`PcapLink`] writes the datagrams of a link to a [`Capture`], a file that tcpdump and
 //!   Wireshark open.
-//! - [`SharedCapture`] is such a file for several processes, and a [`Conversation`] writes the
-//!   bytes that two ends exchange to it.
+//! - [`SharedCapture`] is such a file for several processes. A [`Conversation`] writes to that file
+//!   the bytes that two ends exchange.
 //!
 //! Links without a wrapper pay nothing.
 

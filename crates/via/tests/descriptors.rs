@@ -1,5 +1,5 @@
-//! Connections over shared memory to a process without descriptors. The limit holds for the whole
-//! process, so this test has one of its own.
+//! Connections over shared memory to a process that has no file descriptors left. The limit holds
+//! for the whole process, so this test has one of its own.
 
 use ground::Folder;
 use obvia_via::provider::shm::{Directory, Listener};
@@ -46,7 +46,7 @@ fn client(folder: &Folder, is_by_name: bool) -> OwnedFd {
     socket
 }
 
-/// Calls `work` while this process has so many descriptors left.
+/// Calls `work` while this process can open only `spare` more files.
 fn with_descriptors<R>(spare: u64, work: impl FnOnce() -> R) -> R {
     let before = getrlimit(Resource::Nofile);
     let next = rustix::io::dup(std::io::stderr()).unwrap();

@@ -50,7 +50,7 @@ fn await_threads() {
     ground::until("two threads wait", is_two);
 }
 
-/// Makes this thread one of a user whose threads can be limited. Returns false if it cannot be.
+/// Gives this thread a user whose threads can be limited. Returns false if that is not possible.
 fn is_limitable() -> bool {
     // No limit holds for the superuser. The threads that this one starts have its user.
     if getuid().is_root() && set_thread_uid(Uid::from_raw(64_321)).is_err() {
@@ -69,7 +69,7 @@ fn parked_connections_wait_for_threads() {
     let folder = ground::Folder::new("via-threadless");
     let directory = Directory::at(folder.path()).unwrap();
     let ends = [(); 2].map(|()| connection(&directory));
-    // A thread of its own, since only its first user can remove the folder.
+    // Runs on a separate thread, because only the first user of this thread can remove the folder.
     std::thread::scope(|scope| scope.spawn(|| take_threads_away(ends)).join()).unwrap();
 }
 

@@ -104,8 +104,8 @@ mod loom_model {
     }
 
     impl Parkable {
-        /// Publishes the message. `calls` returns whether a sender that has to ring calls. The bell
-        /// has no effect here, since the receiver does not wait for it.
+        /// Publishes the message. `calls` returns whether a sender that has to ring has to call as
+        /// well. The bell has no effect here, since the receiver does not wait for it.
         fn send(&self, calls: fn(&AtomicU32) -> bool) {
             self.words.sequence.store(1, Ordering::Release);
             if must_ring(&self.words.sleeps, &self.words.bell) && calls(&self.words.sleeps) {
@@ -145,7 +145,7 @@ mod loom_model {
             end_sleep(&self.words.sleeps);
         }
 
-        /// Parks, or stays parked, unless the message is there.
+        /// Parks, or stays parked. Returns whether the message is there.
         fn settle(&self) -> bool {
             self.consume_calls();
             begin_sleep(&self.words.sleeps, PARKED);

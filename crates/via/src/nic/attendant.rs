@@ -1,5 +1,5 @@
 //! The attendant: a thread that serves VIs while their owners compute, because acknowledgements and
-//! RDMA must go on.
+//! RDMA must not wait for the owners.
 
 use crate::Deadline;
 use crate::notice::poll_fds;
@@ -30,11 +30,11 @@ pub(crate) trait Attended: Send + Sync + fmt::Debug {
     /// Whether the VI has a port that needs service.
     fn has_port(&self) -> bool;
 
-    /// Makes progress on behalf of an idle owner.
+    /// Serves the VI, unless another thread does. Returns the time of the next look.
     fn attend(&self, now: Instant) -> Attention;
 }
 
-/// The VIs of a NIC that need the attendant, and its thread's bell.
+/// The VIs of a NIC that need the attendant, and the bell of the attendant's thread.
 #[derive(Debug)]
 pub(crate) struct Attendant {
     shared: Arc<Shared>,
@@ -53,7 +53,7 @@ impl Attendant {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
         let shared = Arc::new(Shared { vis: Mutex::default(), bell, is_over: AtomicBool::new(false) });
         let theirs = Arc::clone(&shared);
-        // Without the thread, VIs make progress whenever they are called.
+        // If the thread cannot start, VIs still make progress whenever they are called.
         let _ = std::thread::Builder::new().name("obvia-nic".to_owned()).spawn(move || {
             while !theirs.is_over.load(Ordering::Acquire) {
                 theirs.round();

@@ -19,7 +19,7 @@
 //! the area behind the ring, in pieces. A long message whose segments are in regions that peers may
 //! read stays where it is, and the receiver makes the only copy (`lent.rs`). The first page has
 //! words for the number of records taken, the outcome of RDMA, and the state of the connection. A
-//! sender whose peer does not take records waits for room; an unreliable one drops messages.
+//! sender whose peer does not take records waits for room; an unreliable sender drops messages.
 //!
 //! After its first RDMA on a region, the initiator has that region's file. It then makes its copies
 //! itself, at the speed of memory and without the target (`opened.rs` has the consequences of a
@@ -30,13 +30,13 @@
 //!
 //! All three levels of reliability are supported. Memory loses nothing, so reliable delivery and
 //! reception differ in one thing only: with reception, no RDMA is performed before everything
-//! posted earlier is known to be done. Sends of both are complete when the peer has placed them.
-//! Unreliable sends are complete at once, and lost where ring or receive queue has no room. A
-//! refused unreliable RDMA completes with the error, and the connection goes on.
+//! posted earlier is known to be done. Sends at both levels are complete when the peer has placed
+//! them. Unreliable sends are complete at once, and lost if the ring or the receive queue has no
+//! room. A refused unreliable RDMA completes with the error, and the connection goes on.
 //!
-//! A thread sleeps on the socket, and a byte calls it, at most once for each sleep
-//! ([`crate::doorbell`]). The socket's end is the end of the connection. A side that disconnects
-//! writes that into its segment first. Any other end counts as a peer that fell silent.
+//! A thread sleeps on the socket, and a byte from the peer calls the thread, at most once for each
+//! sleep ([`crate::doorbell`]). The socket's end is the end of the connection. A side that
+//! disconnects writes that into its segment first. Any other end counts as a peer that fell silent.
 //!
 //! Each word of the peer is loaded once, checked, and then used. A breach of the rules ends the
 //! connection with [`crate::Ended::Violation`].

@@ -1,4 +1,4 @@
-//! A simulated network in virtual time, in one process: the same seed brings the same faults about.
+//! A simulated network in virtual time, in one process: the same seed causes the same faults.
 //!
 //! The network has two uses. [`trial()`](trial::trial) runs two VIs with a random workload over
 //! random conditions, in one thread and by one clock, and checks every completion against the

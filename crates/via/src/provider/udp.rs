@@ -26,7 +26,7 @@ use std::time::Duration;
 /// The options of connections over UDP.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The silence after which the peer counts as gone, when it should have sent something.
+    /// The silence after which the peer counts as gone, if this end expects something from it.
     pub silence: Duration,
     /// Whether a silent peer is asked for a sign of life.
     pub keep_alive: bool,
@@ -128,7 +128,7 @@ fn boxed<P: Port + 'static>((port, offer): (P, Offer)) -> (Box<dyn Port>, Offer)
 /// Returns the addresses of `host:port`, at least one.
 fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
     let bad = |why| Error::BadAddress { text: text.to_owned(), why };
-    // The library of Rust reads no name of a zone within brackets.
+    // Rust's standard library reads no zone name within brackets.
     let bracketed = text.strip_prefix('[').and_then(|rest| rest.rsplit_once("]:"));
     let parts = bracketed.and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
     let found: Vec<_> = match parts.map_or_else(|| text.to_socket_addrs(), |parts| parts.to_socket_addrs()) {

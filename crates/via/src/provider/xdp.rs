@@ -33,10 +33,10 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The options of an interface's use.
+/// The options for the use of an interface.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The interface's name: `eth0`.
+    /// The interface's name, such as `eth0`.
     pub interface: String,
     /// The receive queue, counted from 0. Frames in the interface's other queues take the slow way
     /// through the kernel; `ethtool -N` steers the hardware's choice of queue.
@@ -52,9 +52,10 @@ pub struct Options {
     /// The mode of the program. `None` stands for the driver if it supports that and saves time,
     /// otherwise for the kernel's stack; [`Xdp::mode`] returns the choice.
     pub mode: Option<Mode>,
-    /// The silence after which a peer counts as gone, when it should have sent something.
+    /// The silence after which a peer counts as gone, if this end expects something from it.
     pub silence: Duration,
-    /// Has the kernel poll the hardware while this process polls, instead of taking interrupts.
+    /// The busy polling: while this process polls, the kernel polls the hardware instead of taking
+    /// interrupts. `None` leaves the interrupts.
     pub busy_poll: Option<BusyPoll>,
     /// The artificial faults of the network for VIs, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
@@ -63,7 +64,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Options for an interface's first queue, with the kernel's knowledge for the rest.
+    /// Makes options for an interface's first queue. The kernel supplies the addresses.
     pub fn new(interface: &str) -> Self {
         Self {
             interface: interface.to_owned(),
@@ -125,7 +126,7 @@ pub struct Statistics {
     pub wakeups: u64,
     /// The number of frames dropped because their port is closed, or their socket's inbox was full.
     pub crowded_out: u64,
-    /// The number of frames dropped because of wrong headers, or another sender than the peer.
+    /// The number of frames dropped because of wrong headers, or a sender other than the peer.
     pub strange: u64,
     /// The number of frames that the kernel dropped because the ring was full.
     pub ring_full: u64,
@@ -166,7 +167,7 @@ impl Xdp {
         Ok(Self { queue, neighbours, silence: *silence, fault, refusal_observer: *refusal_observer })
     }
 
-    /// Opens a UDP port; 0 stands for any free one.
+    /// Opens a UDP port; 0 stands for any free port.
     ///
     /// # Errors
     ///
@@ -197,7 +198,7 @@ impl Xdp {
     }
 
     /// Returns the reason why the program does not run in the driver, although [`Options::mode`]
-    /// left the choice.
+    /// left the choice. Otherwise returns `None`.
     pub fn why_not_native(&self) -> Option<&io::Error> {
         self.queue.attached.not_native.as_ref()
     }

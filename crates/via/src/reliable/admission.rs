@@ -1,7 +1,7 @@
 //! The admission of connection requests, for listeners over any datagrams.
 //!
-//! A request whose source may be forged is answered by a token and forgotten. So datagrams of
-//! unproved peers cost their processing, and nothing that lasts.
+//! A request whose source may be forged is answered by a token and forgotten. So a datagram of an
+//! unproved peer costs processing time, but no memory.
 
 use super::handshake::Answering;
 use super::moved::{self, Claimed};
@@ -16,8 +16,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// A function that is told the hosts of connection requests that a listener refuses because too
-/// many are being answered.
+/// A function that gets the host of each connection request that a listener refuses because too
+/// many requests are being answered.
 pub type RefusalObserver = fn(IpAddr);
 
 /// A listener's judgement of what arrives.
@@ -72,7 +72,8 @@ impl Admission {
         }
     }
 
-    /// Answers a datagram by `send`, unless it is a new request of a proved peer. Returns that.
+    /// Returns a new request of a proved peer. Answers any other datagram by `send`, if an answer
+    /// is due.
     pub(crate) fn take(
         &mut self,
         from: SocketAddr,

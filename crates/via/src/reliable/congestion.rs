@@ -13,8 +13,8 @@ const MOST: f64 = (64 << 20) as f64;
 /// 4.1.
 const BETA: f64 = 0.7;
 const C: f64 = 0.4;
-/// The growth per round trip, in packets, by which Reno with that factor gets as much as Reno with
-/// a factor of a half. RFC 9438, 4.3.
+/// The growth per round trip, in packets. With this growth and the factor [`BETA`], Reno gets as
+/// much as with the usual growth and a factor of a half. RFC 9438, 4.3.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// The number of bytes that may be in flight: slow start, then growth by a cubic function of the
@@ -52,7 +52,7 @@ impl Congestion {
         Self { window, exact, threshold: f64::MAX, packet, peak: 0.0, reduced_from: 0.0, epoch: None }
     }
 
-    /// Sets the length of packets.
+    /// Sets the length of packets. The window grows to at least four packets.
     pub(super) fn packet_is(&mut self, packet: u64) {
         self.packet = packet;
         self.set(self.exact.max((4 * packet) as f64));
@@ -68,7 +68,7 @@ impl Congestion {
     }
 
     /// Returns the number of bytes to send in a round trip: more than the window, so that pacing
-    /// does not keep it from growing.
+    /// does not keep the window from growing.
     pub(super) fn pace(&self) -> u64 {
         if self.exact < self.threshold { 2 * self.window } else { self.window + self.window / 4 }
     }
@@ -87,8 +87,8 @@ impl Congestion {
             Epoch { elapsed: 0, last: now, peak_at, reno: window }
         });
         let peak = self.peak;
-        // Time in which the window was not in use does not count: RFC 9438, 5.8.
-        // Threads may read the clock before they wait for each other.
+        // Time in which the window was not in use does not count: RFC 9438, 5.8. Threads may read
+        // the clock before they wait for each other, so `now` may be earlier than `last`.
         epoch.elapsed += now.saturating_sub(epoch.last).min(round_trip);
         epoch.last = epoch.last.max(now);
         let cubic = |nanoseconds: u64| {
@@ -109,14 +109,15 @@ impl Congestion {
     /// Notes the first loss among packets that were in flight together.
     pub(super) fn lost(&mut self) {
         let window = self.exact;
-        // Below the former peak, another connection has begun and needs room: RFC 9438, 4.7.
+        // A loss below the former peak means that another connection has begun and needs room: RFC
+        // 9438, 4.7.
         self.peak = if window < self.peak { window * (1.0 + BETA) / 2.0 } else { window };
         self.reduced_from = window;
         self.set((window * BETA).max((LEAST_PACKETS * self.packet) as f64));
         (self.threshold, self.epoch) = (self.exact, None);
     }
 
-    /// Notes that everything got lost for a long time: persistent congestion. RFC 9002, 7.6.
+    /// Notes that all packets got lost for a long time: persistent congestion. RFC 9002, 7.6.
     pub(super) fn collapsed(&mut self) {
         self.set((LEAST_PACKETS * self.packet) as f64);
         self.epoch = None;
@@ -129,7 +130,7 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Lets the window be used in full for so many round trips, and returns it in packets.
+    /// Lets the window be used in full for `count` round trips. Returns the window in packets.
     fn used(congestion: &mut Congestion, now: &mut u64, round_trip: u64, count: u64) -> u64 {
         for _ in 0..count {
             let packets = congestion.window() / 1000;

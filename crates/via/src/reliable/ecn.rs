@@ -1,13 +1,13 @@
-//! Explicit congestion notification: RFC 3168, and RFC 9000, 13.4. A network that supports it marks
-//! datagrams instead of losing them.
+//! Explicit congestion notification: RFC 3168, and RFC 9000, 13.4. A network that supports
+//! notification marks datagrams instead of losing them.
 
 use super::Marks;
 
-/// The number of datagrams after whose arrival the peer is told of the marks, unless one met
-/// congestion.
+/// The number of marked datagrams after which the peer gets a report of the marks. A mark of
+/// congestion is reported at once.
 const REPORTED_AFTER: u32 = 8;
-/// The number of long packets that the peer acknowledges without a report of marks, before the path
-/// counts as one that does not carry them.
+/// The number of long packets acknowledged without a report of marks, after which the path counts
+/// as one that carries no marks.
 const UNREPORTED_MAX: u32 = 64;
 
 /// The maximum length of packets whose marks may stay unread, in bytes.
@@ -16,7 +16,7 @@ pub(super) const UNREAD_MAX: u32 = 256;
 /// The notifications of both directions.
 #[derive(Debug, Default)]
 pub(super) struct Ecn {
-    // The marks that this end has received, and those of which it has told the peer.
+    // The marks that this end has received, and the marks that it has reported to the peer.
     received: Marks,
     told: Marks,
     // The latest report of the peer.
@@ -35,7 +35,7 @@ impl Ecn {
         self.received = received;
     }
 
-    /// Whether an acknowledgement of its own has to report marks soon.
+    /// Whether a separate acknowledgement has to report marks soon.
     pub(super) fn has_news(&self) -> bool {
         let since = self.received.capable.wrapping_sub(self.told.capable);
         self.received.congested != self.told.congested || since >= REPORTED_AFTER
@@ -68,20 +68,20 @@ impl Ecn {
         self.has_sent |= length > UNREAD_MAX as usize;
     }
 
-    /// Notes that so many long packets were acknowledged.
+    /// Notes that `long` long packets were acknowledged.
     pub(super) fn acknowledged(&mut self, long: u32) {
         self.unreported = self.unreported.saturating_add(long);
         self.is_off |= self.unreported > UNREPORTED_MAX;
     }
 
-    /// Notes that acknowledgements are overdue repeatedly. The path may lose datagrams with marks,
-    /// as long as none was reported.
+    /// Notes that acknowledgements are overdue repeatedly. If the peer has reported no marks so
+    /// far, the path may lose datagrams with marks, so none are sent any more.
     pub(super) fn overdue(&mut self) {
         self.is_off |= self.reported == Marks::default();
     }
 
     /// Whether datagrams are sent with marks. An end that only acknowledges would not notice that
-    /// the path loses them.
+    /// the path loses such datagrams.
     pub(super) fn is_on(&self) -> bool {
         self.has_sent && !self.is_off
     }

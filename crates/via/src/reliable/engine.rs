@@ -1,10 +1,10 @@
 //! Engines: one end of one connection.
 //!
-//! Data packets are numbered, and processed in the order of their numbers; packets that come early
-//! are kept. A packet is acknowledged after it was processed, so acknowledged data are in the
-//! peer's memory. Packets carry parts of operations, which are numbered as the sink numbers
-//! descriptors. A part is made anew from its descriptor for every transmission, so nothing is
-//! copied but into the packet itself.
+//! Data packets are numbered, and processed in the order of their numbers. Packets that arrive
+//! ahead of their turn are kept. A packet is acknowledged after it was processed, so acknowledged
+//! data are in the peer's memory. Packets carry parts of operations, which are numbered as the sink
+//! numbers descriptors. A part is made anew from its descriptor for every transmission, so the only
+//! copy is the one into the packet.
 
 mod perform;
 mod predict;
@@ -51,7 +51,7 @@ pub struct Engine {
     sending: Sending,
     receiving: Receiving,
     path: Path,
-    // The packet that is being sent in fragments, and the index of its next one.
+    // The packet that is being sent in fragments, and the index of its next fragment.
     fragment: (u64, u32),
     own: Own,
     target: Target,
@@ -101,15 +101,15 @@ pub struct Statistics {
 
 #[derive(Debug)]
 enum Phase {
-    /// The request is accepted, but the peer has not confirmed: holds the acceptance and the timer
+    /// The request is accepted, but the peer has not confirmed. Holds the acceptance and the timer
     /// of its repetition.
     Opening(Box<[u8]>, Repeat),
     Open,
     /// The local side has refused an operation of the peer, and the peer has not acknowledged the
     /// refusal yet.
     Refusing,
-    /// The connection is over. If there is a reason, packets of the peer are answered by a close
-    /// with it.
+    /// The connection is over. If there is a reason, each packet of the peer is answered by a close
+    /// with this reason.
     Over(Option<u8>),
 }
 
@@ -206,14 +206,15 @@ impl Engine {
         }
     }
 
-    /// Repeats these bytes, the acceptance, until the peer confirms.
+    /// Repeats the acceptance `accept` until the peer confirms.
     pub(super) fn open(&mut self, accept: Box<[u8]>, peers_window: u32) {
         self.sending.window_is(peers_window);
         self.liveness.waiting = Some(self.liveness.last_received);
         self.phase = Phase::Opening(accept, Repeat::new());
     }
 
-    /// Confirms the peer's acceptance, which took `round_trip` if that is known.
+    /// Confirms the peer's acceptance. `round_trip` is the time that the acceptance took, if it is
+    /// known.
     pub(super) fn confirm(&mut self, now: u64, peers_window: u32, round_trip: Option<u64>) {
         self.sending.window_is(peers_window);
         round_trip.into_iter().for_each(|took| self.sending.trip.sample(took));
@@ -245,13 +246,13 @@ impl Engine {
         [self.sending.next() as u32, self.receiving.expected() as u32]
     }
 
-    /// Whether every packet gets through or the connection ends.
+    /// Whether delivery is reliable: every packet gets through, or the connection ends.
     pub(super) fn is_reliable(&self) -> bool {
         self.is_reliable
     }
 
     /// Takes note that datagrams are guarded from now on, and therefore longer by `overhead` bytes.
-    /// Drops the packets that came early, because they may be forged.
+    /// Drops the packets that arrived ahead of their turn, because they may be forged.
     pub(super) fn is_guarded_by(&mut self, overhead: usize) {
         self.receiving.forget();
         self.path.reserve(overhead);
@@ -271,7 +272,7 @@ impl Engine {
     }
 
     /// Whether datagrams are sent with marks. Unreliable delivery would not learn of congestion,
-    /// and a handshake not whether the network loses datagrams with marks.
+    /// and a handshake would not learn whether the network loses datagrams with marks.
     pub(super) fn sends_marks(&self) -> bool {
         self.is_reliable && self.is_open() && self.sending.ecn.is_on()
     }

@@ -2,9 +2,9 @@
 //!
 //! The two ends derive the keys from messages over the existing connection. From then on, an end
 //! takes no datagram without a seal. The end that received the last of these messages knows that
-//! its peer has the keys, and seals every datagram that it sends. The other end does not know it,
-//! because its last message may have been lost. It seals its datagrams as soon as it receives a
-//! sealed one. Datagrams dropped meanwhile are sent again.
+//! its peer has the keys, and seals every datagram that it sends. The end that sent the last
+//! message does not know whether the message arrived. This end seals its datagrams as soon as it
+//! has received a sealed one. Datagrams dropped meanwhile are sent again.
 //!
 //! A sealed datagram ends with its *sequence*, which goes up by one with each datagram, and a code.
 //! The code also covers the number of the sender's first data packet under the keys, although the
@@ -25,8 +25,8 @@ const DROPS: usize = 32;
 /// The number of words that note the sequences received. Twice the 4,096 packets that may be in
 /// flight, because repeated packets and acknowledgements take sequences too.
 const WORDS: usize = 128;
-/// The number of sequences up to the highest one received that are told apart. One word less than
-/// the ring, because the window seldom begins with a word.
+/// The number of sequences, back from the highest one received, that are told apart. One word less
+/// than the ring, because the window seldom begins at the start of a word.
 const WINDOW: u64 = (WORDS as u64 - 1) * 64;
 
 /// The nonce of a datagram: unique among all datagrams of one sender.
@@ -38,7 +38,7 @@ pub struct Nonce {
     pub sequence: u64,
 }
 
-/// The keys of a connection. Each direction has its own, which may change with the sequence.
+/// The keys of a connection. Each direction has its own key, which may change with the sequence.
 pub trait Cipher: Send + fmt::Debug {
     /// Seals a datagram of this end, and encrypts it if the cipher encrypts. Sequences go up by one
     /// from call to call, so a cipher can change its keys with them.
@@ -124,8 +124,8 @@ impl<L: Link> Guarded<L> {
         Self { link, guarding: None }
     }
 
-    /// Guards the link from now on. The next data packets of this end and of the peer have these
-    /// numbers.
+    /// Guards the link from now on. `own` and `peers` are the numbers of the next data packets of
+    /// this end and of the peer.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
 //! The handshake that makes a connection: request, accept or reject, confirm.
 //!
-//! Each side chooses a random connection id, which tells its peer's packets from those of strangers
-//! and of the peer's earlier connections. The requesting side repeats its request until it gets an
-//! answer. The accepting side repeats its acceptance until a packet arrives that only the peer can
-//! have sent. So duplicates have no effect. Where anyone can send to the accepting side, it first
-//! asks for the request again, with a token (`token.rs`).
+//! Each side chooses a random connection id. The id tells the peer's packets from those of
+//! strangers and of the peer's earlier connections. The requesting side repeats its request until
+//! it gets an answer. The accepting side repeats its acceptance until a packet arrives that only
+//! the peer can have sent. So duplicates have no effect. Where anyone can send to the accepting
+//! side, this side first asks for the request again, with a token (`token.rs`).
 
 use super::packet::{self, Body, HANDSHAKE_MAX, Header, REASON_MAX, TOKEN, Token};
 use super::repeat::Repeat;

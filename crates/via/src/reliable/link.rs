@@ -40,7 +40,8 @@ pub trait Link: Send + fmt::Debug {
     /// An error of the network.
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error>;
 
-    /// Returns a file that is readable from now on whenever a datagram has arrived.
+    /// Returns a file that is readable from now on whenever a datagram has arrived. `None` if the
+    /// link has to be polled.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
     /// Returns a file as [`Self::file`] does, for one sleep. [`Self::end_sleep`] always follows. If
@@ -59,8 +60,8 @@ pub trait Link: Send + fmt::Debug {
     /// Finds out whether the network has given this end another address, since the peer is silent.
     fn find_moved(&mut self) {}
 
-    /// Sends datagrams with or without marks from now on: see [`Marks`]. Does nothing where the
-    /// network carries none.
+    /// Sends datagrams with or without marks from now on: see [`Marks`]. Does nothing if the
+    /// network carries no marks.
     fn send_marks(&mut self, sends: bool) {
         let _ = sends;
     }
@@ -78,7 +79,7 @@ pub trait Link: Send + fmt::Debug {
     /// Returns the peer's name, for people.
     fn peer(&self) -> String;
 
-    /// Returns the address of this end, as the peer sees it, where it is known.
+    /// Returns the address of this end, as the peer sees it, if the address is known.
     fn local(&self) -> Option<String> {
         None
     }
@@ -130,7 +131,7 @@ macro_rules! forward_wire {
     };
 }
 
-/// Forwards the methods of [`Link`] about sleep, as [`forward_wire`] does others.
+/// Forwards the methods of [`Link`] about sleep, as [`forward_wire`] forwards the others.
 macro_rules! forward_sleep {
     ($this:ident => $link:expr) => {
         fn file(&self) -> Option<std::sync::Arc<rustix::fd::OwnedFd>> {

@@ -1,21 +1,21 @@
 //! The packets of a client whose address may have changed on the way, as address translators (NAT)
 //! change it.
 //!
-//! A client that hears nothing says that it may have moved. If its address is still the same, the
-//! packet arrives at the connection, which ignores it. Otherwise it arrives at the listener, which
-//! sends a token to the new address. Once the client has returned the token, the listener has the
-//! connection send there.
+//! A client that receives nothing says that it may have moved. If its address is still the same,
+//! the packet arrives at the connection, which ignores it. Otherwise the packet arrives at the
+//! listener, which sends a token to the new address. Once the client has returned the token, the
+//! listener has the connection send to the new address.
 //!
-//! The packet also arrives at a listener that does not know the connection, because its process was
-//! restarted on the port. This listener answers by a rejection. The rejection may be forged, so it
-//! is a hint, as a host's report of a closed port is.
+//! The packet also arrives at a listener that does not know the connection, for example after a
+//! restart of the server's process. This listener answers by a rejection. The rejection may be
+//! forged, so it only counts as a hint, like a host's report of a closed port.
 
 use super::packet::{self, Body, Header, MOVED_LENGTH, REJECTION_LENGTH, RETRY_LENGTH, TOKEN, Token};
 
 /// A listener's judgement of a client's claim that it may have moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claimed {
-    /// No connection has the listener's id.
+    /// No connection of the listener has the id.
     Unknown,
     /// The connection is another client's, or must not move to the client's address.
     Forbidden,

@@ -1,8 +1,8 @@
 //! A provider over any datagram network with addresses and ports: UDP, or a similar one.
 //!
 //! A listener has a port, and so has each end of a connection. A peer sends its request to the
-//! listener's port, and the acceptance comes from the port of the new connection: the request's
-//! random id identifies it.
+//! listener's port. The acceptance comes from the port of the new connection, and has the request's
+//! random id.
 
 use super::packet::{self, Body};
 use super::{Admission, AdmittedRequest, Link, RefusalObserver, Settings, accept, connect};
@@ -27,7 +27,7 @@ pub trait Network: Send + Sync + fmt::Debug + 'static {
     /// The socket of a port.
     type Socket: DatagramSocket + 'static;
 
-    /// Opens a port; 0 stands for any free one.
+    /// Opens a port; 0 stands for any free port.
     ///
     /// # Errors
     ///
@@ -40,12 +40,12 @@ pub trait Network: Send + Sync + fmt::Debug + 'static {
     /// Returns the settings of engines over the network.
     fn settings(&self) -> &Settings;
 
-    /// Returns the artificial faults of the network, at this end.
+    /// Returns the artificial faults of the network at this end, if there are any.
     fn fault(&self) -> Option<&Conditions> {
         None
     }
 
-    /// Returns the observer of refused connection requests.
+    /// Returns the observer of refused connection requests, if there is one.
     fn refusal_observer(&self) -> Option<RefusalObserver> {
         None
     }
@@ -77,7 +77,8 @@ pub trait DatagramSocket: Send + fmt::Debug {
     /// As [`Link::receive`].
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error>;
 
-    /// Returns a file that is readable from now on whenever a datagram has arrived.
+    /// Returns a file that is readable from now on whenever a datagram has arrived. `None` if the
+    /// socket has to be polled.
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
     /// As [`Link::prepare_sleep`].
@@ -195,8 +196,8 @@ impl<S: DatagramSocket> Link for NetworkLink<S> {
     }
 }
 
-/// Whether the datagram accepts the request with that id. Only hosts that have seen the request can
-/// know the id.
+/// Whether the datagram accepts the request `id`. Only hosts that have seen the request can know
+/// the id.
 fn is_acceptance(datagram: &[u8], id: u64) -> bool {
     packet::parse(datagram).is_ok_and(|(header, body)| header.to == id && matches!(body, Body::Accept { .. }))
 }
@@ -212,11 +213,12 @@ struct Listener<N: Network> {
 }
 
 impl<N: Network> Listener<N> {
-    /// Returns the next new request of a proved peer, if it is among the next datagrams.
+    /// Returns the next new request of a peer with a proved address, if one is among the next
+    /// datagrams.
     fn next(&mut self) -> Option<AdmittedRequest> {
         for _ in 0..UNUSABLE_MAX {
             let mut socket = lock(&self.socket);
-            // An error concerns a single datagram. Later calls receive the others.
+            // An error concerns a single datagram. Later calls receive the other datagrams.
             let Ok(Some((length, from))) = socket.receive_from(&mut self.datagram) else { break };
             let send = |answer: &[u8]| drop(socket.send_to(answer, from));
             let request = self.admission.take(from, &self.datagram[..length], send);
@@ -292,7 +294,7 @@ impl<N: Network> Incoming for ReceivedRequest<N> {
                     None => {
                         accept(link, settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)
                     }
-                    // The peer's number differs, so that the two ends lose different datagrams.
+                    // The two ends have different numbers, so that they lose different datagrams.
                     Some(fault) => {
                         let link = FaultLink::new(link, fault, 1)?;
                         accept(link, settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)

@@ -16,7 +16,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// The time for which hints that nothing listens must last before they count.
 const HINTS: Duration = Duration::from_millis(50);
 
-/// Asks the other end of a link for a connection, and waits for its answer. `id` is a random
+/// Asks the other end of a link for a connection, and waits for the answer. `id` is a random
 /// number.
 ///
 /// # Errors
@@ -72,9 +72,9 @@ pub fn connect<L: Link>(
     }
 }
 
-/// Accepts a request over a link to the requesting peer, and waits for its confirmation. Gives up
-/// once `is_wanted` returns false, which is called at least as often as the acceptance is repeated.
-/// `id` is a random number.
+/// Accepts a request over a link to the requesting peer, and waits for the peer's confirmation.
+/// Gives up once `is_wanted` returns false. `is_wanted` is called at least as often as the
+/// acceptance is repeated. `id` is a random number.
 ///
 /// # Errors
 ///

@@ -2,10 +2,10 @@
 
 use super::timing::RoundTrip;
 
-/// The distance of overtaking after which a packet counts as lost, as long as the network has kept
-/// the order. RFC 8985, 6.2; RFC 9002, 6.1.1.
+/// The number of transmissions by which a packet must be overtaken to count as lost, as long as the
+/// network has kept the order. RFC 8985, 6.2; RFC 9002, 6.1.1.
 const DISTANCE: u64 = 3;
-/// The minimum time for which later packets may overtake one, in nanoseconds.
+/// The minimum of the time in which an overtaken packet may still arrive, in nanoseconds.
 const WAIT_MIN: u64 = 100_000;
 /// The maximum of that time, in quarters of the shortest round trip.
 const QUARTERS_MAX: u64 = 4;
@@ -26,7 +26,7 @@ pub(super) struct Overtaking {
 }
 
 impl Overtaking {
-    /// Begins with a further acknowledgement.
+    /// Begins to evaluate another acknowledgement.
     pub(super) fn begin(&mut self) {
         self.newest_before = self.newest;
     }
@@ -58,7 +58,7 @@ impl Overtaking {
         transmission < self.newest
     }
 
-    /// Returns the time from which an overtaken packet counts as lost.
+    /// Returns the time from which an overtaken packet counts as lost; 0 for at once.
     pub(super) fn lost_at(&self, (transmission, sent): (u64, u64), trip: &RoundTrip) -> u64 {
         if self.quarters == 0 && transmission + DISTANCE <= self.newest {
             return 0;

@@ -2,12 +2,12 @@
 
 /// The number of packets that pass at once.
 const BURST_PACKETS: u64 = 10;
-/// The packets of this time, in nanoseconds, pass at once if they are more than [`BURST_PACKETS`],
-/// because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes.
+/// A time in nanoseconds. The packets of this time pass at once if they are more than
+/// [`BURST_PACKETS`], because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes.
 const BURST_TIME: u64 = 1_000_000;
 const BURST_BYTES: u64 = 64 << 10;
 
-/// The rate of a connection: so many bytes in so many nanoseconds.
+/// The rate of a connection: `bytes` bytes in `time` nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     pub(super) bytes: u64,
@@ -47,10 +47,10 @@ impl Pacing {
         (self.level, self.at) = (self.level(now, rate) + length, now);
     }
 
-    /// Returns the time to wait for if a packet may not be sent now. By then several packets may be
-    /// sent, so that a fast connection does not need a timer for each packet.
+    /// Returns `None` if a packet may be sent now, or else the time to wait for. Several packets
+    /// may be sent at that time, so that a fast connection does not need a timer for each packet.
     pub(super) fn wait(&self, now: u64, (length, packet): (u64, u64), rate: Rate) -> Option<u64> {
-        // A packet that is sent again may be longer than packets are now.
+        // A packet that is sent again may be longer than new packets are now.
         let (level, burst) = (self.level(now, rate), rate.burst(packet).max(length));
         if level + length <= burst {
             return None;

@@ -33,7 +33,7 @@ pub const REASON_MAX: usize = 256;
 pub const HANDSHAKE_MAX: usize = HEADER + request::FIXED + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
 
 /// The maximum number of data packets in flight, from the oldest unacknowledged one on. With
-/// packets of 1200 bytes, that is more than 100 Mbit/s need for a round trip of 250 ms.
+/// packets of 1200 bytes, this is more than a rate of 100 Mbit/s needs over a round trip of 250 ms.
 pub const PACKETS_MAX: u64 = 4096;
 /// The maximum length of the words behind an acknowledgement, in bytes. Together with the word in
 /// the header, they have a bit for each packet in flight.
@@ -69,14 +69,16 @@ const PLACED: u8 = 4;
 pub struct Header {
     /// The receiver's connection id; 0 in a request.
     pub to: u64,
-    /// The number of a data packet or of the packet that a fragment belongs to, 0 for others.
+    /// The number of a data packet or of the packet that a fragment belongs to; 0 in other packets.
     pub number: u32,
-    /// The number of the next data packet that the sender expects: it has processed all before.
+    /// The number of the next data packet that the sender expects. The sender has processed all
+    /// packets before it.
     pub ack: u32,
     /// Bit `i`: packet `ack + 1 + i` has arrived.
     pub sack: u64,
-    /// The number of bytes of datagrams that the sender keeps until it looks at them. No more may
-    /// be in flight to it from `ack` on; over long round trips, a multiple.
+    /// The number of bytes of datagrams that the sender keeps until it looks at them. No more bytes
+    /// may be in flight to the sender from `ack` on. Over long round trips, a multiple of the
+    /// number may be in flight.
     pub window: u32,
 }
 
@@ -156,7 +158,7 @@ pub enum Body<'a> {
         /// The token; zeros while the sender has none.
         token: Token,
     },
-    /// Acknowledges by its header, and by further words of the selective acknowledgement.
+    /// Acknowledges by the header, and by further words of the selective acknowledgement.
     Ack {
         /// The words, of eight bytes each: see `Sack`.
         further: &'a [u8],
@@ -170,7 +172,7 @@ pub enum Body<'a> {
     },
     /// Asks for an `Ack` or `Marked` at once.
     Ping,
-    /// Tests whether packets of its length get through.
+    /// Tests whether packets of the probe's length get through.
     Probe,
     /// Confirms a probe.
     Probed {
@@ -203,7 +205,7 @@ pub enum BadPacket {
     Short,
     /// The checksum is wrong.
     Damaged,
-    /// The version is another one.
+    /// The version is not [`VERSION`].
     Version,
     /// The kind of packet does not exist.
     Kind,
@@ -372,7 +374,7 @@ impl DataHeader {
         DATA_HEADER + if self.place.is_some() { PLACE } else { 0 }
     }
 
-    /// Returns the reason of a refused operation.
+    /// Returns the reason of a refused operation. `None` if the packet has no valid reason.
     pub fn refusal(&self) -> Option<Refusal> {
         Some(match self.immediate? {
             1 => Refusal::ReceiverNotReady,
@@ -416,7 +418,7 @@ pub fn seal(packet: &mut [u8]) -> usize {
 }
 
 /// Writes a data packet except for its payload and checksum. Returns the offset of the payload.
-/// `into` has room for it.
+/// `into` has room for the packet.
 pub(super) fn put_data(into: &mut [u8], header: &Header, data: &DataHeader) -> usize {
     let flag = |is_set, flag| if is_set { flag } else { 0 };
     let flags =
@@ -435,7 +437,7 @@ pub(super) fn put_data(into: &mut [u8], header: &Header, data: &DataHeader) -> u
     data.header_length()
 }
 
-/// Writes a packet that has no payload of a descriptor. Returns its length.
+/// Writes a packet. Returns its length.
 ///
 /// # Errors
 ///

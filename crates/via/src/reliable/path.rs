@@ -1,7 +1,7 @@
 //! Packet lengths: a connection begins with a length that every path takes, and probes for a longer
-//! one. If long packets stop getting through, it begins again. RFC 8899.
+//! one. If long packets stop getting through, the connection begins again. RFC 8899.
 
-/// The number of probes of one length that must get lost before it counts as too long.
+/// The number of probes of one length that must get lost before the length counts as too long.
 const TRIES: u32 = 2;
 /// The resolution of the search, in bytes.
 const STEP: usize = 32;
@@ -60,7 +60,8 @@ impl Path {
         self.current
     }
 
-    /// Whether a packet of that length, and the current length, exceed what every path takes.
+    /// Whether both a packet of `length` bytes and the current length exceed the length that every
+    /// path takes.
     pub(super) fn may_exceed(&self, length: usize) -> bool {
         self.current.min(length) > self.base
     }
@@ -70,7 +71,8 @@ impl Path {
         self.due
     }
 
-    /// Returns the packet to send now. The answer to a probe is overdue after `timeout`.
+    /// Returns the packet to send now, if one is due. The answer to a probe is overdue after
+    /// `timeout`.
     pub(super) fn test(&mut self, now: u64, timeout: u64) -> Option<Test> {
         if self.due.is_none_or(|due| now < due) {
             return None;
@@ -115,9 +117,9 @@ impl Path {
         true
     }
 
-    /// Notes that packets of the current length seem to get lost. The search begins again when a
-    /// packet of the peer arrives, with the length that was current: an interruption of the path
-    /// looks the same.
+    /// Notes that packets of the current length seem to get lost. When a packet of the peer
+    /// arrives, the search begins again with the length that was current, because an interruption
+    /// of the path looks the same.
     pub(super) fn suspect(&mut self) {
         self.candidate = self.current;
         (self.current, self.tries, self.due, self.waits) = (self.base, 0, None, true);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const BATCH: usize = 32;
 /// The number of predicted packets after which everything else is checked.
 const EXPECTED: u32 = 64;
-/// The time after which a datagram is offered again that the link had no room for.
+/// The time after which a datagram that the link had no room for is offered again.
 const FULL: Duration = Duration::from_micros(200);
 
 /// An [`Engine`] and the [`Link`] that it works over.

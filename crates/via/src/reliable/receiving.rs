@@ -76,8 +76,7 @@ impl Receiving {
         if self.early.is_empty() { 0 } else { self.bits(self.expected + 1) }
     }
 
-    /// Whether packets came early that the first word of the selective acknowledgement does not
-    /// reach.
+    /// Whether some early packets lie beyond the first word of the selective acknowledgement.
     pub(super) fn has_further(&self) -> bool {
         self.early.last_key_value().is_some_and(|(last, _)| last - self.expected > 64)
     }
@@ -91,7 +90,7 @@ impl Receiving {
         &into[..8 * count]
     }
 
-    /// Returns the bits of 64 packets.
+    /// Returns the bits of the 64 packets from `from` on.
     fn bits(&self, from: u64) -> u64 {
         let at = (from % PACKETS_MAX) as usize;
         let (word, shift) = (at / 64, at % 64);
@@ -177,8 +176,8 @@ impl Receiving {
         }
     }
 
-    /// Keeps the fragment `index` of packet `number`, which has `length` bytes. Returns the packet
-    /// if it is complete now.
+    /// Keeps the fragment `index` of packet `number`. The whole packet has `length` bytes. Returns
+    /// the packet if it is complete now.
     pub(super) fn keep_fragment(
         &mut self,
         number: u64,
@@ -246,7 +245,7 @@ impl Receiving {
         self.ack_due = Some(now);
     }
 
-    /// Notes that a packet was made that acknowledges everything.
+    /// Notes that a packet was made that acknowledges all processed packets.
     pub(super) fn acknowledged(&mut self) {
         (self.unanswered, self.unanswered_bytes, self.ack_due) = (0, 0, None);
     }

@@ -29,8 +29,8 @@ impl Repeat {
         true
     }
 
-    /// Returns the time that the answer took which arrives now. `None` if the packet was repeated,
-    /// because the answer may belong to any of the transmissions.
+    /// Returns the time that an answer has taken that arrives now. `None` if the packet was
+    /// repeated, because the answer may belong to any of the transmissions.
     pub(super) fn round_trip(&self, now: u64) -> Option<u64> {
         self.sent_once.map(|sent| now.saturating_sub(sent))
     }

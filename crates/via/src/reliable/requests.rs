@@ -1,5 +1,5 @@
 //! The requests that a listener knows: those that are being answered, whose number is limited, and
-//! the last ones that were answered. All of them have come from a proved address.
+//! the last ones that were answered. All of them have come from proved addresses.
 
 use super::TOKEN_LIFETIME;
 use crate::host::Host;
@@ -28,8 +28,8 @@ pub(super) type RequestName = (SocketAddr, u64);
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pending: HashMap<RequestName, Pending>,
-    // The answered requests, with their rejections. New ones enter the first table. When that is
-    // full, or after `TOKEN_LIFETIME`, it replaces the second.
+    // The answered requests, with their rejections. New ones enter the first table. When the
+    // first table is full, or after `TOKEN_LIFETIME`, it replaces the second.
     answered: [HashMap<RequestName, Option<Arc<[u8]>>>; 2],
     turned: Option<Instant>,
 }
@@ -42,7 +42,7 @@ struct Pending {
     revocation: Arc<Revocation>,
 }
 
-/// The reason why a request had to yield, once it had to.
+/// The reason why a request had to yield its place. Empty while it has not.
 pub(super) type Revocation = OnceLock<&'static str>;
 
 /// The way to treat a request.
@@ -192,7 +192,7 @@ mod tests {
         let soon = now + YIELDS_AFTER - Duration::from_millis(1);
         assert!(matches!(requests.arrived(soon, late), Treatment::Refuse(TOO_MANY_OF_HOST)));
         assert!(revoked().is_empty());
-        // A full host takes no place of another.
+        // A host without free places takes no place from another host.
         assert!(is_answered(&requests.arrived(now + YIELDS_AFTER, (SocketAddr::from(([10, 0, 0, 2], 1)), 1))));
         assert!(revoked().is_empty());
         assert!(is_answered(&requests.arrived(now + YIELDS_AFTER, late)));

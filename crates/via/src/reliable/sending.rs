@@ -27,7 +27,7 @@ const PACED_TRIP_MIN: u64 = 1_000_000;
 const ASSUMED_TRIP: u64 = 333_000_000;
 
 /// The assumed interval between the receiver's looks at its socket, in nanoseconds. Over longer
-/// round trips packets arrive spread out, so only a share waits there.
+/// round trips packets arrive spread out, so only a share of them waits in the socket at a time.
 const LOOK: u64 = 10_000_000;
 
 /// The content of a data packet: enough to make it again.
@@ -63,7 +63,7 @@ struct Packet {
     sent: u64,
 }
 
-/// The new information in an acknowledgement: packets that were not known to have arrived.
+/// The new information in an acknowledgement: the packets whose arrival was not known before.
 #[derive(Default)]
 struct NewlyAcked {
     bytes: u64,
@@ -106,7 +106,8 @@ impl NewlyAcked {
     }
 }
 
-/// The packets of one direction that are not acknowledged.
+/// The packets of one direction, from the oldest unacknowledged one on, and the state of their
+/// transmission.
 #[derive(Debug)]
 pub(super) struct Sending {
     first: u64,
@@ -119,7 +120,7 @@ pub(super) struct Sending {
     transmissions: u64,
     overtaking: Overtaking,
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
-    // that were sent before belong to that reduction and cause no further one.
+    // that were sent before it belong to that reduction and cause no further one.
     reduced_at: u64,
     // The receiver's window, in bytes.
     window: u64,
@@ -129,7 +130,7 @@ pub(super) struct Sending {
     // overdue.
     expires: Option<u64>,
     // The number of overdue acknowledgements in a row, and the number of packets that are to be
-    // sent again because of the last.
+    // sent again because of the last overdue one.
     timeouts: u32,
     probes: u8,
     pub(super) trip: RoundTrip,
@@ -205,8 +206,8 @@ impl Sending {
         self.congestion.packet_is(self.packet);
     }
 
-    /// Returns the time until which a packet waits that [`Self::has_room`] or [`Self::repeat`] has
-    /// held back because of pacing alone.
+    /// Returns the time until which pacing alone holds back a packet, as [`Self::has_room`] or
+    /// [`Self::repeat`] has found. `None` if pacing holds back no packet.
     pub(super) fn paced_until(&self) -> Option<u64> {
         self.paced_until
     }
@@ -379,9 +380,9 @@ impl Sending {
         Some(())
     }
 
-    /// Draws the conclusions from packets that have arrived. Only they postpone the timeout (RFC
-    /// 6298, 5.3). Otherwise, two ends that repeat their acknowledgements to each other would never
-    /// notice a loss.
+    /// Draws the conclusions from packets that have arrived. Only such packets postpone the timeout
+    /// (RFC 6298, 5.3). Otherwise, two ends that repeat their acknowledgements to each other would
+    /// never notice a loss.
     fn progressed(&mut self, now: u64, newly: &NewlyAcked, was_full: bool) {
         self.in_flight -= newly.in_flight;
         self.lost -= newly.lost;
@@ -390,8 +391,8 @@ impl Sending {
             self.long_losses = 0;
         }
         let timeouts = std::mem::take(&mut self.timeouts);
-        // After a timeout, an acknowledgement was lost or answers a repeated packet: in both cases
-        // packets that were sent once have arrived earlier than it says.
+        // After a timeout, an acknowledgement was lost or answers a repeated packet. In both cases,
+        // packets that were sent once have arrived earlier than the acknowledgement suggests.
         if newly.transmission > 0 && timeouts == 0 {
             self.trip.sample(now.saturating_sub(newly.sent));
         }
@@ -408,8 +409,8 @@ impl Sending {
         self.start_timer(now);
     }
 
-    /// Marks packets as lost that were overtaken by later packets. Returns whether there are any
-    /// for which the congestion window was not reduced yet.
+    /// Marks packets as lost that were overtaken by later packets. Returns whether the congestion
+    /// window was reduced for any of them.
     #[inline]
     fn find_losses(&mut self, now: u64) -> bool {
         self.loss_due = None;
@@ -457,8 +458,8 @@ impl Sending {
         self.expires = self.loss_due.or(overdue);
     }
 
-    /// Does what is due: looks for lost packets, or has packets sent again whose acknowledgement is
-    /// overdue.
+    /// Does what is due: looks for lost packets, or prepares to repeat packets whose
+    /// acknowledgement is overdue.
     pub(super) fn tick(&mut self, now: u64) {
         if self.expires.is_none_or(|expires| now < expires) {
             return;
@@ -513,8 +514,8 @@ mod tests {
         sending
     }
 
-    /// Lets acknowledgements be overdue so many times, and sends what has to be sent again. Returns
-    /// the time and the numbers of these packets.
+    /// Lets acknowledgements be overdue `times` times, and sends the packets that have to be sent
+    /// again. Returns the time and the numbers of these packets.
     fn overdue(sending: &mut Sending, times: u32) -> (u64, Vec<u64>) {
         let (mut now, mut numbers) = (0, Vec::new());
         for _ in 0..times {

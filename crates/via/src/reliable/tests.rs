@@ -207,7 +207,7 @@ pub(super) struct Line {
     pub(super) rate: u64,
     /// The number of bytes that may wait for a line with a rate. Further datagrams are lost.
     pub(super) queue: u64,
-    /// The number of bytes from which on the line marks datagrams instead; 0 for no marks.
+    /// The number of waiting bytes from which on the line marks datagrams; 0 for no marks.
     pub(super) marks_from: u64,
 }
 
@@ -368,7 +368,7 @@ impl Net {
         self.step_to(u64::MAX)
     }
 
-    /// Takes one step of time, up to `limit`.
+    /// Takes one step of time, up to `limit`. Returns `false` when no event is left.
     fn step_to(&mut self, limit: u64) -> bool {
         self.flush();
         let due = self.ends.iter().filter_map(|end| end.engine.due()).min();
@@ -433,7 +433,7 @@ pub(super) fn pattern(number: u64, length: u32) -> Vec<u8> {
     (0..length).map(|at| (number as u32).wrapping_mul(31).wrapping_add(at.wrapping_mul(at) >> 5) as u8).collect()
 }
 
-/// Makes a descriptor that sends these bytes.
+/// Adds a segment with these bytes to a descriptor.
 pub(super) fn carrying(descriptor: Box<Descriptor>, bytes: &[u8]) -> Box<Descriptor> {
     let region = region(bytes.len(), Access::LOCAL);
     region.memory.write(0, bytes).unwrap();

@@ -19,7 +19,7 @@ pub(super) struct RoundTrip {
 
 impl RoundTrip {
     /// Makes an estimator. The timeout exceeds the round trip by `least` at least, and is at most
-    /// `most`. Doubling makes it no longer than `backoff_max`.
+    /// `most`. Doubling does not raise the timeout above `backoff_max`.
     pub(super) fn new(least: u64, most: u64, backoff_max: u64) -> Self {
         let most = most.max(least);
         Self { smoothed: None, variation: 0, latest: 0, shortest: 0, least, most, backoff_max, doubled: 0 }
@@ -42,7 +42,7 @@ impl RoundTrip {
     }
 
     /// Notes that a repeated packet was acknowledged `took` after its first transmission. The round
-    /// trip is at most that (RFC 6298, section 3), so a timeout doubled beyond it is halved.
+    /// trip is at most `took` (RFC 6298, section 3), so a timeout doubled beyond it is halved.
     pub(super) fn answered_within(&mut self, took: u64) {
         while self.doubled > 0 && self.once() << (self.doubled - 1) > took.saturating_add(self.least) {
             self.doubled -= 1;

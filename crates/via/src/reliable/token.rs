@@ -6,8 +6,8 @@
 //! RFC 9000, 8.1.2.
 //!
 //! A token contains the number of its key's period, the number of the token, and a code over both,
-//! the source of the request and the requesting side's connection id. So it holds for this source,
-//! for this connection, and for some seconds.
+//! the source of the request and the requesting side's connection id. So the token holds for this
+//! source, for this connection, and for some seconds.
 
 use super::handshake::Answering;
 use super::packet::{self, Body, Header, RETRY_LENGTH, TOKEN, Token};
@@ -18,16 +18,16 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The time for which a key makes tokens, in nanoseconds. They are accepted in the period after it,
-/// too.
+/// The time for which a key makes tokens, in nanoseconds. The tokens are accepted in the next
+/// period, too.
 const PERIOD: u64 = 5_000_000_000;
 /// The maximum time for which a token is accepted.
 pub const TOKEN_LIFETIME: Duration = Duration::from_nanos(2 * PERIOD);
 /// The length of the numbers at the beginning of a token, in bytes. The numbers are the nonce of
 /// the token's authentication code.
 const NUMBERS: usize = 12;
-/// The nonce by which a key makes the next key. No token has it: `rotate` never
-/// reaches this period.
+/// The nonce by which a key makes the next key. No token has this nonce, because `rotate` never
+/// reaches the period in it.
 const NEXT_KEY: [u8; NUMBERS] = [0xff; NUMBERS];
 
 /// The accepting side's verdict about a request.
@@ -35,7 +35,7 @@ const NEXT_KEY: [u8; NUMBERS] = [0xff; NUMBERS];
 pub enum Judged {
     /// The request has a valid token: its sender receives at its address.
     Proved(Answering),
-    /// The request has none. This datagram asks for a repetition with a token.
+    /// The request has no valid token. This datagram asks for a repetition with a token.
     Unproved([u8; RETRY_LENGTH]),
 }
 
@@ -45,7 +45,8 @@ pub enum Moved {
     /// The client receives at its new address. The number of its token tells later claims from
     /// earlier ones.
     Proved(u64),
-    /// The client has not shown that. This datagram asks it to.
+    /// The client has not shown so far that it receives there. This datagram asks the client to
+    /// show it.
     Unproved([u8; RETRY_LENGTH]),
 }
 
@@ -54,7 +55,7 @@ pub struct Tokens {
     // The first period is 1, so a token of zeros belongs to no period.
     period: u32,
     key: ChaCha20Poly1305,
-    // The key of the period before, if that had one.
+    // The key of the previous period, if that period had one.
     previous: Option<ChaCha20Poly1305>,
     // The number of tokens made. With the period, it makes the nonce of each token unique.
     made: u64,
@@ -66,8 +67,8 @@ impl Tokens {
         Self { period: 1, key: ChaCha20Poly1305::new(&Key::from(key)), previous: None, made: 0 }
     }
 
-    /// Judges a datagram from `from`. `now` is the time since `new`, in nanoseconds.
-    /// Returns `None` for a datagram that is no request, which gets no answer.
+    /// Judges a datagram from `from`. `now` is the time since `new`, in nanoseconds. Returns `None`
+    /// for a datagram that is no request, which gets no answer.
     pub fn judge(&mut self, now: u64, from: SocketAddr, datagram: &[u8]) -> Option<Judged> {
         let (header, body) = packet::parse(datagram).ok()?;
         let Body::Request { from: id, token, .. } = body else { return None };
@@ -79,9 +80,9 @@ impl Tokens {
         self.retry(id, &subject).map(Judged::Unproved)
     }
 
-    /// Judges whether the client of a connection has moved to `from`. `token` is that of its
-    /// packet, and `ids` are the connection's: this end's and the client's. `None` if there is
-    /// nothing to say.
+    /// Judges whether the client of a connection has moved to `from`. `token` is the token in the
+    /// client's packet. `ids` are the connection ids of this end and of the client. Returns `None`
+    /// if no answer can be made.
     pub fn judge_moved(&mut self, now: u64, from: SocketAddr, token: &Token, ids: [u64; 2]) -> Option<Moved> {
         self.rotate(now);
         let subject = subject(Purpose::Move, from, ids[0]);
@@ -100,7 +101,7 @@ impl Tokens {
         Some(retry)
     }
 
-    /// Goes over to the key of the period of this time.
+    /// Changes to the key of the period of `now`.
     fn rotate(&mut self, now: u64) {
         let period = u32::try_from(now / PERIOD).unwrap_or(u32::MAX - 2) + 1;
         if period <= self.period {
@@ -153,9 +154,9 @@ impl fmt::Debug for Tokens {
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Purpose {
-    /// A connection. The client has drawn its id.
+    /// A connection. The client chose the connection id.
     Request,
-    /// The move of a connection to another address. The accepting side has drawn its id.
+    /// The move of a connection to another address. The accepting side chose the connection id.
     Move,
 }
 

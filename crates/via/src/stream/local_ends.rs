@@ -1,6 +1,6 @@
-//! The IP addresses and ports that captures show for streams over Unix sockets, which have none of
-//! their own. The address contains the process id: process 4711 is 127.0.18.103. A server's port is
-//! the protocol's well-known one, and each stream of a client has a port of its own.
+//! The IP addresses and ports that captures show for streams over Unix sockets, which have no such
+//! addresses. The address contains the process id: process 4711 is 127.0.18.103. A server's port is
+//! the protocol's well-known port, and each stream of a client has a port of its own.
 
 use crate::Error;
 use crate::wrap::{Ends, SharedCapture};
@@ -29,7 +29,7 @@ fn names_of(capture: &SharedCapture, pid: u32) -> String {
     format!("{}/client/{pid}/", capture.id())
 }
 
-/// Returns the ends of a stream between this process and process `peer`.
+/// Returns the ends of a stream between this process and the process `peer`.
 pub(super) fn of(
     capture: &SharedCapture,
     socket: &impl AsFd,

@@ -58,16 +58,16 @@ struct Attendance {
 }
 
 /// The number of looks without another thread at work after which the attendant leaves a VI to the
-/// threads that sleep on it. It then serves only the VI's timers.
+/// threads that sleep on it. The attendant then serves only the VI's timers.
 const QUIET: u32 = 8;
 /// The first and the longest interval between the attendant's looks at a VI on which it finds other
 /// threads at work.
 ///
 /// The first interval limits how late the attendant notices that no thread serves the VI any more.
-/// Each further time that it finds a thread at work doubles the interval, up to the longest,
-/// because each look wakes the attendant. If it wakes on the processor of a thread that polls a
-/// socket, the kernel may defer the processing of received packets to a kernel thread, which waits
-/// until the poller's time slice is up: milliseconds.
+/// Each further time that the attendant finds a thread at work doubles the interval, up to the
+/// longest, because each look wakes the attendant. If it wakes on the processor of a thread that
+/// polls a socket, the kernel may defer the processing of received packets to a kernel thread,
+/// which waits until the poller's time slice is up: milliseconds.
 const TICK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
 /// The interval between looks at a VI whose connection has ended. The VI's file is not used then:
 /// it may be readable for ever, and tells nothing.
@@ -136,8 +136,8 @@ impl ViCore {
         Ok(core)
     }
 
-    /// Releases what a destroyed VI uses. Its completion queues and the attendant may still look at
-    /// it.
+    /// Releases the resources of a destroyed VI. Its completion queues and the attendant may still
+    /// look at the VI.
     pub(super) fn retire(&self) {
         self.disconnect();
         for queue in self.completion_queues() {
@@ -304,8 +304,8 @@ impl ViCore {
         Ok(queues.looked_at.as_deref().map(look))
     }
 
-    /// Returns the oldest completed descriptor of a queue. An error is the reason why the
-    /// connection is over; the queue then has no more completed descriptors.
+    /// Returns the oldest completed descriptor of a queue, if there is one. An error is the reason
+    /// why the connection is over; the queue then has no more completed descriptors.
     pub(super) fn done(&self, which: Queue, now: Instant) -> Result<Option<Box<Descriptor>>, Ended> {
         let mut inner = self.lock();
         if let Some(done) = inner.queues.line(which).done.pop_front() {
@@ -319,7 +319,7 @@ impl ViCore {
         }
     }
 
-    /// Returns the peer's name, where the VI has a port.
+    /// Returns the peer's name, or "nobody" if the VI has no port.
     pub(crate) fn peer(&self) -> String {
         self.lock().port.as_ref().map_or_else(|| "nobody".to_owned(), |port| port.peer())
     }
@@ -332,7 +332,7 @@ impl ViCore {
     }
 
     /// Notes that a thread serves the VI. If the attendant sleeps until something arrives, it is
-    /// woken, and looks at intervals again, to see whether threads go on serving the VI.
+    /// woken. It then looks at intervals again, to see whether threads go on serving the VI.
     fn relieve(&self, inner: &mut Inner) {
         self.attended.store(true, Ordering::Relaxed);
         if inner.attendance.dormant {
@@ -372,7 +372,7 @@ impl ViCore {
         Some(sleep)
     }
 
-    /// Whether the attendant sleeps and does not look at the VI by time.
+    /// Whether the attendant sleeps and does not look at the VI at intervals.
     #[cfg(test)]
     pub(super) fn is_left_alone(&self) -> bool {
         self.lock().attendance.dormant

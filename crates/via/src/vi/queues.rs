@@ -1,4 +1,4 @@
-//! A VI's two queues of descriptors, as its port sees them.
+//! A VI's two queues of descriptors, as the VI's port sees them.
 
 use super::state::{PostFault, Queue, State, ViId};
 use crate::RegionView;
@@ -43,8 +43,8 @@ pub(super) struct Queues {
     // The completed receive that `ViCore::next_receive` passed to its caller last. The next call
     // posts it again.
     pub(super) looked_at: Option<Box<Descriptor>>,
-    // The region that the peer wrote to last, if it is small. It saves look-ups, because most peers
-    // write to the same region again and again.
+    // The region that the peer wrote to last, if the region is small. Keeping the region saves
+    // look-ups, because most peers write to the same region again and again.
     // Invariant: peers may write it, and it has the VI's tag.
     pub(super) reached: Option<Arc<Region>>,
 }
@@ -78,7 +78,8 @@ impl Queues {
             Queue::Send => operation != Operation::Receive,
         };
         let is_rdma = matches!(operation, Operation::RdmaWrite | Operation::RdmaRead);
-        // A used receive still has the immediate data of its last message, which posting it clears.
+        // A used receive still has the immediate data of its last message. Posting the receive
+        // clears these data.
         let may_have_immediate = operation != Operation::RdmaRead;
         if !fits || is_rdma != descriptor.remote.is_some() || (descriptor.immediate.is_some() && !may_have_immediate) {
             return Err(PostFault::Malformed);

@@ -11,8 +11,8 @@ use std::fmt;
 pub struct ViAttributes {
     /// The reliability level, which the peer's VI must have as well.
     pub reliability: Reliability,
-    /// The maximum length of a message or RDMA, in bytes; 0 for the provider's maximum. Peers
-    /// settle on the smaller.
+    /// The maximum length of a message or RDMA, in bytes; 0 for the provider's maximum. The smaller
+    /// value of the two sides applies.
     pub max_transfer: u32,
     /// The wait policy of the VI's owner.
     pub waiting: Waiting,

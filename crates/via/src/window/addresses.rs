@@ -1,5 +1,5 @@
-//! The address space that regions of peers take: as much as all peers together, and each of them,
-//! may have.
+//! The address space for the regions of peers, with limits for each peer and for all peers
+//! together.
 
 use super::Peer;
 use crate::Error;
@@ -18,7 +18,7 @@ pub(super) const CONNECTION_MAX: u64 = PEER_MAX / 4;
 /// The address space of peers' regions in this process.
 static SPACE: Space = Space::new(TOTAL_MAX, PEER_MAX);
 
-/// Takes address space for a region of a peer, if the peer and all peers have room for it.
+/// Takes address space for a region of a peer, if the limits leave room for the region.
 pub(super) fn take(peer: Peer, length: usize) -> Result<Addresses, Error> {
     SPACE.take(peer, length as u64)
 }
@@ -51,8 +51,8 @@ struct Space {
     taken: Mutex<Taken>,
 }
 
-/// The sums of the lengths taken. Processes without a number here (see [`Peer`]) are one peer for
-/// each user.
+/// The sums of the lengths taken. Processes that share a serial number (see [`Peer`]) count as one
+/// peer.
 #[derive(Debug)]
 struct Taken {
     total: u64,

@@ -91,13 +91,14 @@ impl SendArea {
         place.is_some()
     }
 
-    /// Whether a frame of `length` bytes fits behind the last one.
+    /// Whether a frame of `length` bytes fits behind the last frame.
     #[inline(always)]
     pub(super) fn goes_on(&self, length: usize) -> bool {
         length <= self.end.as_ptr().addr() - self.next.as_ptr().addr()
     }
 
-    /// Whether the peer has taken every frame of the area.
+    /// Whether the peer has taken every frame of the area, if it has taken every message up to
+    /// `taken`.
     pub(super) fn is_free(&self, taken: u32) -> bool {
         taken.wrapping_sub(self.last).cast_signed() >= 0
     }
@@ -127,8 +128,8 @@ impl SendArea {
         place
     }
 
-    /// Replaces the area by a larger one, which is passed to the peer. It holds `length` bytes,
-    /// unless it was asked for by an earlier attempt for shorter frames. The peer must have taken
+    /// Replaces the area by a larger one, which is passed to the peer. The new area holds `length`
+    /// bytes, unless an earlier attempt asked for it for shorter frames. The peer must have taken
     /// all frames.
     pub(super) fn grow(&mut self, length: usize, wire: &Wire) -> Result<(), Error> {
         if length > self.limit {
@@ -146,7 +147,7 @@ impl SendArea {
     }
 }
 
-/// Returns the largest area for frames of at most `limit` bytes.
+/// Returns the size of the largest area for frames of at most `limit` bytes.
 pub(crate) fn area_max(limit: usize) -> usize {
     (limit + LINE).next_multiple_of(4096)
 }
@@ -187,7 +188,7 @@ impl ReceiveArea {
     }
 
     /// Takes over the peer's area with this number. The peer passed the area before the message
-    /// that names it. Before that, it may have passed areas that no message used.
+    /// that names it. Before that, the peer may have passed areas that no message used.
     fn exchange(&mut self, number: u32, wire: &Wire) -> Result<(), Error> {
         if number.wrapping_sub(self.number) > GROWTHS_MAX {
             return Err(Violation::UnknownArea(number).into());

@@ -20,7 +20,7 @@ pub(crate) struct Mapping {
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics or
-// through the one owner that `Tx` is.
+// through `Tx`, which is the only owner.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -29,14 +29,14 @@ impl Mapping {
     pub(crate) fn new(fd: BorrowedFd<'_>, length: usize, writable: bool) -> Result<Self, Error> {
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
-        // The file is sealed against shrinking before or checked to be, so the pages stay.
+        // The file was sealed against shrinking or checked to be sealed, so the pages stay.
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, fd, 0) };
         let start = start.map_err(Error::system("mapping a segment"))?;
         let start = NonNull::new(start.cast()).ok_or(Violation::ShortSegment)?;
         Ok(Self { start, length, writable, owned: true })
     }
 
-    /// Makes a private, zeroed mapping: the image of a peer's segment.
+    /// Makes a private, zeroed mapping, for example for the image of a peer's segment.
     pub(crate) fn zeroed(length: usize) -> Result<Self, Error> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
@@ -100,8 +100,8 @@ impl Mapping {
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 
-    /// Copies bytes of a region to `at`. `None` when the mapping is not writable, or either range
-    /// lies outside of its memory.
+    /// Copies bytes of a region to `at`. Returns `None` if the mapping is not writable, or if one
+    /// of the two ranges lies outside of the mapping or the region.
     pub(crate) fn fill(&self, at: usize, memory: &Memory, offset: u64, length: usize) -> Option<()> {
         if !self.writable || at.checked_add(length)? > self.length {
             return None;
@@ -120,7 +120,7 @@ impl Mapping {
         }
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(at) };
-        // SAFETY: writable for so many bytes by the checks; and `bytes` are no part of this
+        // SAFETY: writable for the length of `bytes` by the checks; and `bytes` are no part of this
         // mapping, since nothing else in this process is made of it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.as_ptr(), bytes.len()) };
         Some(())

@@ -1,12 +1,12 @@
 //! Windows over any provider with RDMA write: each side has an image of the peer's segment, and the
 //! peer updates it.
 //!
-//! A message consists of an RDMA write of its frame, where that lies in an area, and an RDMA write
-//! of its slot with the sequence number as immediate data. The write of the slot consumes a receive
-//! descriptor, which tells the receiver that the slot is whole. The receiver copies the slot to
-//! memory that the peer cannot write, checks it as it checks shared memory, and posts the
-//! descriptor again. Areas belong to the receiver: a sender that needs a larger one asks for it by
-//! a message.
+//! A message consists of an RDMA write of its frame, if the frame lies in an area, and an RDMA
+//! write of its slot with the sequence number as immediate data. The write of the slot consumes a
+//! receive descriptor, which tells the receiver that the slot is whole. The receiver copies the
+//! slot to memory that the peer cannot write, checks the copy as it checks shared memory, and posts
+//! the descriptor again. Areas belong to the receiver: a sender that needs a larger area asks for
+//! it by a message.
 //!
 //! Messages about areas, by send and receive: u32 what (1 wanted, 2 given), u32 number, u64 bytes,
 //! 16 bytes memory handle (zeros when wanted).
@@ -46,7 +46,7 @@ fn unposted(fault: PostFault) -> Error {
 
 /// Makes memory that the peer writes.
 ///
-/// The memory has no huge pages: a byte that the peer writes would take up a whole one.
+/// The memory has no huge pages: a byte that the peer writes would take up a whole huge page.
 fn memory_for_peer(nic: &Nic, tag: &ProtectionTag, bytes: usize) -> Result<MemoryRegion, Error> {
     nic.register(nic.memory(bytes)?.without_huge_pages(), tag, Access::WRITE)
 }
@@ -63,7 +63,7 @@ struct Mirror {
     max_transfer: u32,
     // The number of times that the waiting thread was woken for a reason other than a message.
     rings: AtomicU32,
-    // The own segment, and the peer's handle for the image that it has of this segment.
+    // The own segment, and the handle of the peer's image of this segment.
     segment: MemoryRegion,
     their_image: MemoryHandle,
     // The memory that the peer writes. `next` is the sequence number of the peer's next message; it
@@ -95,7 +95,7 @@ struct Areas {
     // last request.
     current: Option<(u32, MemoryRegion)>,
     pending: Option<(u32, MemoryRegion)>,
-    // The area that this side has asked for, while the peer has not answered.
+    // The area that this side has asked for, until the peer answers.
     wanted: Option<(u32, MemoryRegion)>,
     // The area that the peer has made for this side's last request.
     given: Option<(u32, MemoryHandle)>,
@@ -304,7 +304,7 @@ impl Carrier for Mirror {
     }
 
     fn fetch(&self, wire: &Wire) -> Result<(), Error> {
-        // One completion is taken at a time. A caller that needs more calls again.
+        // One completion is taken at a time. A caller that needs more completions calls again.
         let received = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
         match received.map_err(unposted)?.transpose()? {
             None | Some(Received::Slot) => Ok(()),
@@ -364,8 +364,8 @@ impl Carrier for Mirror {
                 return Err(error);
             }
         };
-        // SAFETY: the sender keeps the region until the next one takes its place, and the mapping
-        // goes with it.
+        // SAFETY: `send_place` keeps the region until the next area takes its place. `SendArea`
+        // then replaces the mapping, and does not use it before.
         let mapping = unsafe { Mapping::of(region.memory()) };
         *lock(&self.send_place) = SendPlace { number, region: Some(region), handle };
         Ok(mapping)
@@ -373,7 +373,7 @@ impl Carrier for Mirror {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let mut areas = lock(&self.areas);
-        // The number of an earlier area is accepted as well, and gets the last area: no message
+        // The number of an earlier area is accepted as well, and gets the current area: no message
         // lies in an earlier area any more.
         let is_passed = |(last, _): &(u32, MemoryRegion)| number.wrapping_sub(*last).cast_signed() <= 0;
         if areas.pending.as_ref().is_some_and(is_passed) {
@@ -381,8 +381,8 @@ impl Carrier for Mirror {
         }
         let (_, region) =
             areas.current.as_ref().filter(|last| is_passed(last)).ok_or(Violation::UnknownArea(number))?;
-        // SAFETY: the receiver keeps the region until the next one takes its place, and the mapping
-        // goes with it.
+        // SAFETY: `areas` keeps the region until the next area takes its place. `ReceiveArea` then
+        // replaces the mapping, and does not use it before.
         Ok(unsafe { Mapping::of(region.memory()) })
     }
 

@@ -1,8 +1,8 @@
 //! Regions: memory that calls pass by reference, mapped on both sides of a connection.
 //!
-//! The region's owner makes it and decides whether peers may only read it or write it as well; the
-//! kernel enforces that. A reference is a word: the region's number in its upper 16 bits, which is
-//! never 0, and an offset in the lower 48.
+//! A region's owner makes the region, and decides whether peers may only read it or also write it.
+//! The kernel enforces this decision. A reference is a word: its upper 16 bits are the region's
+//! number, which is never 0, and its lower 48 bits are an offset.
 
 use super::addresses::{self, Addresses, CONNECTION_MAX};
 use super::{Mapping, Peer, Wire};
@@ -43,8 +43,8 @@ impl OwnRegion {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] for more than [`REGION_MAX`] bytes; an error of the system, when it has
-    /// no memory.
+    /// [`Error::TooLong`] for more than [`REGION_MAX`] bytes; an error of the system if there is no
+    /// memory left.
     pub fn new(bytes: usize, is_writable: bool) -> Result<Self, Error> {
         if bytes as u64 > REGION_MAX {
             return Err(Error::TooLong { length: bytes as u64, limit: REGION_MAX });
@@ -53,8 +53,8 @@ impl OwnRegion {
         Ok(Self { mapping, file, is_writable })
     }
 
-    /// Returns the start of the region's memory, which lives as long as the value. Peers write it
-    /// where they may.
+    /// Returns the start of the region's memory, which lives as long as the value. Peers write the
+    /// memory if they may.
     pub fn start(&self) -> NonNull<u8> {
         self.mapping.start()
     }
@@ -107,7 +107,7 @@ impl RegionCache {
         self.length.load(Ordering::Relaxed) != 0 && self.base.load(Ordering::Relaxed) == base
     }
 
-    /// Returns the reference to an address, if it lies in the region.
+    /// Returns the reference to an address, or `None` if the address lies outside of the region.
     #[inline(always)]
     pub fn reference(&self, address: usize) -> Option<u64> {
         let offset = address.wrapping_sub(self.base.load(Ordering::Relaxed)) as u64;
@@ -145,8 +145,8 @@ impl PeerRegionCache {
         self.length.get() != 0 && self.bias.get().wrapping_add(tag) == base as u64
     }
 
-    /// Returns the address of `count` elements, if the reference is to this region, aligned, and
-    /// they lie in the region.
+    /// Returns the address of `count` elements. Returns `None` if the reference is to another
+    /// region or not aligned, or some elements lie outside of the region.
     #[inline(always)]
     pub fn address(&self, reference: u64, count: u64, size: u64, align: u64) -> Option<usize> {
         // The bytes from the reference to the region's end. A reference to another region yields
@@ -202,8 +202,8 @@ impl PeerRegions {
         &self.caches[cache_at(at, is_written)]
     }
 
-    /// Puts the region of a reference into the cache. Returns `false` where no such region is
-    /// mapped, or the cache holds it already.
+    /// Puts the region of a reference into the cache for the array `at`. Returns `false` if no such
+    /// region is mapped, or the cache holds the region already.
     pub fn select(&self, at: usize, is_written: bool, reference: u64) -> bool {
         let number = reference >> NUMBER_SHIFT;
         let is_it = |region: &&PeerRegion| u64::from(region.number) == number && (region.is_writable || !is_written);

@@ -1,10 +1,10 @@
 //! Relayed windows: a layer above carries the messages, over protocols that have no memory in
 //! common.
 //!
-//! Both segments are private memory. A published message is passed to the [`Relay`] at once, so the
-//! peer counts as having taken all of them. A message from the relay is written into the image of
-//! the peer's segment, its first word last. The halves of the window, and all layers above, are the
-//! same as over shared memory.
+//! Both segments are private memory. Each published message is passed to the [`Relay`] at once, and
+//! then counts as taken by the peer. A message from the relay is written into the image of the
+//! peer's segment, the first word of its slot last. The halves of the window, and all layers above,
+//! are the same as over shared memory.
 
 use super::area::area_max;
 use super::{Carrier, Ends, Mapping, Options, Peer, Window, Wire};
@@ -28,8 +28,8 @@ pub trait Relay: Send + Sync + fmt::Debug {
     ///
     /// When the message cannot be sent. The connection is over then.
     fn send(&self, message: Outgoing<'_>) -> Result<(), Error>;
-    /// Puts the next message of the peer into the inbox, if it arrives within `span`. A `span` of
-    /// zero only looks.
+    /// Puts the next message of the peer into the inbox, if the message arrives within `span`. With
+    /// a `span` of zero, only looks.
     ///
     /// May return early without a message: the caller calls again.
     ///
@@ -37,7 +37,8 @@ pub trait Relay: Send + Sync + fmt::Debug {
     ///
     /// When no message can arrive any more, or the peer broke the rules.
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), Error>;
-    /// Ends the current or the next [`Self::receive`] that waits. Any thread may call it.
+    /// Ends the current or the next [`Self::receive`] that waits. Any thread may call this
+    /// function.
     fn wake(&self);
     /// Fails when the relay knows that the connection has ended. Called often.
     ///
@@ -51,7 +52,8 @@ pub trait Relay: Send + Sync + fmt::Debug {
     }
     /// Returns the peer.
     fn peer(&self) -> Peer;
-    /// Returns the local host, by the address at which the peer reaches it over a network.
+    /// Returns the local host, by the address at which the peer reaches it over a network. `None`
+    /// if there is no network between the two.
     fn local(&self) -> Option<&str> {
         None
     }
@@ -62,7 +64,7 @@ pub trait Relay: Send + Sync + fmt::Debug {
 /// A sent message.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
-    /// The sequence number. The answer names a request by this number, as its call id.
+    /// The sequence number. The answer to a request has this number as its call id.
     pub sequence: u32,
     /// The header's words.
     pub header: Header,
@@ -80,8 +82,8 @@ pub struct Inbox<'a> {
 }
 
 impl Inbox<'_> {
-    /// Returns the sequence number of the next message. The answer names a request by this number,
-    /// as its call id.
+    /// Returns the sequence number of the next message. The answer to a request has this number as
+    /// its call id.
     pub fn sequence(&self) -> u32 {
         self.place.next
     }
@@ -161,8 +163,8 @@ struct Relayed {
     relay: Box<dyn Relay>,
     limit: usize,
     received: Mutex<ReceivePlace>,
-    // The area of sent frames, unless that is area 0. The sending half uses it through a second
-    // mapping.
+    // The area for frames to send, unless that is area 0. The sending half uses the area through a
+    // second mapping.
     sent: Mutex<Option<Mapping>>,
 }
 
@@ -241,8 +243,8 @@ impl Carrier for Relayed {
 
     fn make_area(&self, _: &Wire, _: u32, length: usize) -> Result<Mapping, Error> {
         let area = Mapping::zeroed(length)?;
-        // SAFETY: the sender keeps the area until the next one takes its place, and the mapping
-        // goes with it.
+        // SAFETY: `sent` keeps the area until the next area takes its place. `SendArea` then
+        // replaces the mapping, and does not use it in between.
         let mapping = unsafe { area.behind(0) };
         *lock(&self.sent) = Some(area);
         Ok(mapping)
@@ -255,8 +257,9 @@ impl Carrier for Relayed {
         if number.wrapping_sub(place.number).cast_signed() > 0 {
             return Err(Violation::UnknownArea(number).into());
         }
-        // SAFETY: the receiver keeps the area until the next one takes its place, and the mapping
-        // goes with it.
+        // SAFETY: `received` keeps the area until the next area takes its place. `ReceiveArea`
+        // replaces the mapping before it uses the next area, and does not use the old mapping in
+        // between.
         Ok(unsafe { place.area.behind(0) })
     }
 
@@ -285,12 +288,12 @@ impl Carrier for Relayed {
 ///
 /// # Errors
 ///
-/// An error of the system, when it has no memory.
+/// An error of the system if there is no memory left.
 pub fn relayed(relay: Box<dyn Relay>, options: &Options) -> Result<Window, Error> {
     const { assert!(AREA.is_multiple_of(AREA_ALIGN)) };
     let own = Mapping::zeroed(AREA + options.area)?;
     let peer = Mapping::zeroed(AREA)?;
-    // A sender that finds the peer asleep calls `carry`, as every message here needs it.
+    // A sender calls `carry` when it finds the peer asleep, and every message here needs `carry`.
     peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
     let area = Mapping::zeroed(options.area)?;
     // SAFETY: the carrier keeps the area, as `take_area` says.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The maximum length of one sleep where the carrier fetches the peer's messages: events that wake
-/// no thread are noticed after that time. Over shared memory each event wakes the thread.
+/// The maximum length of one sleep where the carrier fetches the peer's messages. Events that wake
+/// no thread are noticed after this time. Over shared memory each event wakes the thread.
 const NAP: Duration = Duration::from_millis(250);
 /// The number of polls of the slot between two checks for the end of the connection, interruptions
 /// and the deadline.
@@ -23,7 +23,7 @@ const POLLS_PER_FETCH: u32 = 32;
 const FETCHES_BETWEEN_LOOKS: u32 = 64;
 /// The length of time for which a wait under [`Waiting::Poll`] polls a relay, before it sleeps all
 /// the same. A relay's messages come over sockets, and a server waits for each idle connection by a
-/// thread. Threads that poll for ever would take the processors from those that have callers.
+/// thread. Threads that poll for ever would take the processors from threads that have callers.
 const RELAY_POLL_MAX: Duration = Duration::from_millis(2);
 
 /// The receiving half. One thread uses it, without locks.
@@ -88,7 +88,7 @@ impl<'a> Message<'a> {
         (self.first >> 32) as u16
     }
 
-    /// Returns the header's words `first` (low half) and `second` (high half), in one.
+    /// Returns the header's words `first` (low half) and `second` (high half) as one word.
     #[inline(always)]
     pub fn target_word(&self) -> u64 {
         self.second
@@ -128,9 +128,9 @@ impl Rx {
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] at the deadline, [`Error::PeerGone`] when the peer ended,
-    /// [`Error::Cancelled`] when an [`super::Alarm`] was rung, [`Error::Violation`] when the
-    /// message breaks the rules.
+    /// [`Error::TimedOut`] at the deadline, [`Error::PeerGone`] or [`Error::Disconnected`] when the
+    /// connection has ended, [`Error::Cancelled`] when an [`super::Alarm`] was rung,
+    /// [`Error::Violation`] when the message breaks the rules.
     pub fn receive(&mut self, limit: impl Limit) -> Result<Message<'_>, Error> {
         self.receive_or_why(limit).map_err(|error| *error)
     }
@@ -142,9 +142,9 @@ impl Rx {
     /// As [`Self::receive`].
     #[inline(always)]
     pub fn receive_or_why(&mut self, limit: impl Limit) -> Result<Message<'_>, Box<Error>> {
-        // A look at the slot takes its cache line away from the peer, which then has to wait for
-        // the line to write. No answer arrives right after its request, so the first look comes a
-        // little later.
+        // A look at the slot takes its cache line away from the peer. The peer then has to wait for
+        // the line before it can write. No answer arrives right after its request, so the first
+        // look comes a little later.
         if self.budget.is_patient() {
             breathe();
             breathe();
@@ -191,7 +191,7 @@ impl Rx {
     ///
     /// # Errors
     ///
-    /// If the connection has to end, and has no message that came before.
+    /// If the connection has to end, and has no message left.
     pub(super) fn prepare_to_park(&self) -> Result<bool, Box<Error>> {
         let wire = &*self.wire;
         let prepared = wire.carrier.parking().map_or(Ok(false), |parking| parking.prepare(wire, self.next));
@@ -211,8 +211,8 @@ impl Rx {
         }
     }
 
-    /// Tells the peer that every message received so far has been taken, so that it may reuse their
-    /// places.
+    /// Tells the peer that every message received so far has been taken. The peer may then reuse
+    /// the places of these messages.
     ///
     /// A response tells the peer the same, so this call is only needed after messages without a
     /// response.
@@ -249,7 +249,7 @@ impl Rx {
         Ok(Message { first, second, frame })
     }
 
-    /// Returns the frame in an area that the note in a slot's frame points to.
+    /// Returns a frame in an area. The note in the slot's frame says where the frame lies.
     #[inline(never)]
     fn frame_in_area(&mut self, note: NonNull<u8>, length: u8) -> Result<RegionView<'_>, Box<Error>> {
         if length != layout::IN_AREA {
@@ -463,7 +463,7 @@ mod tests {
         let (mut window, mut server) = connection(&folder);
         send(&mut server);
         window.alarm().ring();
-        // The look of a wait that finds both.
+        // The look of a wait that finds both the message and the alarm.
         window.rx.look_around(LATEST.start()).unwrap();
         window.rx.receive(LATEST).unwrap();
         assert!(matches!(window.rx.receive(LATEST), Err(Error::Cancelled)));

@@ -101,12 +101,13 @@ impl Tx {
     /// Returns the bytes of the next message's frame, in the slot itself. [`Self::send_inline`]
     /// publishes them.
     ///
-    /// The bytes still hold the frame of an earlier message.
+    /// The bytes still hold the frame of an earlier message. While messages without a response
+    /// occupy all slots, the function waits for credit.
     ///
     /// # Errors
     ///
-    /// Waits for credit when messages without a response occupy all slots. [`Error::TimedOut`] at
-    /// the deadline; another error when the peer is gone.
+    /// [`Error::TimedOut`] without credit at the deadline; another error when the peer is gone or
+    /// breaks the rules.
     #[inline(always)]
     pub fn inline_frame(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], Error> {
         if !self.has_credit() {
@@ -221,8 +222,8 @@ impl Tx {
         Ok(())
     }
 
-    /// As [`Self::area_frame`], for a message that has its slot. Never waits: returns `None` if the
-    /// frame does not fit behind the area's last frame.
+    /// As [`Self::area_frame`], for a message whose slot is free. Never waits: returns `None` if
+    /// the frame does not fit behind the area's last frame.
     #[inline(always)]
     pub fn next_area_frame(&mut self, length: usize) -> Option<&mut [u8]> {
         if self.area.goes_on(length) { Some(self.area.frame(length)) } else { None }
@@ -256,7 +257,7 @@ impl Tx {
         }
     }
 
-    /// Whether the peer's flag says that it sleeps, or is about to.
+    /// Whether the peer's flag says that the peer sleeps, or is about to.
     #[cfg(test)]
     pub(crate) fn peer_sleeps(&self) -> bool {
         self.wire.peer.word(layout::SLEEP).load(Ordering::Acquire) != 0
@@ -269,7 +270,7 @@ impl Tx {
         self.wire.carrier.carry(&self.wire, slot_offset(sequence));
     }
 
-    /// Waits until the peer has consumed enough messages, by its credit word.
+    /// Waits until the peer has consumed enough messages, as its credit word shows.
     #[cold]
     fn await_credit(&mut self, deadline: Deadline, enough: impl Fn(&mut Self) -> bool) -> Result<(), Error> {
         let deadline = deadline.start();

@@ -1,4 +1,4 @@
-//! One direction of a network under given conditions, in its user's own time.
+//! One direction of a network under given conditions, in the time that its user passes.
 //!
 //! A channel never reads a clock: the same seed, datagrams and times have the same outcome.
 //! [`super::FaultLink`] runs it in real time, [`crate::provider::sim`] in virtual time.
@@ -109,7 +109,7 @@ impl Channel {
         &self.conditions
     }
 
-    /// Sets other conditions from now on. Their seed has no effect any more.
+    /// Sets other conditions from now on. The seed in them has no effect.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
     }
@@ -217,7 +217,7 @@ impl Channel {
         }
     }
 
-    /// Returns the arrival of the next datagram.
+    /// Returns the arrival time of the next datagram, if one is on its way.
     pub fn due(&self) -> Option<Duration> {
         self.flying.peek().map(|Reverse(flying)| flying.due)
     }

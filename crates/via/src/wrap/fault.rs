@@ -43,7 +43,7 @@ impl<L: Link> FaultLink<L> {
     ///
     /// # Errors
     ///
-    /// An error of the system, when it has no timer.
+    /// An error of the system if it has no timer left.
     pub fn new(inner: L, conditions: &Conditions, number: u64) -> Result<Self, Error> {
         let channel = |ways: [Way; 2], direction| {
             let is_meant = ways.contains(&conditions.way) && !conditions.is_perfect();
@@ -119,8 +119,7 @@ impl<L: Link> Link for FaultLink<L> {
         };
         for _ in 0..Self::TAKE_MAX {
             let Some(length) = self.inner.receive(&mut self.buffer)? else { break };
-            // A datagram without room here would have found none in the network: receivers cannot
-            // refuse.
+            // A datagram that `offer` refuses is lost: a receiver cannot leave it in the network.
             channel.offer(now, &self.buffer[..length.min(self.buffer.len())]);
         }
         let came = channel.take(now);
@@ -191,7 +190,7 @@ mod tests {
         link.receive(&mut buffer).unwrap().map(|length| buffer[..length].to_vec())
     }
 
-    /// Waits for the link's file and then for a datagram. Returns the time that took as well.
+    /// Waits for the link's file and then for a datagram. Returns the datagram and the time taken.
     fn wait(link: &mut impl Link) -> (Vec<u8>, Duration) {
         let began = Instant::now();
         loop {

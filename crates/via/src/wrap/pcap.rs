@@ -5,7 +5,7 @@
 //! headers of IP and of UDP or TCP are made up from [`Ends`], with correct checksums.
 //!
 //! A [`Capture`] records a link, or other packets of its owner. A [`SharedCapture`] is one file
-//! that several processes write. Where the environment names one, each stream has its
+//! that several processes write. If the environment names a shared capture, each stream has its
 //! [`Conversation`] in it, and each datagram socket its [`Conversations`].
 //!
 //! ```

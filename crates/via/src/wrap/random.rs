@@ -59,7 +59,7 @@ impl Random {
         least + self.below((most - least).saturating_add(1))
     }
 
-    /// Decides on an event with a probability of `parts` in a million.
+    /// Returns `true` with a probability of `parts` in a million.
     pub fn happens(&mut self, parts: u32) -> bool {
         // A probability of zero draws nothing, so conditions that are off leave the stream as it
         // is.

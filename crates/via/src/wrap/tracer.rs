@@ -93,7 +93,7 @@ pub enum EventKind {
         /// The number of bytes transferred.
         transferred: u32,
     },
-    /// A message of this length began to arrive.
+    /// A message of this length began to arrive, and was taken or refused.
     MessageBegan(u32, Result<(), Refusal>),
     /// The message is complete.
     MessageEnded(Option<u32>),

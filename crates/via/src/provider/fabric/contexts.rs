@@ -53,7 +53,7 @@ impl Contexts {
     }
 
     /// Returns the operation of the element at `context`. `receives` and `sends` are the numbers of
-    /// the oldest running receive and send.
+    /// the oldest running receive and send. `None` if no element is at `context`.
     pub(super) fn operation_of(&self, context: *mut c_void, receives: u64, sends: u64) -> Option<PostedOperation> {
         let bytes = context.addr().checked_sub(self.words.as_ptr().addr())?;
         let words_each = self.words_each * size_of::<u64>();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The maximum number of names tried for an endpoint. shm names its segments by process id and a
 /// count, and the segments of killed processes stay behind. A later process with the same id finds
-/// such a name busy, and its next endpoint gets the next name.
+/// such a name busy, and tries the next name.
 const NAMES: usize = 64;
 const BUSY: c_int = Errno::BUSY.raw_os_error();
 

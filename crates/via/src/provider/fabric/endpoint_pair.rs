@@ -2,9 +2,9 @@
 //!
 //! Two endpoints of `shm` in one process use each other's memory without a mapping of their own.
 //! After one of them is closed, the other must not be used any more. The ports of such a pair of
-//! endpoints therefore share a *pair* with two sides: a port that closes its endpoint closes
-//! both, and first takes the completions that the other port has not seen. An endpoint whose peer
-//! is in another process has a pair of its own.
+//! endpoints therefore share a *pair* with two sides. A port that closes its endpoint closes both
+//! endpoints, and first takes the completions that the other port has not seen. An endpoint whose
+//! peer is in another process has a pair of its own.
 
 use super::endpoint::Endpoint;
 use super::ffi::Done;
@@ -44,8 +44,8 @@ fn connecting() -> MutexGuard<'static, Vec<(Vec<u8>, Weak<EndpointPair>)>> {
 }
 
 impl EndpointHandle {
-    /// Makes a pair for an endpoint. If the peer turns out to be in this process, it joins the pair
-    /// later: see [`Self::publish`].
+    /// Makes a pair for an endpoint. If the peer turns out to be in this process, the peer's
+    /// endpoint joins the pair later: see [`Self::publish`].
     pub(super) fn new(endpoint: Endpoint) -> Self {
         let handle = Self { pair: Arc::default(), side: 0 };
         handle.sides()[0].endpoint = Some(endpoint);
@@ -94,7 +94,7 @@ impl EndpointHandle {
         }
     }
 
-    /// Closes the endpoint, and that of a peer in this process.
+    /// Closes the endpoint, and the peer's endpoint if the peer is in this process.
     pub(super) fn close(&self, last: impl FnOnce(&Endpoint)) {
         let sides = &mut *self.sides();
         let other = 1 - self.side;

@@ -1,5 +1,5 @@
-//! Connections of connectionless endpoints: `FI_EP_RDM`, with one peer each, introduced to each
-//! other by a socket.
+//! Connections between connectionless endpoints (`FI_EP_RDM`). Each endpoint has one peer, and a
+//! socket introduces the two to each other.
 //!
 //! The requesting side sends its endpoint's name and its offer. The answer has the name and the
 //! offer of the accepting side, or the reason for a refusal. The socket stays open: it later
@@ -39,7 +39,8 @@ fn piece(kind: u8, name: &[u8], rest: &[u8]) -> Vec<u8> {
     piece
 }
 
-/// Splits an introduction message into its kind, the name of an endpoint, and the rest.
+/// Splits an introduction message into its kind, the name of an endpoint, and the rest. `None` for
+/// a malformed message.
 fn parse(piece: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let rest = piece.strip_prefix(&MARK)?;
     let (head, rest) = rest.split_at_checked(3)?;
@@ -131,7 +132,7 @@ impl Listener {
         Ok(())
     }
 
-    /// Returns the first complete request. Drops peers whose request is malformed.
+    /// Returns the first complete request, if there is one. Drops peers whose request is malformed.
     fn next_request(&mut self) -> Option<Request> {
         let mut at = 0;
         while let Some(peer) = self.pending.get_mut(at) {
@@ -187,7 +188,7 @@ struct Request {
     name: Vec<u8>,
     offer: Offer,
     peer: String,
-    // Whether the peer is of this process.
+    // Whether the peer is in this process.
     is_own: bool,
 }
 

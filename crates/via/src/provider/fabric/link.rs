@@ -1,5 +1,5 @@
-//! Connections of endpoints that have them: `FI_EP_MSG`, an event queue, and the data of request
-//! and answer.
+//! Connections between connection-oriented endpoints (`FI_EP_MSG`): an event queue, and the data of
+//! request and answer.
 
 use super::NicState;
 use super::endpoint::{Endpoint, Passive, Queues, RemoteRange};

@@ -26,7 +26,7 @@ fn random_key() -> Result<u64, Error> {
     Ok(if key == PAGE_KEY { !key } else { key })
 }
 
-/// Registers a region.
+/// Registers a region. Returns the region's handle, or `None` for a region that peers cannot reach.
 pub(super) fn register(
     tag: &Arc<TagDomain>,
     region: &Region,
@@ -36,7 +36,7 @@ pub(super) fn register(
     let (memory, access) = (region.memory(), region.access());
     let is_empty = memory.is_empty();
     let new = |access: Access| {
-        // SAFETY: the registration is kept in the region, in a field that is dropped before its
+        // SAFETY: the registration is kept in the region, in a field that is dropped before the
         // memory; and by `retire` the region outlives the endpoints by which an operation may be
         // running.
         unsafe { Registration::new(&tag.domain, memory, access, random_key()?) }
@@ -115,10 +115,9 @@ pub(super) struct TagDomain {
     pub(super) domain: Arc<Domain>,
 }
 
-/// Memory behind every receive, for the excess of a message that is too long. Without it, providers
-/// would not write beyond the receive, but would break the connection without a reason (`tcp`) or
-/// hang (`shm`). No code reads this memory, and the system allocates its pages only when they are
-/// written.
+/// Memory behind every receive, for the excess of a message that is too long. Without this memory,
+/// providers would break the connection without a reason (`tcp`) or hang (`shm`). No code reads
+/// this memory, and the system allocates its pages only when they are written.
 #[derive(Debug)]
 struct Overflow {
     // Declared before the memory, so that the registration ends before the memory is unmapped.

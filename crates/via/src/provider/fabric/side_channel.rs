@@ -179,7 +179,7 @@ impl SideChannel {
         Some(SocketAddr::try_from(name).ok()?.to_string())
     }
 
-    /// Returns the peer's reason for the end of the connection, if it gave one.
+    /// Returns the peer's reason for the end of the connection, if the peer gave one.
     pub(super) fn end_reason(&self) -> Option<Ended> {
         match self {
             Self::None => None,
@@ -229,7 +229,7 @@ impl SideChannel {
     }
 
     /// Writes the reason for the end, or a sign of life, to the peer's memory. Returns `false` if
-    /// the write is not possible now, or this way does not use writes.
+    /// the write is not possible now, or this side channel does not use writes.
     ///
     /// # Safety
     ///

@@ -96,8 +96,8 @@ impl ListeningSocket {
         }
     }
 
-    /// Accepts a connection. Returns the socket, the peer's name, and whether it is of this
-    /// process.
+    /// Accepts a connection, if one is waiting. Returns the socket, the peer's name, and whether
+    /// the peer is in this process.
     pub(super) fn next(&self, silence: Duration) -> Result<Option<(OwnedFd, String, bool)>, Error> {
         let found = match self {
             Self::Tcp(listener, _) => {
@@ -118,7 +118,7 @@ impl ListeningSocket {
         };
         rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system("preparing a socket"))?;
         let (peer, is_own) = match peer {
-            // A peer that is gone already, or of another user, does not count.
+            // A peer that is gone already, or belongs to another user, is ignored.
             Some(peer) => match watch(&socket, silence) {
                 Ok(()) => (peer, false),
                 Err(_) => return Ok(None),

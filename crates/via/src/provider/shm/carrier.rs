@@ -26,8 +26,8 @@ const CALL: u8 = 0;
 const NAMED: u8 = 1;
 /// The kind of a note without a file: a call, at which a parked connection looks for a message.
 const CALL_NOTE: u32 = 3;
-/// The maximum number of messages on the socket that are consumed before a connection parks. The
-/// rest causes an event, at which as many are consumed.
+/// The maximum number of messages on the socket that are consumed before a connection parks.
+/// Further messages cause an event, at which the next ones are consumed.
 const CONSUMED_MAX: usize = 64;
 /// The maximum number of notes that have arrived and that no message has asked for. A peer passes
 /// areas and regions right before the message that names them. With more of them, for example
@@ -48,8 +48,8 @@ pub(super) struct Socket {
     /// The side of this process. Only the acceptor parks, and only the connector calls a parked
     /// peer.
     side: Side,
-    // Notes that arrived before they were asked for. An area and a region may be under way at a
-    // time, and be asked for in the other order.
+    // Notes that arrived before a message asked for them. An area and a region may be under way at
+    // the same time, and messages may ask for them in the other order.
     waiting: Mutex<Vec<Note>>,
     calls: Mutex<Calls>,
 }
@@ -68,8 +68,8 @@ impl Calls {
     ///
     /// # Errors
     ///
-    /// [`Violation::FalseCalls`] for more calls than there were messages. Each looks like a message
-    /// to the threads that wait for all parked connections.
+    /// [`Violation::FalseCalls`] for more calls than there were messages. Each such call looks like
+    /// a message to the threads that wait for all parked connections.
     fn count(&mut self, calls: u64, next: u32) -> Result<(), Error> {
         self.count += calls;
         self.messages += u64::from(next.wrapping_sub(self.next));
@@ -96,8 +96,8 @@ pub(super) enum Sleep {
     OnSocket {
         /// An eventfd that wakes the sleeping thread of this process.
         waker: OwnedFd,
-        /// The file of the last area. It stays open until the peer has opened it by its name, which
-        /// the peer does when a message in the area arrives.
+        /// The file of the last area. The file stays open until the peer has opened it by name. The
+        /// peer does so when a message in the area arrives.
         area: Mutex<Option<OwnedFd>>,
     },
 }
@@ -169,7 +169,7 @@ impl Socket {
         }
     }
 
-    /// Returns the area or region with this number, of at most `most` bytes.
+    /// Returns the note of the area or region with this number, of at most `most` bytes.
     fn take(&self, number: u32, is_area: bool, most: u64) -> Result<Note, Error> {
         let mut waiting = lock(&self.waiting);
         let is_it = |note: &Note| note.number == number && (note.kind == FileKind::Area) == is_area;
@@ -224,10 +224,10 @@ impl Socket {
         Ok(Some(Note { number: word(0), kind, length, file: file.ok_or(Violation::NoSegment)? }))
     }
 
-    /// Consumes the calls on the socket, so that it is not readable, keeps the files, and counts
-    /// the calls in `count`. Returns false while too many files have not been asked for, or while
-    /// this process receives no more files from processes of the peer's user, of which others may
-    /// have passed too many.
+    /// Consumes the calls on the socket, so that the socket is not readable, and adds their number
+    /// to `count`. Keeps the notes with files. Returns false while too many notes wait for a
+    /// message that asks for them. Also returns false while this process receives no more files
+    /// from the peer's user, because processes of that user have passed too many.
     fn consume_calls(&self, count: &mut u64) -> Result<bool, Error> {
         let mut waiting = lock(&self.waiting);
         for _ in 0..CONSUMED_MAX {

@@ -186,7 +186,8 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// [`Error::System`] when the system has no such descriptors left.
+    /// [`Error::System`] when the system cannot watch the directory; the errors of [`Self::at`]
+    /// when the directory was removed and cannot be opened anew.
     pub fn watch(&self) -> Result<OwnedFd, Error> {
         self.place()?.watch()
     }
@@ -228,7 +229,8 @@ impl Directory {
     }
 
     /// Gives up every name that is served through this value and its clones, whatever listens
-    /// behind the name. No file of these names remains in the directory. A process calls this last.
+    /// behind the name. No file of these names remains in the directory. A process calls this
+    /// function last.
     pub fn give_up_names(&self) {
         let held = std::mem::take(&mut *lock(&self.held));
         held.iter().filter_map(Weak::upgrade).for_each(|held| held.give_up());
@@ -288,8 +290,8 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// [`Error::Names`] when the directory cannot be read; the errors of [`Self::at`] when it was
-    /// removed and cannot be opened anew.
+    /// [`Error::Names`] when the directory cannot be read; the errors of [`Self::at`] when the
+    /// directory was removed and cannot be opened anew.
     pub fn list(&self) -> Result<Vec<Entry>, Error> {
         let (mut entries, mut swept) = (Vec::new(), 0);
         for file in self.place()?.files()? {

@@ -31,7 +31,7 @@ impl Futexes {
     /// Returns the way of this system.
     pub(super) fn of_system() -> Self {
         static OF_SYSTEM: OnceLock<Futexes> = OnceLock::new();
-        // A sleep on no words is an error of its own.
+        // A kernel that has the system call rejects a sleep on no words as invalid.
         let probe = || futex::waitv(&[], WaitvFlags::empty(), None, ClockId::Monotonic);
         *OF_SYSTEM.get_or_init(|| if probe() == Err(Errno::INVAL) { Self::Two } else { Self::One })
     }
@@ -54,7 +54,7 @@ impl Futexes {
     }
 }
 
-/// Wakes all threads that sleep on the word of this process with which its peers wake each other.
+/// Wakes all threads, of this and other processes, that sleep on a shared word.
 pub(super) fn wake(word: &AtomicU32) {
     wake_with(word, Flags::empty());
 }

@@ -179,8 +179,9 @@ impl Outgoing {
     /// # Errors
     ///
     /// [`Error::TimedOut`] when the server does not greet by the deadline; [`Error::PeerGone`] when
-    /// it has ended or the connection was interrupted; [`Error::PeerAtLimit`] when it lacks
-    /// descriptors, mappings, memory or threads; [`Error::Violation`] when it breaks the protocol.
+    /// the server has ended or the connection was interrupted; [`Error::PeerAtLimit`] when the
+    /// server lacks descriptors, mappings, memory or threads; [`Error::Violation`] when the server
+    /// breaks the protocol.
     pub fn complete(self, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let deadline = deadline.start();
         let socket = &self.socket;
@@ -209,12 +210,12 @@ impl Interrupter {
     }
 }
 
-/// A connection that has everything that takes descriptors, mappings, memory or threads. A server
+/// A connection for which all descriptors, mappings, memory and threads have been taken. A server
 /// prepares a connection before it greets the client, since it cannot refuse a client that it has
 /// greeted.
 struct Prepared {
     window: Window,
-    /// The own segment.
+    /// The file of the own segment.
     file: OwnedFd,
     /// The segment of a peer that uses names.
     named: Option<named::Segment>,
@@ -255,7 +256,7 @@ fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> 
 }
 
 /// Receives the peer's greeting and its segment. A peer that uses names sends no segment: this side
-/// then makes both.
+/// then makes both segments.
 fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Option<Mapping>, Greeting), Error> {
     let mut bytes = [0; LENGTH];
     let file = receive_with_any(socket, &mut bytes, deadline)?;

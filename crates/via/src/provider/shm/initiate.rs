@@ -1,12 +1,12 @@
 //! The send queue of a port: sends and RDMA, and the peer's answers to them.
 //!
 //! Sends go into the ring (long ones by reference, see [`super::lent`]) and are complete when the
-//! peer has taken them. At all levels of reliability they are in place then, so reliable delivery
-//! here promises no less than reliable reception. Unreliable sends are complete at once.
+//! peer has taken them. Their bytes are then in place at all levels of reliability, so reliable
+//! delivery here promises no less than reliable reception. Unreliable sends are complete at once.
 //!
 //! For an RDMA on a region that the peer has opened (see [`super::opened`]), this side makes the
-//! copy. Any other RDMA, and any that this side finds a fault with, goes to the peer, which checks
-//! it and performs or refuses it. Nothing else begins until the peer has answered.
+//! copy. Any other RDMA, and any in which this side finds a fault, goes to the peer. The peer
+//! checks the RDMA, and performs or refuses it. Nothing else begins until the peer has answered.
 
 use super::lent::Lender;
 use super::opened::Opened;
@@ -80,7 +80,7 @@ impl Initiator {
         Ok(())
     }
 
-    /// Whether `answers`, the peer's word, shows no answer that has not been evaluated.
+    /// Whether all answers that the peer's word `answers` shows have been evaluated.
     pub(super) fn has_noted(&self, answers: u64) -> bool {
         let is_asking = matches!(self.stage, Stage::Asking(_));
         answers >> 8 == self.asked.wrapping_sub(u64::from(is_asking))
@@ -198,8 +198,8 @@ impl Initiator {
         false
     }
 
-    /// Reliable reception performs nothing after a failure, so the outcome of all pending
-    /// descriptors has to be known first.
+    /// Whether an RDMA has to wait for the pending descriptors. Reliable reception performs nothing
+    /// after a failure, so the outcome of all of them has to be known first.
     fn must_wait(&self, wire: &Wire) -> bool {
         wire.level == Reliability::ReliableReception && !self.pending.is_empty()
     }

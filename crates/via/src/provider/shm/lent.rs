@@ -4,9 +4,8 @@
 //! A long message whose segments are all in regions that peers may read by RDMA is not copied into
 //! the area: its record has references to the bytes. The regions are *lent* to the peer, which gets
 //! their files as if it had opened them by RDMA (see [`super::opened`] for the consequences). The
-//! peer learns no handle by that. When the registration of a lent region ends, the lender withdraws
-//! it, in the order of the records. Regions that peers may not read are never passed, at whatever
-//! cost.
+//! peer learns no handle this way. When the registration of a lent region ends, the lender
+//! withdraws the region by a record of its own. Regions that peers may not read are never passed.
 
 use super::mapping::{self, Mapping};
 use super::opened::{self, Opening};
@@ -50,7 +49,8 @@ impl Lender {
         self.lent.is_empty()
     }
 
-    /// Publishes a message by reference, if that is possible. The ring must have a free slot.
+    /// Publishes a message by reference, if that is possible, and returns whether it was published.
+    /// The ring must have a free slot.
     pub(super) fn publish(&mut self, wire: &mut Wire, descriptor: &Descriptor) -> bool {
         let segments = descriptor.segments();
         let is_fit = |region: &Region| region.access().read && region.is_registered() && entry_of(region).is_some();
@@ -83,7 +83,7 @@ impl Lender {
         true
     }
 
-    /// Lends a region, unless it is lent already.
+    /// Lends a region, unless it is lent already. Returns whether the region is lent.
     fn lend(&mut self, wire: &mut Wire, region: &Arc<Region>) -> bool {
         if self.lent.iter().any(|(_, lent)| std::ptr::eq(lent.as_ptr(), Arc::as_ptr(region))) {
             return true;
@@ -163,8 +163,8 @@ impl Borrower {
         }
     }
 
-    /// Copies a begun message from its place. The references were loaded once; each is checked
-    /// before its first byte is copied.
+    /// Copies a begun message from its place. The references were loaded once. Each is checked
+    /// before the first of its bytes is copied.
     pub(super) fn fill(&self, references: References, whole: u32, sink: &mut dyn Sink) -> Result<(), Violation> {
         let mut done = 0_u32;
         for reference in references.iter() {

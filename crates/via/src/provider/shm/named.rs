@@ -3,9 +3,9 @@
 //!
 //! The peer's greeting has a flag for this. The other side then makes both segments and sends their
 //! *names*: its process id and its file descriptors' numbers, by which a process of the same user
-//! opens them in `/proc`. The segments have no other names, and are as hard to remove from under a
-//! process as if they had been passed. The peer maps them and confirms. Only then is its segment
-//! sealed against further writers.
+//! opens them in `/proc`. The segments have no other names, so no process can remove them, just as
+//! if they had been passed. The peer maps them and confirms. Only then is its segment sealed
+//! against further writers.
 //!
 //! ```text
 //!      0  u32  process
@@ -15,8 +15,8 @@
 //!     16  u64  mark: the word of both segments at [`layout::MARK`]
 //! ```
 //!
-//! In another PID namespace, a process id means another process; the mark shows that. Larger areas
-//! follow as in [`super::carrier`].
+//! In another PID namespace, a process id means another process; the mark reveals this. Larger
+//! areas follow as in [`super::carrier`].
 
 use super::mapping::Mapping;
 use crate::deadline::Deadline;
@@ -69,7 +69,7 @@ impl Segment {
     }
 }
 
-/// Makes the file of a segment that is still writable for the process that opens it first.
+/// Makes the file of a segment that the process that opens it first can still map writable.
 fn make_file(length: usize, mark: &[u8]) -> Result<OwnedFd, Error> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = rustix::fs::memfd_create("obvia", flags).map_err(Error::system("creating a segment"))?;

@@ -58,7 +58,7 @@ impl Default for NicOptions {
 ///
 /// # Errors
 ///
-/// [`Error::UnsafeDirectory`], or an error of the system when it has no memory.
+/// The errors of [`Directory::of_user`], or an error of the system if there is no memory left.
 pub fn open(options: &NicOptions) -> Result<Nic, Error> {
     let directory = match &options.directory {
         Some(directory) => directory.clone(),

@@ -6,8 +6,8 @@
 //! gives the right. The peer gets the region's file. With that file, even a hostile peer
 //!
 //! - can read and write the bytes of that region and of no other, as long as it keeps the mapping,
-//!   even after the registration ended; no other data ever lie in that file, so these are bytes
-//!   that it had the right to already;
+//!   even after the registration ended; no other data ever lie in that file, so the peer had the
+//!   right to these bytes already;
 //! - can only read them, where the region does not allow RDMA write: the file is sealed against any
 //!   new way to write it;
 //! - can read them, too, where the region allows RDMA write alone: memory cannot be mapped for

@@ -8,11 +8,12 @@
 //! The thread that gets an event looks for a message. If there is none, the connection stays
 //! parked. Otherwise the thread resumes the connection, and ends when the connection ends or parks
 //! again. The other waiting thread starts a successor, since calls may wait for calls of other
-//! connections. So no thread serves two connections, and none is started by a thread that has
-//! served one: thread-local variables, and what threads inherit from each other, are new for each.
+//! connections. So no thread serves two connections, and no thread is started by a thread that has
+//! served a connection. Each serving thread has new thread-local variables, and inherits nothing
+//! from a thread that has served.
 //!
-//! Where the system starts no thread, connections wait for theirs, and the last thread goes on
-//! waiting for all. Meanwhile a client's call ends at its deadline.
+//! While the system starts no further thread, connections wait for one, and the last thread goes on
+//! waiting for all connections. A client's call still ends at its deadline.
 
 use super::pulse::Number;
 use super::sanitizer;
@@ -28,7 +29,7 @@ use std::ptr;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// The pause before the next attempt where the system starts no thread.
+/// The pause before the next attempt if the system starts no thread.
 const BREATHER: Duration = Duration::from_millis(50);
 /// The number by which epoll reports that connections were rung.
 const RUNG: u64 = u64::MAX;
@@ -110,11 +111,12 @@ pub(super) fn park(socket: &OwnedFd, number: Number, wire: &Wire, parked: Parked
     drop(places);
     let data = epoll::EventData::new_u64(number.0);
     let events = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
-    // The kernel changes what it has added. An unwatched connection would never be resumed.
+    // `prepare` has added the socket, so the kernel can change its events. A connection that the
+    // kernel does not watch would never be resumed.
     if lot.is_none_or(|lot| epoll::modify(&lot.epoll, socket.as_fd(), data, events).is_err()) {
         wire.close();
     }
-    // An interruption before that found no parked connection.
+    // An interruption before the insertion found no parked connection.
     if wire.is_interrupted() {
         ring(number);
     }
@@ -163,8 +165,8 @@ impl Lot {
         thread.spawn(work).map(drop).map_err(|_| Error::system("starting a thread")(Errno::AGAIN))
     }
 
-    /// Starts a second waiting thread, if this one waits alone. The start takes longer than a call,
-    /// and other connections need the lock meanwhile.
+    /// Starts a second waiting thread, if this one waits alone. The lock is not held during the
+    /// start, which takes longer than a call, because other connections need the lock.
     fn start_second(&'static self) {
         let mut places = lock(&PLACES);
         if places.waiting != 1 {
@@ -184,7 +186,7 @@ impl Lot {
         loop {
             self.start_second();
             let Some(mut parked) = self.event().and_then(|number| self.take(number)) else { continue };
-            // The call may have come without a message, as those of a hostile peer do.
+            // The call may have come without a message, as calls of a hostile peer do.
             if parked.outcome.is_ok() {
                 match parked.window.prepare_to_park() {
                     Ok(true) => {
@@ -203,8 +205,8 @@ impl Lot {
         }
     }
 
-    /// Counts this thread as one that no longer waits, and has another one started in its place.
-    /// Returns false if this is the last one and the system starts no other.
+    /// Counts this thread as one that no longer waits, and has another thread started in its place.
+    /// Returns false if this is the last waiting thread and the system starts no other.
     fn leave(&'static self) -> bool {
         self.start_second();
         let mut places = lock(&PLACES);

@@ -12,8 +12,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// The number by which the pulse thread knows a connection. The number of its socket would not do:
-/// an event may be handled after its connection has gone, when the next connection has that number.
+/// The number by which the pulse thread knows a connection. The socket's file descriptor would not
+/// do: an event may be handled after its connection has gone, when another connection has the same
+/// descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Number(pub(super) u64);
 
@@ -63,7 +64,7 @@ fn watch_of_process() -> Result<Arc<Watch>, Error> {
     Ok(Arc::clone(own.insert(watch)))
 }
 
-/// Takes what [`watch`] needs for a connection, and draws the connection's number.
+/// Takes the resources that [`watch`] needs for a connection, and draws the connection's number.
 pub(super) fn prepare(socket: &OwnedFd) -> Result<Number, Error> {
     let number = Number::draw();
     // A hang-up that is reported meanwhile is reported again once the connection is watched.
@@ -136,7 +137,7 @@ mod tests {
     fn a_late_hang_up_event_ends_no_other_connection() {
         let (first, number, _hung_up) = connection();
         drop(first);
-        // The second socket has the number of the first, unless another test has taken the number.
+        // The second socket has the descriptor of the first, unless another test has taken it.
         let (second, _, _peer) = connection();
         watch_of_process().unwrap().close(number);
         assert!(!second.alarm().is_closed());

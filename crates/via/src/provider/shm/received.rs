@@ -30,15 +30,15 @@ const SHARE: usize = 4;
 /// without room on the thread that receives the message.
 const FILES_MAX: usize = 253;
 
-/// The lower bound of the limit of descriptors: room for two messages. The second is only for users
-/// without waiting files.
+/// The lower bound of the limit of descriptors: room for two messages. The room for the second
+/// message is only for users without waiting files.
 const LIMIT_MIN: usize = 2 * FILES_MAX;
 
 /// Files that are to be closed.
 #[derive(Debug)]
 struct FilesToClose {
-    /// Each file, with the user whose process passed it. The first one is being closed if it is
-    /// `None`.
+    /// Each file, with the user whose process passed it. A first entry without a file is being
+    /// closed.
     files: VecDeque<(Option<u32>, Option<OwnedFd>)>,
     /// Whether a thread is closing the files.
     is_closing: bool,
@@ -96,13 +96,14 @@ impl Room {
     }
 
     /// Reserves descriptors for a message, if room for one more message remains afterwards and no
-    /// thread waits for room.
+    /// thread waits for room. Returns whether they were reserved.
     fn reserve(&self) -> bool {
         let limit = self.limit.load(Ordering::Relaxed);
         self.queued.load(Ordering::SeqCst) == 0 && self.take_if(|taken| taken + 2 * FILES_MAX <= limit)
     }
 
-    /// Reserves descriptors for a message if the number of those that are taken allows it.
+    /// Reserves descriptors for a message if `is_allowed` accepts the number of taken descriptors.
+    /// Returns whether they were reserved.
     fn take_if(&self, is_allowed: impl Fn(usize) -> bool) -> bool {
         let more = |taken| is_allowed(taken).then_some(taken + FILES_MAX);
         self.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
@@ -110,6 +111,7 @@ impl Room {
 
     /// Reserves descriptors for a message from `user` where room is short. `waiting` returns the
     /// number of files that wait to be closed, and the number of those that the user passed.
+    /// Returns whether the descriptors were reserved.
     ///
     /// The room for the last message is for users without waiting files. No other message is
     /// received at the same time, since its files could be the user's, too. One user alone
@@ -148,7 +150,8 @@ impl Room {
     fn give_back(&self, count: usize) {
         // `taken` is lowered before `queued` is read, and a waiting thread raises `queued` before
         // it reads `taken`. So either that thread sees the new number, or this one sees the waiter.
-        // The waiter holds `look` until it waits, so once `look` is free it gets the notification.
+        // The waiter holds `look` until it waits, so once `look` is free the waiter gets the
+        // notification.
         self.taken.fetch_sub(count, Ordering::SeqCst);
         if self.queued.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.look));
@@ -255,7 +258,8 @@ fn take(
     if are_memory { Ok(files) } else { Err(Violation::NotSealed) }
 }
 
-/// Returns a peer's file if it is a memory file, whatever its seals are. Does not wait.
+/// Returns a peer's file if it is a memory file, whatever its seals are. Any other file is left to
+/// the closing thread. Does not wait.
 fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> Option<OwnedFd> {
     if rustix::fs::fcntl_get_seals(&file).is_ok() {
         return Some(file);

@@ -73,7 +73,7 @@ impl ConnectionState {
     pub(super) const CLOSED: Self = Self(1);
     /// A message of the peer found no receive descriptor.
     pub(super) const NOT_READY: Self = Self(2);
-    /// A message of the peer was longer than its receive descriptor.
+    /// A message of the peer was longer than the receive descriptor for it.
     pub(super) const TOO_LONG: Self = Self(3);
     /// An RDMA of the peer was not allowed.
     pub(super) const PROTECTION: Self = Self(4);
@@ -168,7 +168,7 @@ pub(super) struct Record {
     pub(super) place: RemoteAddress,
 }
 
-/// The place of records that have none.
+/// The place in records of kinds that have none.
 pub(super) const NOWHERE: RemoteAddress = RemoteAddress { handle: MemoryHandle([0; 2]), offset: 0 };
 
 impl Record {

@@ -192,8 +192,8 @@ impl Taker {
         first as u32 == (self.taken as u32).wrapping_add(1)
     }
 
-    /// Takes the next record, if it is there. The peer may change its bytes until it learns that
-    /// the record was taken.
+    /// Takes the next record, if it is there. The peer may change the record's bytes until it
+    /// learns that the record was taken.
     pub(super) fn take(&mut self) -> Result<Option<Taken<'_>>, Violation> {
         let slot = self.shape.slot(self.taken);
         let number = (self.taken as u32).wrapping_add(1);

@@ -1,4 +1,4 @@
-//! Sends and receives file descriptors over the socket of a connection, and waits for it.
+//! Transport of file descriptors over the socket of a connection, and waits for the socket.
 
 use super::directory::local_peer;
 use super::received::{self, Message};

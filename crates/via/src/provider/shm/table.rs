@@ -1,9 +1,9 @@
 //! The table of registrations: peers look at a NIC's table before they access a region directly.
 //!
 //! Each region that peers may reach has a word. A peer learns the word's value with the region. The
-//! word changes when the registration ends, and the peer sees that at its next look. This protects
-//! against peers that keep the rules only. The mapping of any other peer stays until the connection
-//! ends, and with it the bytes of that region, which are used for nothing else.
+//! word changes when the registration ends, and the peer sees that at its next look. Only peers
+//! that keep the rules are stopped by this. The mapping of any other peer stays until the
+//! connection ends, and with it the bytes of that region, which are used for nothing else.
 
 use super::mapping::{self, Mapping};
 use crate::Error;

@@ -71,7 +71,7 @@ impl Wire {
         Self { socket: Arc::new(socket), level, most, out, from, table, called: 0, has_published: false }
     }
 
-    /// Returns the state of the connection, by the peer's word.
+    /// Returns the state of the connection, as the peer's segment shows it.
     pub(super) fn peer_state(&self) -> ConnectionState {
         ConnectionState(self.from.segment().word(record::STATE).load(Ordering::Acquire))
     }
@@ -115,7 +115,7 @@ impl Wire {
         }
     }
 
-    /// Answers the peer's RDMA of this number, after telling it which records were taken.
+    /// Answers the peer's RDMA of this number, after telling the peer which records were taken.
     pub(super) fn answer(&mut self, number: u64, answer: Answer) {
         self.publish_taken();
         self.out.segment().word64(record::ANSWERS).store(number << 8 | u64::from(answer.0), Ordering::Release);

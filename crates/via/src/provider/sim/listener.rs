@@ -112,7 +112,8 @@ pub(super) fn listen(core: &Arc<Core>, nic: usize, name: &str) -> Result<Box<dyn
 }
 
 impl SimListener {
-    /// Returns the first waiting wire whose request has arrived. Other datagrams are dropped.
+    /// Returns the request of the first waiting wire on which a request has arrived, if there is
+    /// one. Other datagrams are dropped.
     fn next_request(&mut self) -> Result<Option<SimRequest>, Error> {
         let mut pending = self.inbox.pending();
         for at in 0..pending.len() {

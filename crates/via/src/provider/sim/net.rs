@@ -126,7 +126,7 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// An error of the system, when it has no more files.
+    /// An error of the system if it has no file descriptor left.
     pub(super) fn wire(
         &self,
         nics: [usize; 2],
@@ -289,7 +289,7 @@ impl State {
 }
 
 impl Wire {
-    /// Returns the time of an end's next event.
+    /// Returns the time of an end's next event, if there is one.
     fn next(&self, end: usize) -> Option<Duration> {
         let arrives = self.channels[1 - end].due();
         match self.ends[end].stage {

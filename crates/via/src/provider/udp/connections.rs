@@ -21,7 +21,7 @@ struct Connection {
 }
 
 impl Connections {
-    /// Adds a connection by its ids: that of this end, and that of the client at `client`.
+    /// Adds a connection by the ids of this end and of the client, whose address is `client`.
     pub(super) fn add(&self, [own, client_id]: [u64; 2], fd: &Arc<OwnedFd>, client: &Arc<Mutex<SocketAddr>>) {
         let connection = Connection { client_id, fd: Arc::clone(fd), client: Arc::clone(client), next_token: 0 };
         lock(&self.0).insert(own, connection);
@@ -47,8 +47,8 @@ impl Connections {
         }
     }
 
-    /// Has a connection send to `to`, and receive from there. `number` is that of the client's
-    /// token: a token older than the last one has no effect.
+    /// Has a connection send to `to`, and receive from there. `number` is the number of the
+    /// client's token: a token older than the last one has no effect.
     pub(super) fn move_to(&self, own: u64, to: SocketAddr, number: u64) {
         let mut connections = lock(&self.0);
         let Some(connection) = connections.get_mut(&own).filter(|connection| number >= connection.next_token) else {

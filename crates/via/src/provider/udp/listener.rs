@@ -30,7 +30,7 @@ impl UdpListener {
         Ok(Self { socket, options, admission, connections: Arc::default() })
     }
 
-    /// Answers a datagram, unless it is a new request of a proved peer, which is returned.
+    /// Returns a new request of a proved peer. Answers any other datagram, if an answer is due.
     fn take(&mut self, datagram: &[u8], Arrived { from, at, .. }: Arrived) -> Option<UdpIncoming> {
         let Self { socket, options, admission, connections } = self;
         let send = |answer: &[u8]| socket.send(answer, from, at);
@@ -110,7 +110,7 @@ impl Incoming for UdpIncoming {
                     None => {
                         accept(link, &settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)
                     }
-                    // The peer's number differs, so that the two ends lose different datagrams.
+                    // The two ends have different numbers, so that they lose different datagrams.
                     Some(fault) => {
                         let link = FaultLink::new(link, fault, 1)?;
                         accept(link, &settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)

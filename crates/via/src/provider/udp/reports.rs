@@ -1,6 +1,6 @@
 //! Reports of hosts that a port is closed, shared by the connections to the port.
 //!
-//! A host sends another one only about one report a second. So of many connections to a process
+//! A host sends only about one report a second to another host. So of many connections to a process
 //! that has died, only a few get a report.
 
 use crate::sync::lock;

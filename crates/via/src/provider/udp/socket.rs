@@ -9,7 +9,7 @@ use rustix::net::sockopt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 
-/// The length of a socket address of IPv6, the longer one, in bytes.
+/// The length of an IPv6 socket address in bytes. An IPv4 socket address is shorter.
 const ADDRESS: usize = size_of::<libc::sockaddr_in6>();
 /// The length of the header of a control message, in bytes.
 const CONTROL_HEADER: usize = size_of::<libc::cmsghdr>();
@@ -87,7 +87,7 @@ impl ListeningSocket {
         Some(Arrived { length, from: read_address(&name)?, at: self.read_control(&control) })
     }
 
-    /// Sends a datagram from this address of the host. It may get lost, like any datagram.
+    /// Sends a datagram from this address of the host. The datagram may get lost, like any other.
     pub(super) fn send(&self, datagram: &[u8], to: SocketAddr, from: SocketAddr) {
         let ((mut name, name_length), (mut control, control_length)) = (write_address(to), write_control(from));
         let mut part = libc::iovec { iov_base: datagram.as_ptr().cast_mut().cast(), iov_len: datagram.len() };
@@ -100,7 +100,7 @@ impl ListeningSocket {
     }
 
     /// Reads the local address of a datagram. Falls back to the socket's address if the kernel
-    /// reports none, or one of several hosts.
+    /// reports none, or reports an address that several hosts have.
     fn read_control(&self, control: &[u8; CONTROL]) -> SocketAddr {
         let data = &control[CONTROL_HEADER..];
         let found: Option<(IpAddr, u32)> = match (word(control, 8), word(control, 12)) {
@@ -190,7 +190,7 @@ fn header(part: *mut libc::iovec) -> libc::msghdr {
     message
 }
 
-/// Reads a socket address: `sockaddr_in` or `sockaddr_in6`.
+/// Reads a socket address: `sockaddr_in` or `sockaddr_in6`. `None` for any other address family.
 fn read_address(name: &[u8; ADDRESS]) -> Option<SocketAddr> {
     let port = u16::from_be_bytes([name[2], name[3]]);
     match i32::from(u16::from_ne_bytes([name[0], name[1]])) {

@@ -54,8 +54,8 @@ impl Headers {
         Self { bytes, sum }
     }
 
-    /// Returns the headers for a payload of `payload` bytes. `None` when that is too long for a
-    /// datagram.
+    /// Returns the headers for a payload of `payload` bytes. `None` when the payload is too long
+    /// for a datagram.
     pub(super) fn of(&self, payload: usize) -> Option<[u8; HEADERS]> {
         let total = u16::try_from(payload.checked_add(IPV4 + UDP)?).ok()?;
         let mut bytes = self.bytes;
@@ -76,8 +76,8 @@ pub(super) struct Arrived {
 }
 
 /// Whether a datagram can come from `source` over a wire: RFC 1122, 3.2.1.3. The sender may forge
-/// its address, and the kernel, which would drop such a datagram, never sees it. An answer would go
-/// to a program of this host, to many hosts, or to none.
+/// its address. The kernel would drop such a datagram, but never sees it. An answer would go to a
+/// program of this host, to many hosts, or to none.
 fn is_source(source: SocketAddrV4, own: Ipv4Addr) -> bool {
     let ip = *source.ip();
     // Class D has many hosts, class E has none, and the last address of class E is the broadcast

@@ -56,7 +56,7 @@ struct ModuleRequest {
     rest: [u8; 160],
 }
 
-/// `struct ifreq` for ethtool's ioctl: holds the address of a structure of its own.
+/// `struct ifreq` for ethtool's ioctl, which holds the address of a further structure.
 #[repr(C)]
 struct EthtoolRequest {
     name: [u8; NAME_BYTES],
@@ -77,12 +77,13 @@ pub(super) struct Interface {
     pub(super) mac: Mac,
     pub(super) mtu: usize,
     pub(super) address: Ipv4Addr,
-    /// The kernel module that drives the interface, where the interface tells.
+    /// The kernel module that drives the interface; empty if the interface does not report it.
     pub(super) module: String,
 }
 
 impl Interface {
-    /// Looks up an interface. Its address is the given one, or else its first IPv4 address.
+    /// Looks up an interface. The result has the given address, or else the interface's first IPv4
+    /// address.
     pub(super) fn look_up(socket: impl AsFd, name: &str, address: Option<Ipv4Addr>) -> Result<Self, Error> {
         let socket = socket.as_fd();
         let bad = |why| Error::BadAddress { text: name.to_owned(), why };
@@ -154,7 +155,8 @@ fn name_bytes(name: &str) -> [u8; NAME_BYTES] {
     bytes
 }
 
-/// Returns the name of the kernel module that drives an interface: `ethtool -i`.
+/// Returns the name of the kernel module that drives an interface, as `ethtool -i` does, if the
+/// kernel reports it.
 fn module(socket: BorrowedFd<'_>, name: &str) -> Option<String> {
     let mut answer = ModuleRequest { command: MODULE, module: [0; 32], rest: [0; 160] };
     let data = std::ptr::from_mut(&mut answer).expose_provenance() as u64;

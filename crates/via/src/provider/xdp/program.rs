@@ -43,8 +43,8 @@ const JUMP32_NOT_EQUAL: u8 = 0x56;
 const CALL: u8 = 0x85;
 const EXIT: u8 = 0x95;
 
-/// A source register value of a 64-bit load: the immediate is a file descriptor, which the kernel
-/// replaces by a map.
+/// The source register of a 64-bit load whose immediate is the file descriptor of a map. The kernel
+/// replaces the descriptor by the map.
 const IS_MAP: u8 = 1;
 /// The numbers of kernel functions: `enum bpf_func_id` of linux/bpf.h.
 const CALL_LOOKUP: i32 = 1;

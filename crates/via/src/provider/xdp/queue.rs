@@ -1,7 +1,7 @@
 //! One receive queue of an interface, bound to an AF_XDP socket that all VIs of a NIC share.
 //!
 //! A calling thread takes frames for all sockets of the NIC: it puts a frame for another socket
-//! into that socket's inbox, without a copy, and rings its bell.
+//! into that socket's inbox, without a copy, and rings that socket's bell.
 
 use super::bpf::Attached;
 use super::frames::{self, Arrived, HEADERS, Headers, SHORTEST};
@@ -288,7 +288,7 @@ impl Queue {
     }
 
     /// Has the kernel look at the queue. A driver that ran out of places, or whose interrupts are
-    /// off, waits for that.
+    /// off, waits for such a call.
     fn drive(&self) -> Result<(), Error> {
         count(&self.counts.wakeups);
         match rustix::net::recv(&self.socket, &mut [0_u8; 0][..], RecvFlags::DONTWAIT) {
@@ -373,7 +373,7 @@ impl Rings {
         }
     }
 
-    /// Takes the oldest frame of an inbox.
+    /// Takes the oldest frame of an inbox, if there is one.
     fn take(&mut self, port: u16) -> Option<(Arrived, u64)> {
         let inbox = self.inboxes.get_mut(&port)?;
         let frame = inbox.frames.pop_front()?;

@@ -1,7 +1,7 @@
 //! The four rings that an AF_XDP socket shares with the kernel.
 //!
-//! Linux, Documentation/networking/af_xdp.rst. A ring has one producer and one consumer, each with
-//! a counter that only it writes and that never wraps to the ring's size. Entries are written
+//! Linux, Documentation/networking/af_xdp.rst. A ring has one producer and one consumer. Each has a
+//! counter that only it writes, and that counts on beyond the ring's size. Entries are written
 //! before the counter that covers them is stored with release, and read after it was loaded with
 //! acquire.
 

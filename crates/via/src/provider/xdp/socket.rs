@@ -2,9 +2,8 @@
 //!
 //! An ordinary UDP socket is bound to the same port. It keeps the port from other programs, and the
 //! kernel from answering that the port is unreachable. It also carries the datagrams that cannot
-//! use the ring: those to hosts whose Ethernet address is not known yet, which makes the kernel
-//! find the address; and those that arrive through another receive queue, with IP options or in
-//! fragments.
+//! use the ring: those to hosts whose Ethernet address is not known yet (the kernel then finds the
+//! address), and those that arrive through another receive queue, with IP options or in fragments.
 
 use super::frames::Headers;
 use super::queue::{Delivery, Queue, count, set_number};

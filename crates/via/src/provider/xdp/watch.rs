@@ -1,11 +1,11 @@
 //! Wake-ups of sockets when frames arrive.
 //!
 //! A sleeping socket has a file, which watches the queue that all sockets share. While any file
-//! watches, the kernel notifies it for each frame received or sent, before the sending thread goes
-//! on, and every sleeper wakes for every frame. So no file watches while a thread polls the
+//! watches, the kernel notifies the file for each frame received or sent, before the sending thread
+//! goes on, and every sleeper wakes for every frame. So no file watches while a thread polls the
 //! *steward*: a socket that puts frames for other sockets into their inboxes and rings their bells.
-//! When the steward goes to sleep, or its NIC's attendant finds that its thread stopped, the other
-//! files watch again.
+//! When the steward goes to sleep, or its NIC's attendant finds that no thread polls it any more,
+//! the other files watch again.
 
 use crate::sync::lock;
 use rustix::event::epoll;
@@ -71,7 +71,7 @@ impl Watchers {
     }
 
     /// Notes that a socket is polled, and that no thread sleeps on its file. Returns whether the
-    /// socket is the steward from now on, which takes the frames of all sockets.
+    /// socket is the steward from now on. The steward takes the frames of all sockets.
     pub(super) fn take_over(&self, port: u16, queue: BorrowedFd<'_>) -> bool {
         let mut inner = self.lock();
         if let Some(file) = inner.files.get_mut(&port) {

@@ -105,8 +105,8 @@ impl Target {
 
 impl Engine {
     pub(super) fn perform(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
-        // If the peer's connection is broken, its own begun operations stay unfinished. Its answers
-        // and refusals still count, because they belong to operations of this side.
+        // If the peer's connection is broken, the peer's own begun operations stay unfinished. The
+        // peer's answers and refusals still count, because they belong to operations of this side.
         let is_own = data.action == Action::Refuse || (data.action == Action::Answer && self.is_awaited(data));
         if self.target.is_void && !is_own {
             return Ok(());
@@ -162,7 +162,7 @@ impl Engine {
             let write = match data.place {
                 None => {
                     let begun = sink.begin_message(data.total);
-                    // A receive that is too short was completed.
+                    // A receive descriptor with too little room was completed.
                     self.statistics.completions += u64::from(begun == Err(Refusal::TooLong));
                     begun?;
                     None
@@ -207,7 +207,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a part of an answer is the next one.
+    /// Whether a part of an answer is the next part that this side expects.
     fn is_awaited(&self, data: &DataHeader) -> bool {
         self.own.reads.front().is_some_and(|index| (data.operation, data.offset) == (*index as u32, self.own.read))
     }
@@ -228,7 +228,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Processes the peer's refusal of an operation. The operations before it were performed.
+    /// Processes the peer's refusal of an operation. The operations before the refused one were
+    /// performed.
     fn refused(&mut self, data: &DataHeader, sink: &mut dyn Sink) -> Result<(), Fault> {
         let refusal = data.refusal().ok_or(Fault::Violation)?;
         let index = sink.completed() + u64::from(data.operation.wrapping_sub(sink.completed() as u32));

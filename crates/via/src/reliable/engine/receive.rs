@@ -222,7 +222,7 @@ impl Engine {
             return;
         }
         let Some(mut datagram) = self.receiving.keep_fragment(whole, part, bytes) else { return };
-        // The fragments were made with different acknowledgements, and each has its checksum.
+        // The headers of the fragments differ, so the packet gets a checksum of its own.
         if datagram.len() > HEADER {
             packet::seal(&mut datagram);
         }

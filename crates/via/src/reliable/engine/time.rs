@@ -13,8 +13,8 @@ const HINT_LIMITS: (u64, u64) = (400_000_000, 1_000_000_000);
 const HINT_PINGS: u64 = 4;
 
 impl Engine {
-    /// Takes a hint that nothing is at the other end, which may be forged. Asks the peer for a sign
-    /// of life at once. If none arrives, the peer soon counts as gone.
+    /// Takes a hint that nothing is at the other end. The hint may be forged, so the peer is asked
+    /// for a sign of life at once. If none arrives, the peer soon counts as gone.
     pub fn hint_gone(&mut self, now: u64) {
         if self.liveness.hinted.is_none() {
             self.liveness.hinted = Some(now);
@@ -69,7 +69,7 @@ impl Engine {
         self.liveness.ping = now + again.max(1);
     }
 
-    /// Returns the latest time of the next `tick` and `transmit`.
+    /// Returns the latest time of the next `tick` and `transmit`, or `None` if no time is set.
     pub fn due(&self) -> Option<u64> {
         if self.deferred.is_some() {
             return Some(0);

@@ -10,8 +10,8 @@ use crate::spi::{Refusal, Sink};
 /// The span, in nanoseconds, in which unreliable delivery sends a quarter of the peer's window.
 const PACE: u64 = 1_000_000;
 
-/// The share of the silence after which a side pings that has sent data not long ago, and probably
-/// waits for an answer.
+/// The silence divided by this number is the time to the next ping of a side that has sent data not
+/// long ago, because it probably waits for an answer.
 const PAUSE_SHARE: u64 = 10;
 
 impl Engine {
@@ -57,8 +57,8 @@ impl Engine {
         self.control_packet(now, into)
     }
 
-    /// Whether a quick check shows that no datagram has to be made and no timer is due, which is
-    /// the usual case.
+    /// Whether a quick check shows that no datagram has to be made and no timer is due. This is the
+    /// usual case.
     #[inline]
     pub(in crate::reliable) fn owes_nothing(&self, now: u64, posted: u64) -> bool {
         let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
@@ -75,14 +75,16 @@ impl Engine {
             && now < self.liveness.ping
     }
 
-    /// Makes the packets that tell the peer that the connection is over.
+    /// Makes the next packet that tells the peer that the connection is over. Returns `None` when
+    /// no further one is due.
     pub fn transmit_close(&mut self, into: &mut [u8]) -> Option<usize> {
         let Phase::Over(Some(reason)) = self.phase else { return None };
         self.closes = self.closes.checked_sub(1)?;
         self.put(into, &Body::Close { reason })
     }
 
-    /// Makes a data packet: a lost one again, or else a new one.
+    /// Makes a data packet: a lost packet again, or else a new one. `None` if there is none to send
+    /// now.
     fn data_packet(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
         self.sending.look_again();
         if let Some((number, piece)) = self.sending.repeat(now) {
@@ -105,6 +107,7 @@ impl Engine {
     }
 
     /// Makes the acknowledgement that is due, before a sleep: no other packet will carry it along.
+    /// `None` if none is due.
     pub fn acknowledge_now(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.ack_due().filter(|_| !matches!(self.phase, Phase::Opening(..) | Phase::Over(Some(_))))?;
         self.put_ack(into)
@@ -142,7 +145,7 @@ impl Engine {
     }
 
     /// Notes that a data packet was made. The packet acknowledges all packets received so far,
-    /// unless some of them are too far ahead or marks are to be reported. It needs an
+    /// unless some of them are too far ahead or marks are to be reported. The packet needs an
     /// acknowledgement itself.
     pub(super) fn made(&mut self, now: u64) {
         self.statistics.sent += 1;
@@ -255,7 +258,8 @@ impl Engine {
         }
     }
 
-    /// Makes a part of an operation of unreliable delivery, which is done once it was sent.
+    /// Makes a part of an operation of unreliable delivery. Such an operation is done once its last
+    /// part was sent.
     fn unreliable(
         &mut self,
         now: u64,
@@ -292,7 +296,8 @@ impl Engine {
         Some(made)
     }
 
-    /// Returns the time at which a packet may be sent that pacing holds back.
+    /// Returns the time at which a packet that pacing holds back may be sent, if there is such a
+    /// packet.
     pub(super) fn paced_until(&self) -> Option<u64> {
         if self.is_reliable { self.sending.paced_until() } else { self.is_held_up.then_some(self.budget_until) }
     }

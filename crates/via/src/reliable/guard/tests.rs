@@ -149,7 +149,7 @@ fn a_gap_in_the_sequences_leaves_no_bit_of_an_earlier_round() {
     }
 }
 
-/// Before it had the keys, one end took a forged packet.
+/// One end took a forged packet before it had the keys.
 #[test]
 fn ends_with_different_key_start_numbers_accept_no_datagrams() {
     let (mut one, _) = pair();

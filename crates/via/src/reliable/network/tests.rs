@@ -5,8 +5,8 @@ use crate::attributes::Reliability;
 use crate::reliable::Requesting;
 use std::time::Duration;
 
-/// A network whose only socket receives what the test has put there. Once nothing is left, it
-/// receives nonsense without end.
+/// A network whose only socket receives what the test has put there. Once nothing is left, the
+/// socket receives nonsense without end.
 #[derive(Debug)]
 struct Script {
     attributes: Attributes,
@@ -125,7 +125,7 @@ fn a_request_is_passed_on_only_with_the_token_that_its_source_was_sent() {
     assert!(sent.len() == 1 && sent[0].1 == forger && sent[0].0.len() <= second.len(), "{sent:?}");
     let (accepted, sent) = arrives(&second, client);
     assert!(accepted.is_ok_and(|request| request.peer() == client.to_string()) && sent.is_empty(), "{sent:?}");
-    // The request was dropped, which its peer is told.
+    // The peer is told that its request was dropped.
     let sent = &lock(&datagrams).sent;
     assert!(matches!(&sent[..], [(_, to)] if *to == client), "{sent:?}");
 }

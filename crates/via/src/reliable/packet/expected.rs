@@ -35,7 +35,7 @@ pub(in crate::reliable) struct ExpectedWrite {
 
 impl Expected {
     /// Returns the first words behind the checksum, up to the acknowledgement. The selective
-    /// acknowledgement follows, which is zero.
+    /// acknowledgement, which is zero, follows.
     #[inline]
     fn words(self) -> [u64; 3] {
         let kind = u32::from_le_bytes([VERSION, DATA, Action::Write as u8, LAST | IMMEDIATE | PLACED]);

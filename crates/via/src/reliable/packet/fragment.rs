@@ -1,5 +1,5 @@
 //! Fragments of data packets. A data packet that was made for a longer path is sent again in
-//! fragments, because the packets after it begin where it ends.
+//! fragments, because the parts in the packets after it begin where its part ends.
 
 use super::{BadPacket, Body, FRAGMENT, HANDSHAKE_MAX, HEADER, Header, put, put_header, seal, u32_at};
 
@@ -30,9 +30,8 @@ pub(super) fn write(tail: &mut Vec<u8>, index: u32, length: u32, bytes: &[u8]) {
     tail.extend(bytes);
 }
 
-/// Replaces a data packet of `length` bytes by its fragment numbered `index`. Returns the length of
-/// the fragment's packet, and whether the fragment is the last. The data packet has that many
-/// fragments.
+/// Replaces a data packet of `length` bytes by its fragment numbered `index`, which must exist.
+/// Returns the length of the fragment's packet, and whether the fragment is the last.
 pub(in crate::reliable) fn to_fragment(
     into: &mut [u8],
     header: &Header,

@@ -15,12 +15,12 @@ pub(super) const FIXED: usize = TOKEN_AT + TOKEN;
 const TOKEN_AT: usize = 12;
 /// The length of a rejection without a text, in bytes.
 pub(in crate::reliable) const REJECTION_LENGTH: usize = HEADER;
-// The answer to a packet whose source may be forged is shorter than any such packet.
+// The answer to a packet whose source may be forged is no longer than the packet.
 const _: () = assert!(RETRY_LENGTH <= HEADER + FIXED && RETRY_LENGTH <= MOVED_LENGTH);
 const _: () = assert!(REJECTION_LENGTH <= MOVED_LENGTH);
 
 /// Bytes by which a requesting side shows that it has received them at its address. Only the
-/// accepting side knows what they mean. All zeros stand for no token.
+/// accepting side knows the meaning of the bytes. All zeros stand for no token.
 pub type Token = [u8; TOKEN];
 
 /// Reads the body of a request.
@@ -37,7 +37,7 @@ pub(super) fn read(rest: &[u8]) -> Result<Body<'_>, BadPacket> {
     Ok(Body::Request { from, token: *token, discriminator, offer })
 }
 
-/// Adds the body of a request, whose parts are short enough.
+/// Adds the body of a request. The caller has checked the lengths of its parts.
 pub(super) fn write(tail: &mut Vec<u8>, from: u64, token: &Token, discriminator: &str, offer: &Offer) {
     tail.extend(from.to_le_bytes());
     tail.extend((discriminator.len() as u32).to_le_bytes());

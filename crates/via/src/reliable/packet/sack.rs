@@ -19,7 +19,7 @@ impl Sack<'_> {
         (0..).step_by(64).zip(words).filter(|(_, word)| *word != 0)
     }
 
-    /// Returns the number after the last set bit.
+    /// Returns the number after the last set bit, or 0 if no bit is set.
     #[inline]
     pub(in crate::reliable) fn end(self) -> u64 {
         if self.first == 0 && self.further.is_empty() {

@@ -20,7 +20,7 @@ const ALL_FAULTS: Faults = Faults {
     cut: [false; 2],
 };
 
-/// Runs a mix of operations over such a network, and checks every byte.
+/// Runs a mix of operations over a network with `faults`, and checks every byte.
 fn mix(level: Reliability, faults: Faults, seed: u64, count: u64) -> Net {
     let mut net = Net::new(level);
     (net.faults, net.chance.0) = (faults, seed);
@@ -241,17 +241,17 @@ fn a_side_that_has_sent_data_pings_soon_and_an_idle_one_seldom() {
     let pings = |net: &mut Net, span| {
         let before = net.datagrams;
         net.pass(span);
-        // The peer answers each.
+        // The peer answers each ping.
         (net.datagrams - before) / 2
     };
     let mut net = Net::new(ReliableDelivery);
     net.pass(120 * SECOND);
-    // A quarter of the silence of 5 s.
+    // A ping for each quarter of the silence of 5 s.
     assert_eq!(pings(&mut net, 10 * SECOND), 8);
     net.post_receive(1, 10);
     net.post(0, carrying(Descriptor::send(), b"question"));
     net.until(|[one, _]| one.queues.send.is_empty());
-    // The first after half a second, and each thirty-second later.
+    // The first ping comes after half a second. Each interval is longer by a thirty-second.
     let soon = pings(&mut net, 10 * SECOND);
     assert!((15..=17).contains(&soon), "{soon} pings");
     net.pass(120 * SECOND);

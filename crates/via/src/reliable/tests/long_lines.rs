@@ -13,8 +13,8 @@ const QUEUE: u64 = 250_000;
 /// The length of an operation, in bytes.
 const LENGTH: u32 = 1 << 20;
 
-/// Makes a connection over a line with that round trip in milliseconds, whose ends keep as many
-/// datagrams as arrive.
+/// Makes a connection over a line with a round trip of `round_trip` milliseconds. The ends keep all
+/// datagrams that arrive.
 fn line(round_trip: u64) -> Net {
     to_socket(round_trip, 16 << 20)
 }

@@ -9,7 +9,7 @@ use crate::reliable::packet::DATA_HEADER;
 /// The number of payload bytes in a packet.
 const PAYLOAD: u32 = (MTU - DATA_HEADER) as u32;
 
-/// Makes a connection over a line with that round trip in milliseconds.
+/// Makes a connection over a line with a round trip of `round_trip` milliseconds.
 pub(super) fn line(round_trip: u64) -> Net {
     known(Line { delay: round_trip * MILLISECOND / 2, ..Line::default() })
 }
@@ -25,8 +25,8 @@ pub(super) fn known(line: Line) -> Net {
     net
 }
 
-/// Sends a message of so many packets, of which the first transmissions of some get lost. Returns
-/// the time until all have arrived, in milliseconds.
+/// Sends a message of `count` packets. The first transmission of each packet for which `is_lost`
+/// returns true gets lost. Returns the time until all packets have arrived, in milliseconds.
 pub(super) fn transfer(net: &mut Net, count: u32, is_lost: impl Fn(u32) -> bool) -> u64 {
     let began = net.now;
     let first = net.ends[0].engine.next_numbers()[0];
@@ -77,7 +77,7 @@ fn packets_delayed_beyond_the_timeout_are_not_all_sent_again() {
     net.line.delay = 100 * MILLISECOND;
     let took = transfer(&mut net, 40, |_| false);
     assert!(took < 220, "{took} ms");
-    // Two packets for each timeout, which doubles from some milliseconds on.
+    // Two packets for each timeout. The timeouts double from some milliseconds on.
     assert!((2..20).contains(&repeated(&net)), "{}", repeated(&net));
 }
 

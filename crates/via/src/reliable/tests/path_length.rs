@@ -25,8 +25,8 @@ fn packets(net: &Net) -> [usize; 2] {
     [0, 1].map(|at| net.ends[at].engine.statistics().packet)
 }
 
-/// Sends messages while the faults of the network become `faults`. Returns the time until all have
-/// arrived, in milliseconds.
+/// Sends messages while the faults of the network become `faults`. Returns the time until all
+/// messages have arrived, in milliseconds.
 fn transfer(net: &mut Net, faults: Faults) -> u64 {
     let before = net.ends[1].queues.received.len();
     for number in 0..3 {

@@ -95,7 +95,7 @@ fn tokens_expire_after_one_or_two_periods() {
         let (bytes, _) = with_token(&mut tokens, made, from, 5);
         assert!(is_proved(tokens.judge(made + lifetime / 2, from, &bytes)), "made at {made}");
         retry(tokens.judge(made + lifetime, from, &bytes));
-        // Nor does a token hold after a long silence, in which no key was made.
+        // A token is also invalid after a long silence, in which no key was made.
         let mut tokens = Tokens::new([7; 32]);
         let (bytes, _) = with_token(&mut tokens, made, from, 5);
         retry(tokens.judge(made + 1000 * lifetime, from, &bytes));

@@ -34,7 +34,7 @@ const QUIET: u32 = 1;
 /// # Errors
 ///
 /// As [`Vi::request`]; [`Error::Unsupported`] for a provider without RDMA write;
-/// [`Error::Violation`] when the peer's greeting is not one of a window.
+/// [`Error::Violation`] when the peer's greeting does not belong to a window.
 pub fn connect(nic: &Nic, address: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
     let mut half = Half::new(nic, options)?;
     let theirs = half.vi.request(address, &half.greeting(options), deadline)?;
@@ -130,10 +130,11 @@ impl Half {
         // SAFETY: the carrier keeps the region, and is dropped after the mapping.
         let own = unsafe { Mapping::of(segment.memory()) };
         let peer = Mapping::zeroed(AREA)?;
-        // A sender that finds the peer asleep calls `carry`, as every message here needs it.
+        // A sender calls `carry` when it finds the peer asleep, and every message here needs
+        // `carry`.
         peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
-        // SAFETY: the carrier keeps the region for as long as the window lives, and its area with
-        // it.
+        // SAFETY: the carrier keeps the region, and so the area in it, for as long as the window
+        // lives.
         let all = unsafe { Mapping::of(image.memory()) };
         // SAFETY: as above; the image is longer than AREA.
         let area = unsafe { all.behind(AREA) };

@@ -144,7 +144,7 @@ impl Open {
         let size = self.record.len() as u64;
         if self.failed.is_some() || size > self.left {
             self.left_out += 1;
-            // A full capture stays full: one with holes would mislead.
+            // A full capture stays full: a capture with gaps would mislead.
             self.left = 0;
             return;
         }

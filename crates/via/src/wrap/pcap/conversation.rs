@@ -41,7 +41,7 @@ impl Transport {
 struct State {
     /// The next sequence numbers of this side and of the peer.
     sequences: [u32; 2],
-    /// Whether the peer captures what it sends, once it has sent something.
+    /// Whether the peer captures the packets that it sends; `None` until it has sent something.
     peer_writes: Option<bool>,
     /// Whether this side opened the stream.
     is_opener: bool,
@@ -68,7 +68,8 @@ impl Conversation {
     }
 
     /// Begins the conversation of datagrams between two ends. An unspecified own address, of a
-    /// socket bound to all addresses of the host, is replaced by the one that leads to the peer.
+    /// socket bound to all addresses of the host, is replaced by the address from which this host
+    /// reaches the peer.
     ///
     /// # Errors
     ///

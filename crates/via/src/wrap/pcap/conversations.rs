@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 /// The maximum number of peers remembered: each takes a file. A peer that forces the others out
-/// only gets some packets captured twice.
+/// only causes some packets to be captured twice.
 const PEERS_MAX: usize = 64;
 
 /// The conversations of a socket, one for each peer.

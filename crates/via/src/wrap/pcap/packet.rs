@@ -4,7 +4,7 @@ use crate::host::mapped;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const IPV4: usize = 20;
-/// The length of a header of IPv6, the longer one.
+/// The length of an IPv6 header in bytes. An IPv4 header is shorter.
 const IPV6: usize = 40;
 const TCP: usize = 20;
 /// The options of a stream's first segments: no segment is longer than this (RFC 9293 3.2), and
@@ -37,7 +37,7 @@ impl Ends {
     /// The default port of both sides.
     pub const PORT: u16 = 7700;
 
-    /// Made-up addresses for ends with these numbers, in 10.77.0.0/16.
+    /// Returns made-up addresses for ends with these numbers, in 10.77.0.0/16.
     pub fn numbered(own: u16, peer: u16) -> Self {
         let end = |number: u16| {
             let [high, low] = number.to_be_bytes();

@@ -1,10 +1,10 @@
-//! One capture of several processes, which the environment names: `obvia trace` makes it, and all
-//! its descendants append to it.
+//! One capture of several processes, which the environment names: `obvia trace` makes the capture,
+//! and all its descendants append to the capture.
 //!
 //! Packets are whole because each is one write to a file that is open for appending. When two
 //! processes with the same capture exchange bytes, each captures what it sends. A process *claims*
-//! its end by a name in the abstract namespace of Unix sockets, which tells the other process, and
-//! which the kernel releases when the process ends.
+//! its end by a name in the abstract namespace of Unix sockets. The name tells the other process of
+//! the claim, and the kernel releases the name when the process ends.
 
 use super::Capture;
 use super::capture::file_header;
@@ -75,7 +75,7 @@ impl SharedCapture {
         Err(Error::UnsafeCapture { path: path.to_owned(), why })
     }
 
-    /// Returns the capture that the environment names, if any. It is opened once.
+    /// Returns the capture that the environment names, if any. The file is opened once.
     ///
     /// # Errors
     ///

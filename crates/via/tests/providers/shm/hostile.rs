@@ -44,7 +44,7 @@ fn send(socket: &OwnedFd, bytes: &[u8], files: &[BorrowedFd<'_>]) {
         control.push(SendAncillaryMessage::ScmRights(files));
     }
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-    // The send fails when the victim no longer listens, which does not matter.
+    // A failed send does not matter: the victim may no longer listen.
     let _ = rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags);
 }
 

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time after which a silent peer counts as gone. A slow machine may take long for what a test
-/// does meanwhile.
+/// The time after which a silent peer counts as gone. A slow machine may take long for the other
+/// work of a test.
 const SILENCE: Duration = Duration::from_secs(10);
 /// The time between two looks of a translator at its sockets.
 const LOOK: Duration = Duration::from_micros(200);
@@ -22,7 +22,7 @@ struct Translator {
     /// The sockets towards the server, the current one last. The earlier ones receive no more.
     outside: Mutex<Vec<UdpSocket>>,
     server: Mutex<SocketAddr>,
-    /// The ids of the two ends, as the packets to them name them.
+    /// The connection ids of the two ends, from the packets to them.
     server_id: AtomicU64,
     client_id: AtomicU64,
     is_over: AtomicBool,

@@ -115,7 +115,7 @@ fn each_resumption_has_a_thread_of_its_own() {
         let (tell, resumed) = channel();
         let resume = |window, tell: Sender<_>, _| {
             tell.send((window, IS_USED.replace(true), processors())).unwrap();
-            // As a method may do it. Threads that this one starts have the processor, too.
+            // A method may do the same. Threads that this thread starts inherit the processor.
             let mut one = CpuSet::new();
             one.set((0..CpuSet::MAX_CPU).find(|cpu| processors().is_set(*cpu)).unwrap());
             sched_setaffinity(None, &one).unwrap();

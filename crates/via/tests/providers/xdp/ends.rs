@@ -57,8 +57,8 @@ fn a_killed_process_leaves_no_namespace() {
         return;
     }
     // The process prints the namespaces that it made. No other process is in them and nothing pins
-    // them, so they end with the process. Their numbers are compared while it lives: the kernel
-    // gives them to other tests' namespaces after that.
+    // them, so they end with the process. Their numbers are compared while the process lives,
+    // because the kernel later gives them to the namespaces of other tests.
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
     command.args(["--exact", "xdp::ends::lay_a_cable_and_wait", "--ignored", "--nocapture"]).stdout(Stdio::piped());

@@ -24,7 +24,7 @@ pub(super) struct Sending {
 }
 
 impl FabricPort {
-    /// Posts sends to the endpoint, as far as it has room.
+    /// Posts sends to the endpoint, as far as the endpoint has room.
     pub(super) fn post_sends(&mut self, sink: &mut dyn Sink) {
         while self.announce() && self.sends.len() < self.depth {
             let number = self.sends_done + self.sends.len() as u64;

@@ -2,8 +2,8 @@
 //!
 //! A lock file contains the number of the process that serves the name, and in the next line the
 //! mark of a lock: `4711\nobvia\n`. A lock file that was just made, for its user alone, is still
-//! empty, and that of a virtual machine may have no mark. Any other file belongs to another program
-//! and is left as it is.
+//! empty, and the lock file of a virtual machine may have no mark. Any other file belongs to
+//! another program and is left as it is.
 
 use super::NameFiles;
 use super::place::{is_own, is_own_socket, is_same};
@@ -23,7 +23,7 @@ const OTHERS_WRITE: u32 = 0o022;
 const MODE: u32 = 0o7777;
 /// The mode that a lock file is made with.
 const MADE: u32 = 0o600;
-/// The most attempts to make a lock file that goes away.
+/// The maximum number of attempts to lock a file that other processes remove meanwhile.
 const ATTEMPTS: usize = 16;
 /// The interval between looks at a file that another process is about to release.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -74,7 +74,8 @@ impl Found {
 }
 
 impl NameFiles {
-    /// Opens the lock file of the name for reading only, and returns it with its kind.
+    /// Opens the lock file of the name for reading only, and returns it with its kind. `None` if
+    /// the file cannot be opened or read.
     pub(super) fn look(&self) -> Option<(OwnedFd, Found)> {
         let file = self.place.file(&self.lock_file(), OFlags::RDONLY).ok()?;
         let found = Found::of(&file, self.has_socket()).ok()?;
@@ -115,8 +116,8 @@ impl NameFiles {
                 continue;
             }
             // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's
-            // files. Its thread may be stopped meanwhile. A server that holds the lock answers
-            // soon.
+            // files. The thread of `list` may be stopped meanwhile. A server that holds the lock
+            // answers soon.
             while let Err(errno) = lock_both(&file) {
                 if !matches!(errno, Errno::WOULDBLOCK | Errno::ACCESS) {
                     return Err(locking(errno));
@@ -154,7 +155,7 @@ impl NameFiles {
     }
 }
 
-/// Takes both kinds of lock on a lock file: that of flock(2), and the record lock of fcntl(2).
+/// Takes both kinds of lock on a lock file: the lock of flock(2), and the record lock of fcntl(2).
 ///
 /// Java can take record locks only. The kernel releases a process's record lock as soon as the
 /// process closes any descriptor of the file, so this lock excludes virtual machines only while the

@@ -1,4 +1,5 @@
-//! The file systems of this process, as the kernel knows them without calling any of them.
+//! The file systems of this process, from the kernel's list of mounts. Reading the list calls none
+//! of the file systems.
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use std::ffi::OsString;
@@ -22,7 +23,7 @@ struct Mount<'a> {
 
 impl<'a> Mount<'a> {
     /// Reads a line of `mountinfo`: number, parent, device, root, mount point, options, any number
-    /// of optional fields, a hyphen, type, and more.
+    /// of optional fields, a hyphen, type, and more. `None` for a line of another form.
     fn of(line: &'a [u8]) -> Option<Self> {
         let mut fields = line.split(|byte| *byte == b' ');
         let number = fields.next()?;
@@ -31,9 +32,9 @@ impl<'a> Mount<'a> {
         Some(Self { number, point, kind: fields.next()? })
     }
 
-    /// Whether the mount is the root of this process. Its program and libraries come from there, so
-    /// this process trusts and awaits that file system anyway. Containers without privileges have
-    /// fuse-overlayfs there.
+    /// Whether the mount is the root of this process. The program and libraries of the process come
+    /// from there, so this process trusts and awaits that file system anyway. Containers without
+    /// privileges have fuse-overlayfs there.
     fn is_root(&self) -> bool {
         self.point == Path::new("/")
     }
@@ -43,12 +44,12 @@ impl<'a> Mount<'a> {
     }
 }
 
-/// Returns the mounts of a list, as `mountinfo` has it.
+/// Returns the mounts in a list of the form of `mountinfo`.
 fn mounts(list: &[u8]) -> impl Iterator<Item = Mount<'_>> {
     list.split(|byte| *byte == b'\n').filter_map(Mount::of)
 }
 
-/// Returns a path of `mountinfo`. The kernel writes spaces, line breaks and backslashes as `\ooo`.
+/// Decodes a path in `mountinfo`. The kernel writes spaces, line breaks and backslashes as `\ooo`.
 fn unescaped(field: &[u8]) -> PathBuf {
     let mut rest = field;
     let mut path = Vec::with_capacity(field.len());
@@ -90,8 +91,8 @@ pub(super) fn is_reached_at_once(path: &Path) -> bool {
     answer_at_once(&read("mountinfo"), path)
 }
 
-/// Decides by a list of mounts. If several mounts have the same mount point, all of them must
-/// answer at once, including the hidden ones.
+/// Whether all file systems on a path answer at once, by a list of mounts. If several mounts have
+/// the same mount point, all of them must answer at once, including the hidden ones.
 fn answer_at_once(list: &[u8], path: &Path) -> bool {
     let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     let mut on_the_way = mounts(list).filter(|mount| path.starts_with(&mount.point)).peekable();

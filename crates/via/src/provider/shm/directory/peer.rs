@@ -11,11 +11,12 @@ use std::mem::size_of;
 /// The type of the file system of pidfds, whose inodes are numbered processes (Linux 6.9; the
 /// kernel's `PID_FS_MAGIC`).
 const PIDFS: u32 = 0x5049_4446;
-/// The bit of a serial number that is made from a process id. Inode numbers count up from 1.
+/// The bit that marks a serial number made from a process id. Inode numbers count up from 1, and
+/// never reach this bit.
 const MADE: u64 = 1 << 63;
 
-/// Refuses a peer of another user. The superuser's processes may connect to those of every user.
-/// The reverse is not implied: the directory's mode decides it.
+/// Refuses a peer of another user. The superuser's processes may connect to the processes of every
+/// user. The reverse is not implied: see `Directory::open_to_all_users`.
 pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
     let (_, uid) = local_peer(socket)?;
     if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
@@ -73,7 +74,7 @@ fn serial_of(socket: &impl AsFd) -> Result<Option<u64>, Error> {
     };
     if done != 0 {
         let error = io::Error::last_os_error();
-        // Another serial number would make the process count as two.
+        // With a serial number of the other kind, the process would count as two.
         return match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) => Err(Error::io("opening the peer's pidfd")(error)),
             _ => Ok(None),
@@ -90,9 +91,9 @@ fn number_of(process: &impl AsFd) -> Option<u64> {
     fstat(process).ok().filter(|_| is_numbered).map(|file| file.st_ino)
 }
 
-/// Returns the serial number that a [`Peer::Process`] of this process has. `process` is its pidfd,
-/// and `pid` its id. A later process with the same id has another one, unless the kernel
-/// does not number processes.
+/// Returns the serial number of the process behind a pidfd, as it is in a [`Peer::Process`]. `pid`
+/// is the id of the process. A later process with the same id has another serial number, unless the
+/// kernel does not number processes.
 pub fn serial_behind(process: &impl AsFd, pid: u32) -> u64 {
     number_of(process).unwrap_or_else(|| made_serial(pid, 0))
 }

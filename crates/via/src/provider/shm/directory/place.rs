@@ -26,8 +26,8 @@ use std::time::Duration;
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest path of a socket in bytes, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
-/// The flags for opening the directory. `PATH` asks nothing of its file system, and `NOFOLLOW` does
-/// not follow a link in its place.
+/// The flags for opening the directory. `PATH` asks nothing of the directory's file system, and
+/// `NOFOLLOW` does not follow a link in its place.
 const OPENED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// The mode bits that a directory of names must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
@@ -50,7 +50,7 @@ impl Place {
     /// is on FUSE, too.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         // The path loses a slash or a dot at its end, either of which would make the kernel follow
-        // a link there. It also becomes independent of this process's working directory.
+        // a link there. The path also becomes independent of this process's working directory.
         let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
         if let Some(directory) = Self::open_at_once(&path) {
             return Self::admitted(path, directory);
@@ -75,8 +75,8 @@ impl Place {
     }
 
     fn open_by_any_way(path: PathBuf) -> Result<Self, Error> {
-        // The call also fails if a file of another kind is at the path. Its result is evaluated
-        // after the open.
+        // The call also fails if a file of another kind is at the path. The call's result is
+        // evaluated after the open.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
         let directory = match (openat(CWD, &path, OPENED, Mode::empty()), made) {
             (Ok(directory), _) => directory,
@@ -132,7 +132,7 @@ impl Place {
         openat(&self.directory, file, flags | always, Mode::from_raw_mode(0o600))
     }
 
-    /// Returns the status of a file; for a link, that of the link itself.
+    /// Returns the status of a file; for a link, the status of the link itself.
     pub(super) fn found(&self, file: &str) -> Result<Stat, Errno> {
         statat(&self.directory, file, AtFlags::SYMLINK_NOFOLLOW)
     }

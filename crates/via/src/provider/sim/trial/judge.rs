@@ -121,7 +121,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The operation whose data a completed receive holds.
+    /// Returns the number of the operation whose data a completed receive holds.
     fn which(&self, sides: &[Side; 2], side: usize, descriptor: &Descriptor) -> Option<usize> {
         let (own, peer) = (&sides[side], &sides[1 - side]);
         let index = own.received - 1;

@@ -25,7 +25,7 @@ pub enum Mutation {
     Repetition,
     /// A port completes sends before it sends them.
     Haste,
-    /// The network passes signs of life, and no data.
+    /// The network passes signs of life, but no data.
     Famine,
     /// A port reports a flushed send as done.
     Lie,
@@ -52,7 +52,7 @@ impl Mutation {
         matches!(self, Self::Payload | Self::Immediate | Self::Acknowledgement | Self::Famine)
     }
 
-    /// Returns a forged version of a datagram, now and then.
+    /// Returns a forged version of some datagrams, chosen at random, and `None` for the others.
     pub(super) fn forge(self, random: &mut Random, datagram: &[u8]) -> Option<Vec<u8>> {
         let (mut header, mut body) = packet::parse(datagram).ok()?;
         let mut forged_payload;

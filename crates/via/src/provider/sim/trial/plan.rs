@@ -33,7 +33,7 @@ pub(super) struct Round {
     pub(super) resends: Vec<Duration>,
 }
 
-/// The work of one side on a connection. Times count from its beginning.
+/// The work of one side on a connection. Times count from the beginning of the connection.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     pub(super) operations: Vec<Operation>,

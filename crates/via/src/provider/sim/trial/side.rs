@@ -60,9 +60,10 @@ pub(super) enum Stage {
 /// The memory of one side in one round.
 #[derive(Debug)]
 pub(super) struct Areas {
-    /// The bytes of its sends and writes, one stretch for each own operation. Peers have no access.
+    /// The bytes of the side's sends and writes, one stretch for each of its operations. Peers have
+    /// no access.
     pub(super) source: Area,
-    /// The destination of its RDMA reads.
+    /// The destination of the side's RDMA reads.
     pub(super) landing: Area,
     /// The target of the peer's RDMA, one stretch for each of the peer's operations.
     pub(super) target: Area,
@@ -99,8 +100,8 @@ impl Area {
     /// Returns the bytes of a stretch.
     pub(super) fn bytes(&self, index: usize, length: u32) -> Vec<u8> {
         let mut bytes = vec![0; length as usize];
-        // The read fails for bytes outside of the region. These stay zero, which the judge finds
-        // wrong.
+        // The read fails for bytes outside of the region. These bytes stay zero, so the judge finds
+        // them wrong.
         let _ = self.region.memory().read(self.stretches[index].0, &mut bytes);
         bytes
     }

@@ -157,7 +157,7 @@ fn first_datagrams_get_no_longer_answers_and_leave_nothing() {
         let mut peer = Peer::new(Ipv4Addr::LOCALHOST, server, "");
         peer.socket.send(&datagram).unwrap();
         if let Ok(incoming) = listener.accept(SHORT) {
-            // If one is passed on by mistake, the count of bytes below shows it.
+            // If a request is passed on by mistake, the count of bytes below shows it.
             let _ = incoming.accept(&own_offer(), Deadline::after_secs(1));
         }
         let answered = peer.received();

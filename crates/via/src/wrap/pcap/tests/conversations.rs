@@ -1,4 +1,4 @@
-//! Captures with several writers, read back by a reader of their own and by tshark.
+//! Captures with several writers, read back by a separate reader and by tshark.
 
 use super::super::conversation::Transport;
 use super::super::{Conversation, Ends, SharedCapture};
@@ -53,7 +53,8 @@ fn read(path: &Path) -> Vec<Segment> {
     segments
 }
 
-/// tshark's output for each packet: its stream, its checksum status, its length and its severity.
+/// Returns tshark's output for each packet: its stream, its checksum status, its length and its
+/// severity. `None` without tshark.
 fn witness(path: &Path) -> Option<Vec<String>> {
     let options = ["-n", "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-d", "tcp.port==2,data"];
     let fields = ["tcp.stream", "tcp.checksum.status", "tcp.len", "_ws.expert.severity"];
