@@ -67,7 +67,7 @@ fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8])
     shown(py, Object::new(interface, found, Arc::clone(&state.server), state.timeout))
 }
 
-/// Gives references back of which no objects are made.
+/// Gives back the references for which no object is made.
 fn give_back(callee: &Callee, references: &[&[u8]]) {
     for reference in references {
         // The caller learns why there is no object. If the connection is gone, the references are,
@@ -129,7 +129,7 @@ impl Method {
         Ok(places)
     }
 
-    /// Makes the method's result of the frame of its reply.
+    /// Makes the method's result from the frame of its reply.
     fn results<'py>(
         &self,
         py: Python<'py>,
@@ -267,7 +267,7 @@ pub(crate) fn connect<'py>(
     shown(py, Object::new(interface, callee, server, timeout))
 }
 
-/// Releases an object before the last reference to it is gone.
+/// Releases an object's COM reference while Python objects still refer to it.
 #[pyfunction]
 pub(crate) fn close(py: Python<'_>, object: &Bound<'_, Object>) {
     release(py, &object.get().state);

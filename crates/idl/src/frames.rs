@@ -1,10 +1,10 @@
-//! Frames of any method, by the model of its interface: written from values of any kind, and read
-//! as such.
+//! Frames of any method, by the model of its interface: the frames are written from values of any
+//! kind, and read into such values.
 //!
 //! The kind of the values is up to the caller: a [`Given`] value is written, and a [`Make`] makes
 //! values of what is read. A block and a structure have the same form here: members at offsets. The
-//! target of a pointer is an object after them in the frame. Members that another member implies
-//! may be left out: an array implies its count, a union its discriminant.
+//! target of a pointer is an object that follows the members in the frame. Members that another
+//! member implies may be left out: an array implies its count, a union its discriminant.
 
 mod expression;
 mod plain;
@@ -39,7 +39,7 @@ pub struct Layout<'a> {
     pub model: &'a Model,
     /// The interface's types, in the order of their type numbers.
     kinds: Vec<Type>,
-    /// The same types, in the form that checks frames.
+    /// The same types, in the form that the check of frames reads.
     types: &'static [shape::ElementType],
     /// The members of the structures that have been used.
     structs: Vec<OnceLock<Vec<Member<'a>>>>,
@@ -243,8 +243,8 @@ fn counted(ty: &Type) -> Option<Counted<'_>> {
     }
 }
 
-/// Returns the IID of the interface that an interface pointer needs. The members at `base` of the
-/// frame are those beside it.
+/// Returns the IID of the interface that an interface pointer needs. `members` are the members
+/// beside the pointer, and begin at `base` in the frame.
 fn iid(model: &Model, object: &Object, frame: &[u8], base: usize, members: &[Member<'_>]) -> Option<u128> {
     match object {
         Object::Known(id) => Some(model.interfaces[id.0].uuid),

@@ -92,7 +92,7 @@ pub(crate) struct Resolver<'a> {
     diagnostics: &'a mut Vec<Diagnostic>,
     permissive: bool,
     imported: bool,
-    /// Whether a type has already been refused for its size. Only the first is reported.
+    /// Whether a type has already been refused for its size. Only the first refusal is reported.
     is_too_large: bool,
     /// The number of bytes of text in the constants and default values so far.
     texts: usize,
@@ -203,7 +203,7 @@ impl<'a> Resolver<'a> {
         }
         match item {
             // Imported files have been read already. Quoted C text (`cpp_quote`) has no meaning for
-            // the model. `importlib` has one only within libraries.
+            // the model. `importlib` has a meaning only within libraries.
             Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) | Item::Foreign => {}
             Item::Module(module) => self.module(module),
             Item::Library(library) => self.library(library),
@@ -397,8 +397,8 @@ impl<'a> Resolver<'a> {
             (Value::Int(value), Some(base)) => base.range().is_none_or(|(least, most)| {
                 let wide = i128::from(*value);
                 let bits = i128::from(value.cast_unsigned());
-                // As in C, a constant of 32 bits may be written without its sign, and an unsigned
-                // one with it.
+                // As in C, a negative constant of 32 bits may be written as an unsigned number, and
+                // an unsigned constant as a negative number.
                 let narrow = i128::from(*value as i32);
                 let is_word = i32::try_from(*value).is_ok() || u32::try_from(*value).is_ok();
                 (least..=most).contains(&wide)

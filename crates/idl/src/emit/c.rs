@@ -56,7 +56,8 @@ pub struct Source {
 ///
 /// # Errors
 ///
-/// The methods that this back end does not support, each with the reason.
+/// The declarations that this back end does not support, those that need a file without a C header,
+/// and those whose names clash in C, each with the reason.
 pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let own = own_interfaces(model);
@@ -104,8 +105,8 @@ fn is_automation(model: &Model, ty: &Type) -> bool {
     }
 }
 
-/// Returns errors for the members and typedefs that are of Automation's types, each with whether an
-/// imported file declares it.
+/// Returns errors for the members and typedefs of Automation types. Each error comes with whether
+/// an imported file has the declaration.
 fn automation(model: &Model) -> Vec<(Diagnostic, bool)> {
     let structs = model.structs.iter().map(|found| (&found.name, found.fields.iter().collect(), found.imported));
     let unions = model.unions.iter().map(|found| (&found.name, all_arms(found).collect(), found.imported));
@@ -154,7 +155,7 @@ fn refuse(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> 
 }
 
 /// Returns errors for the methods that pass objects of built-in interfaces that have no proxies.
-/// Methods of `[local]` interfaces need none.
+/// Methods of `[local]` interfaces need no proxies.
 fn base_interfaces(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> {
     let methods = model.all_methods(id).into_iter().filter(|method| !method.local && !model.interfaces[id.0].local);
     let params = methods.flat_map(|method| method.params.iter().map(move |param| (method, param)));

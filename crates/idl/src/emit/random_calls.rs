@@ -108,7 +108,8 @@ fn tested_method<'a>(model: &Model, plan: MethodPlan<'a>) -> TestedMethod<'a> {
     TestedMethod { plan, fields, omission_reason }
 }
 
-/// Returns the reason why test programs do not support a parameter. `None` if they do.
+/// Returns the reason why test programs do not support a parameter. `None` for a supported
+/// parameter.
 fn unsupported_reason(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
     if model.layout(in_place(model, param.param)).0 > VALUE_BYTES {
         return Some("too large for a stack");

@@ -92,8 +92,8 @@ pub struct BitField {
     pub width: u32,
 }
 
-/// The elements of an array of fixed size that travel in NDR. In memory and in FLAT all elements
-/// are there.
+/// The elements that NDR transmits of an array of fixed size. In memory and in FLAT the array is
+/// complete.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying {
     /// The elements up to the first zero: `[string]`.

@@ -56,15 +56,15 @@ impl Resolver<'_> {
         None
     }
 
-    /// Reports a type of Automation's that is not a parameter's.
+    /// Reports an Automation type that is used outside of a parameter.
     pub(super) fn stray_automation(&mut self, spec: &TypeSpec) -> Option<Type> {
         let error = Diagnostic::error("unsupported", spec.span, "Automation's types are for parameters only");
         self.report(error.help("strings, structures and arrays with size_is carry the same data"));
         None
     }
 
-    /// Returns the reason why a parameter of one of Automation's types cannot be passed to another
-    /// process yet. It can if it is a value, or a reference pointer to one.
+    /// Returns the reason why a parameter of an Automation type cannot be passed to another process
+    /// yet. `None` if the parameter is a value or a reference pointer to a value.
     pub(super) fn automation_reason(&self, param: &ParamSyntax) -> Option<String> {
         if matches!(param.spec.kind, TypeKind::Automation("SAFEARRAY")) {
             return Some("is a SAFEARRAY of unknown elements: write SAFEARRAY(T) to pass it".to_owned());

@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
         Ok(Item::Import(files))
     }
 
-    /// Whether a declaration of WinRT follows, and not a type of this name.
+    /// Whether the next word begins a declaration of WinRT. If not, it is the name of a type.
     fn is_winrt(&self) -> bool {
         self.text_at(1).is_some_and(|next| next == "{" || next.starts_with(|c: char| c.is_ascii_alphabetic()))
     }

@@ -89,7 +89,8 @@ impl<'a> Expansion<'a> {
         out.extend(self.name_of(files, call).map(|word| word.token));
     }
 
-    /// Returns the name of a macro's use without arguments.
+    /// Returns the name of a macro with parameters if no argument list has begun: the name then
+    /// stands for itself. Reports an argument list that does not end.
     fn name_of(&self, files: &mut Files<'_>, call: Option<Call>) -> Option<Word> {
         let call = call.filter(|_| !self.is_over)?;
         if call.is_open() {

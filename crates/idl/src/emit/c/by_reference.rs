@@ -11,8 +11,8 @@ use crate::model::Transfer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
 
-/// Returns the arrays that are passed by reference. Each comes with the index, in generated code,
-/// of its hand: the cache of the region that was used last, which is tried first.
+/// Returns the arrays that are passed by reference. Each array comes with the index of its region
+/// cache in generated code. The cache holds the region that was used last, which is tried first.
 pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, String)> {
     plan.references().map(|(param, array, is_written)| {
         (param, if is_written { format!("OBVIA_REGION_CACHES + {array}") } else { array.to_string() })

@@ -1,4 +1,5 @@
-//! The imports of a file: the headers that its header includes, and imported files that have none.
+//! The imports of a file: the headers that its header includes, and the imported files without a
+//! header.
 //!
 //! The back end makes no header for a file with a part that it does not support. Another file may
 //! import that file, and use its interfaces in methods that are called within one process, since an

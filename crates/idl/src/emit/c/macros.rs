@@ -3,7 +3,7 @@
 
 use crate::emit::Words;
 
-/// Whether a name is one that no declaration may have, because a macro has it and macros apply
+/// Whether a name belongs to a macro. No declaration may have such a name, because macros apply
 /// everywhere.
 pub(super) fn is_macro(name: &str) -> bool {
     // The numbers of system calls, which C++'s headers define.

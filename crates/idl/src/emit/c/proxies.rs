@@ -1,5 +1,5 @@
-//! The interfaces that have proxies. The code of each file contains those of the built-in
-//! interfaces that its own interfaces with proxies extend.
+//! The interfaces that have proxies. The code of a file contains the proxies of its own interfaces,
+//! and of the built-in interfaces that these extend.
 
 use crate::compile::Compilation;
 use crate::model::{Interface, InterfaceId, Model};
@@ -34,7 +34,8 @@ impl Proxies {
         Self { files, built_in }
     }
 
-    /// Whether the methods of an interface can pass objects of another one to other processes.
+    /// Whether the methods of an interface can pass objects of another interface to other
+    /// processes.
     pub(super) fn has(&self, model: &Model, of: InterfaceId, other: InterfaceId) -> bool {
         self.are_in(model, self.files[of.0], other)
     }

@@ -69,7 +69,7 @@ impl Stub<'_> {
         self.plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)))
     }
 
-    /// Declares the results of a method that allocates some.
+    /// Declares the results of a method that allocates results.
     fn begin_late(&self, out: &mut Writer) {
         for param in self.plan.ordered(false) {
             self.begin_result(out, param);

@@ -142,8 +142,8 @@ fn store_name(name: &str) -> String {
     format!("{name}{STORE}")
 }
 
-/// The types for which the functions above have been written. A function comes after those that it
-/// calls.
+/// The types whose check and store functions have been written to the output. A function comes
+/// after the functions that it calls.
 #[derive(Default)]
 pub(super) struct Functions {
     enums: BTreeSet<EnumId>,

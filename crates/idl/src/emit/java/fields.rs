@@ -95,7 +95,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Returns the value of a member of the structure that is written.
+    /// Returns the expression for a member's value in a structure that is written.
     pub(super) fn written(&self, at: usize) -> String {
         if !self.is_elided(at) {
             return format!("of.{}()", self.names[at]);

@@ -239,7 +239,8 @@ fn value(
     })
 }
 
-/// Returns the discriminant of a parameter that is a union. It is in the frame or known outside it.
+/// Returns the discriminant of a parameter that is a union. The discriminant is in the frame, or is
+/// known outside of the frame.
 fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, request: bool) -> String {
     let place = |index: usize| {
         let param = &method.plan.params[index];

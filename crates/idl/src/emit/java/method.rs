@@ -102,7 +102,7 @@ impl<'a> Method<'a> {
         &self.stems[self.index(param)]
     }
 
-    /// Returns the type of a parameter. `None` for one that is not passed.
+    /// Returns the type of a parameter. `None` for a parameter that is not passed.
     pub(super) fn argument(&self, param: &ParamPlan<'_>) -> Option<String> {
         if param.counts {
             return None;
@@ -208,8 +208,8 @@ impl<'a> Method<'a> {
         format!("{} {}({})", self.returns(), self.name, params.join(", "))
     }
 
-    /// Returns the variable of a result. For a parameter that travels both ways it differs from the
-    /// argument's.
+    /// Returns the variable of a result. For a parameter that travels both ways, this variable
+    /// differs from the argument's variable.
     pub(super) fn came(&self, at: usize) -> &str {
         if self.plan.params[at].param.direction == Direction::InOut { &self.came[at] } else { &self.given[at] }
     }

@@ -9,7 +9,8 @@ use crate::Diagnostic;
 use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, unsupported};
 
-/// Returns a warning with the reason why an interface is omitted. `None` if it is not.
+/// Returns a warning with the reason why an interface is omitted. `None` if the interface is not
+/// omitted.
 pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
     let found = &model.interfaces[id.0];
     let why = if found.local {
@@ -77,7 +78,8 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     }
 }
 
-/// Returns the reason why a parameter with pointers is not supported. `None` if it is.
+/// Returns the reason why a parameter with pointers is not supported. `None` for a supported
+/// parameter.
 fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) -> Option<&'static str> {
     let ty = in_place(model, param.param);
     let found = match seen(model, ty) {

@@ -129,8 +129,8 @@ pub(super) fn method_argument(param: &ParamPlan<'_>, memory: Memory) -> String {
     }
 }
 
-/// Writes the conversion of a result into the reply. If it fails, `failing` frees the results that
-/// are there already.
+/// Writes the conversion of a result into the reply. If the conversion fails, `failing` frees the
+/// results that are already in the reply.
 pub(super) fn respond(out: &mut Writer, param: &ParamPlan<'_>, failing: &str) {
     let (raw, at) = (&param.param.code, param.reply.unwrap_or(0));
     out.line(format!("match obvia::rt::wire_result(result, &{raw}_value) {{"));

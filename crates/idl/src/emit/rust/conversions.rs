@@ -342,7 +342,8 @@ fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId
 }
 
 /// Whether a parameter is a union in the caller's memory. Such a union is read before other
-/// parameters are borrowed, and written after them, because one of them holds its discriminant.
+/// parameters are borrowed, and written after them, because another parameter holds the
+/// discriminant.
 pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
     param.passing == Passing::Graph && matches!(form_of(model, param.param), Some(Form::PlacedUnion(_)))
 }

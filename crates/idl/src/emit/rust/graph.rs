@@ -31,8 +31,8 @@ pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
     block(out, context, plan, "REQUEST", |_| true);
     let outer = block(out, context, plan, "REPLY", |_| true);
     if changes(context.model, plan) {
-        // Tables of the arguments that the method must not free, and of those that it may have
-        // freed.
+        // Tables of the arguments that the method must not free, and of the arguments that it may
+        // have freed.
         let kept =
             |param: &ParamPlan<'_>| param.param.direction == Direction::In || automation::memory(param).is_some();
         block(out, context, plan, "KEPT", kept);

@@ -242,8 +242,8 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
 }
 
 /// Writes checks of the returned arrays' lengths, against one another and against the lengths that
-/// the method returns. They run before any result is given to the caller. Then writes the counts
-/// that are implied by the arrays.
+/// the method returns. The checks run before any result is given to the caller. Behind the checks,
+/// writes the counts that the arrays imply.
 fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&ParamPlan<'_>]) {
     let mut counted: BTreeMap<usize, String> = BTreeMap::new();
     for param in values {
