@@ -64,7 +64,8 @@ fn public(text: &str) -> String {
 ///
 /// # Errors
 ///
-/// The methods that this back end does not support, each with the reason.
+/// The unsupported parts of the file's own interfaces, each with the reason, and their uses of
+/// imported interfaces that are not supported.
 pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>> {
     let model = &compilation.model;
     let mut out = Writer::default();

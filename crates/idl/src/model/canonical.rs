@@ -53,7 +53,7 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     for id in sorted(&closure.enums, |id| &model.enums[id.0].name) {
         printer.enumeration(&mut out, id);
     }
-    // A structure follows those that it contains by value.
+    // A structure follows the structures that it contains by value.
     let mut done = HashSet::new();
     for id in sorted(&closure.structs, |id| &model.structs[id.0].name) {
         let _ = writeln!(out, "struct {};", model.structs[id.0].name);
@@ -116,7 +116,7 @@ impl Closure {
 struct Printer<'a> {
     model: &'a Model,
     /// Typedefs of inner pointers that are not [unique], since only a typedef can state the class
-    /// of an inner pointer. A typedef comes before those that use it.
+    /// of an inner pointer. A typedef comes before the typedefs that use it.
     aliases: RefCell<Vec<String>>,
 }
 
@@ -190,8 +190,8 @@ impl Printer<'_> {
         out.push_str("};\n");
     }
 
-    /// Declares the bit fields of an integer. A bit field of no width separates them from those of
-    /// the integer before.
+    /// Declares the bit fields of an integer. A bit field without width separates them from the bit
+    /// fields of the preceding integer.
     fn bit_fields(&self, out: &mut String, field: &Field, follows_others: bool) {
         if follows_others {
             let _ = writeln!(out, "    {} : 0;", self.name(&field.ty));
@@ -439,7 +439,8 @@ pub(crate) fn class(class: PointerClass) -> &'static str {
 
 pub(crate) fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
-    // A parameter of the type REFIID is a pointer itself. Attributes name it without a star.
+    // A parameter of the type REFIID is a pointer itself. Attributes name such a parameter without
+    // a star.
     if operand.deref && operand.base != Base::Guid { format!("*{name}") } else { name.to_owned() }
 }
 
@@ -466,7 +467,7 @@ pub(crate) fn optional(param: &Param) -> Option<String> {
     })
 }
 
-/// Returns the declaration of a parameter of one of Automation's types.
+/// Returns the declaration of a parameter of an Automation type.
 fn automation(param: &Param, memory: Memory, attributes: &[String]) -> String {
     let name = match memory {
         Memory::Bstr => "BSTR".to_owned(),

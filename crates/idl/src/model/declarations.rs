@@ -163,7 +163,7 @@ pub struct Enum {
     /// The enumeration's values.
     pub values: Vec<(String, i32)>,
     /// Whether the enumeration has 32 bits in NDR (`[v1_enum]`) instead of 16. In memory and in
-    /// FLAT each enumeration has 32.
+    /// FLAT each enumeration has 32 bits.
     pub v1: bool,
     /// Whether values that are not listed are valid (`[open]`), since newer peers may know more
     /// values. Without `v1` the valid values are those that NDR's 16 bits can hold, from 0 to
@@ -246,7 +246,7 @@ pub struct Param {
     pub transfer: Transfer,
     /// The parameter's type in memory, if it differs from the type that travels, which is `ty`.
     pub memory: Option<Memory>,
-    /// The parameter's type for calls by name. `None` if it cannot be passed by name.
+    /// The parameter's type for calls by name. `None` if the parameter cannot be passed by name.
     pub variant: Option<Variant>,
     /// The reason why no back end can pass the parameter to another process yet, as the end of a
     /// sentence that begins with the parameter.
@@ -319,7 +319,7 @@ pub struct Method {
     pub opnum: u16,
     /// The method's declared result.
     pub returns: Returns,
-    /// Whether the method returns a pointer directly whose target is `const`.
+    /// Whether the method directly returns a pointer to a `const` target.
     pub(crate) leads_to_const: bool,
     /// Whether the caller does not wait for the call's completion.
     pub oneway: bool,

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Model {
     /// Constants, in the order of the source.
     pub consts: Vec<Const>,
-    /// Structures. A structure comes after those that it contains by value.
+    /// Structures. A structure comes after the structures that it contains by value.
     pub structs: Vec<Struct>,
     /// Unions.
     pub unions: Vec<Union>,
@@ -34,11 +34,11 @@ pub struct Model {
     /// The number of leading entries of each table that built-in files declare, those of
     /// `built_in` included. The runtime has the code for them.
     pub bundled: DeclarationCounts,
-    /// Types that no call can carry, and the types that lead to one. Only `[local]` methods may use
-    /// these types.
+    /// Types that no call can carry, and the types that lead to such a type. Only `[local]` methods
+    /// may use these types.
     pub opaque: HashMap<Type, Opaque>,
     /// Structures and unions that no back end can pass to other processes yet, and the types that
-    /// lead to one, each with the reason.
+    /// lead to such a type, each with the reason.
     pub unsupported: HashMap<Type, &'static str>,
     /// The built-in file of base types, whose used declarations stand in the tables beside those of
     /// imported files. `None` if no file needs it.
@@ -57,7 +57,7 @@ pub struct Opaque {
 }
 
 impl Opaque {
-    /// The reason of a structure that has only been announced.
+    /// The reason for a structure that has only been announced.
     pub const UNDECLARED: &'static str = "whose members are not declared";
 }
 

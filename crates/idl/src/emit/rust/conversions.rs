@@ -183,7 +183,8 @@ pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
     }
 }
 
-/// Returns the expression that converts the vtable's argument to the trait method's.
+/// Returns the expression that converts the vtable's argument to the trait method's. `None` for
+/// results.
 pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Option<String> {
     let name = binding(&param.code);
     let inout = param.direction == Direction::InOut;

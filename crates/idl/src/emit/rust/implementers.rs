@@ -209,7 +209,8 @@ fn local(param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Returns the expression that converts the vtable's argument to the trait method's.
+/// Returns the expression that converts the vtable's argument to the trait method's. `None` for
+/// results, and if there is nothing to convert.
 fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.code);
     let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
