@@ -68,7 +68,8 @@ pub struct DeclaredInterface {
 ///
 /// # Safety
 ///
-/// `file` and the names must be null or end in NUL, and `interfaces` must lead to `count` of them.
+/// `file` and the names must be null or end in NUL, and `interfaces` must lead to `count`
+/// interfaces.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_declare(file: *const c_char, interfaces: *const DeclaredInterface, count: usize) {
     // The function has no result for errors.
@@ -119,8 +120,9 @@ unsafe extern "C" {
 /// The runtime's descriptions, by the address of their C descriptions.
 static KNOWN: Mutex<Option<HashMap<usize, &'static InterfaceInfo>>> = Mutex::new(None);
 
-/// Returns the runtime's description of an interface, and registers those of its module. The
-/// description is made once and kept, since the C description is a constant.
+/// Returns the runtime's description of an interface, and registers the descriptions of the
+/// interface's module. The description is made once and kept, since the C description is a
+/// constant.
 ///
 /// # Safety
 ///

@@ -85,7 +85,7 @@ impl Table {
 /// # Safety
 ///
 /// `proxy` must be a proxy, `method` must be a table that the compiler generated, and `arguments`
-/// must be as it describes them.
+/// must be as the table describes them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_call_by_table(
     proxy: *mut c_void,

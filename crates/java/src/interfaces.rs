@@ -77,7 +77,7 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
         ndr: if is_unknown { Vec::new() } else { words(name, idl)? },
         idl: idl.to_owned(),
     };
-    // SAFETY: this library has no generated code, and shares its runtime with no other.
+    // SAFETY: this library has no generated code, and no other library shares its runtime.
     let info = unsafe { abi::describe(&described) }?;
     if !is_unknown {
         com::register(&[info]);

@@ -113,7 +113,8 @@ impl Drop for Object {
     }
 }
 
-/// Returns a handle of an object of Java: on its existing interface pointer or a new one.
+/// Returns a new handle of an object of Java. Its interface pointer is the object's existing one,
+/// or is made for it.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! Plans for NDR: the words by which `obvia_ndr::ndr` translates an interface's messages. They are
-//! the same for every language.
+//! Plans for NDR: the words by which `obvia_ndr::ndr` translates an interface's messages. The words
+//! are the same for every language.
 
 use crate::model::{
     Base, Extent, Field, InterfaceId, Method, Model, Pointer, PointerClass, Returns, Type, UnionId, Varying,
@@ -221,7 +221,7 @@ impl Types<'_> {
         [vec![i64::from(block)], list(params.into_iter())].concat()
     }
 
-    /// Returns the words of a parameter. `None` if the message does not contain it.
+    /// Returns the words of a parameter. `None` if the message does not contain the parameter.
     fn param(
         &mut self,
         plan: &MethodPlan<'_>,

@@ -2,7 +2,7 @@
 //! `obvia_ndr::flat::shape`.
 //!
 //! A structure consists of runs of bytes that are valid as they are, and of parts that need checks.
-//! Offsets are those of C on a 64-bit machine, which FLAT shares.
+//! Offsets are the same as in C on a 64-bit machine and in FLAT.
 
 pub mod flat;
 

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 /// structure.
 const GUID_TAG: &str = "_GUID";
 
-/// The reason why structures are not supported that contain one with an open array.
+/// The reason why structures that contain a structure with an open array are not supported.
 pub(super) const OPEN_MEMBER: &str = "a structure with a member that ends in an open array";
 
 impl Resolver<'_> {
@@ -83,7 +83,8 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Notes that no call can carry a member that leads to void, unless it travels in another form.
+    /// Notes that no call can carry a member that leads to void, unless the member travels in
+    /// another form.
     pub(super) fn note_pointer(&mut self, ty: &Type, spec: &TypeSpec) {
         if *ty != Type::Void && *self.model.innermost(ty) == Type::Void && self.transformation_of(spec).is_none() {
             self.member_reasons.0 = Some("which has a pointer to void");
@@ -106,8 +107,8 @@ impl Resolver<'_> {
         self.unsupported.extend(unsupported.map(|why| (ty.clone(), why)));
     }
 
-    /// Returns a member whose type is the further name of one of Automation's types with that type,
-    /// and notes why members of its type are not supported.
+    /// Returns a member with an Automation type in place of a further name for this type, and notes
+    /// why members of such a type are not supported.
     pub(super) fn member_of(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
         let (spec, declarator) = self.of_memory(spec, declarator);
         if is_automation(&spec) {
@@ -127,7 +128,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns a declaration with one of Automation's types in place of a further name for it.
+    /// Returns a declaration with an Automation type in place of a further name for this type.
     pub(super) fn of_memory(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
         if let TypeKind::Named(name) = &spec.kind {
             self.declare_prelude(name);
@@ -161,7 +162,7 @@ impl Resolver<'_> {
         let mut units = self.units(members);
         let mut parts = units.as_mut().map(|units| std::mem::take(&mut units.parts)).unwrap_or_default();
         let members = units.as_ref().map_or(members, |units| &units.members);
-        // Bit fields of no width are no members.
+        // Bit fields without width are not members.
         let is_empty = was_empty || members.is_empty() && self.diagnostics.len() == errors;
         let variable = |member: &Member| {
             let declarator = member.declarator.as_ref()?;
@@ -274,8 +275,8 @@ impl Resolver<'_> {
         check_complete
     }
 
-    /// Whether a type may be that of a member. A structure that ends in an open array may be if
-    /// `open` is the reason why the surrounding type is not supported then.
+    /// Whether a member may have this type. A structure that ends in an open array is permitted if
+    /// `open` gives the reason why the surrounding type is then not supported.
     pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, open: Option<&'static str>) -> bool {
         let inner = array_of(ty);
         if !self.check_complete(ty, span) {
@@ -408,8 +409,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Gives a union that a member declares the type of its discriminant: that of the member's
-/// attribute, or else the type of the member that selects the arm, as in MIDL.
+/// Sets the discriminant's type of a union that a member declares. As in MIDL, this is the type in
+/// the member's attribute, or else the type of the member that selects the arm.
 fn set_switch_type(spec: &mut TypeSpec, member: &Member, members: &[Member]) {
     let TypeKind::Union(decl) = &mut spec.kind else { return };
     if decl.switch.is_some() || has(&decl.attributes, "switch_type") {

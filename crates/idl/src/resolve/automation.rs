@@ -9,7 +9,7 @@ use crate::syntax::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param
 use crate::text::diagnostic::Diagnostic;
 use obvia_ndr::vartype as vt;
 
-/// Whether a type is one of Automation's.
+/// Whether a type is an Automation type.
 pub(super) const fn is_automation(spec: &TypeSpec) -> bool {
     matches!(spec.kind, TypeKind::Automation(_) | TypeKind::SafeArray(..))
 }
@@ -119,8 +119,8 @@ impl Resolver<'_> {
         id
     }
 
-    /// Finishes an interface that is called by name, once its methods are known: gives them their
-    /// DISPIDs.
+    /// Finishes an interface that is called by name, once its methods are known: gives the methods
+    /// their DISPIDs.
     pub(super) fn dual(&mut self, decl: &InterfaceDecl, id: InterfaceId) {
         let base = self.model.interfaces[id.0].base;
         let is_dual = base.is_some_and(|base| self.model.is_dispatch(base));

@@ -63,7 +63,7 @@ impl Resolver<'_> {
             self.report(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
             return None;
         }
-        // A forward declaration may call it an interface.
+        // A forward declaration may call the dispinterface an interface.
         if let Some(Named::Interface(id)) = self.types.get(&name.name).map(|known| &known.what)
             && !self.defined.contains(&interface_key(*id))
         {

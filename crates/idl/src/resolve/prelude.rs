@@ -35,7 +35,7 @@ pub(super) struct Prelude {
 #[derive(Clone)]
 struct Own {
     item: Rc<Item>,
-    /// The class of pointers in it, which an interface around it may give.
+    /// The class of pointers in the declaration, which a surrounding interface may set.
     pointer_default: PointerClass,
 }
 

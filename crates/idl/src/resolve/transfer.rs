@@ -7,8 +7,7 @@ use crate::syntax::ast::Param as ParamSyntax;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
-/// The maximum number of read arrays that a method may pass by reference, and also the number of
-/// written ones.
+/// The maximum number of read arrays, and of written arrays, that a method may pass by reference.
 const REFERENCES_MAX: usize = 4;
 /// The default room in bytes for the elements that a method lends.
 const LENT_BYTES: u32 = 4096;

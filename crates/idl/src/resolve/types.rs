@@ -193,8 +193,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a type's name stands for a pointer to an object, or to an unknown value that is one,
-    /// so that no star is written.
+    /// Whether a type's name stands for a pointer to an object, or for a pointer to void that may
+    /// lead to an object, so that no star is written.
     fn is_object_pointer(&self, spec: &TypeSpec) -> bool {
         let TypeKind::Named(name) = &spec.kind else { return false };
         self.object_pointers.contains(name) || self.is_void_pointer(name)

@@ -227,7 +227,7 @@ fn tag_value(tag: &Type, value: i64) -> Option<i64> {
     (least..=most).contains(&number).then_some(number as i64)
 }
 
-/// Whether a type is a union, or a pointer chain to one.
+/// Whether a type is a union, or a chain of pointers to a union.
 fn is_union_behind(ty: &Type) -> bool {
     matches!(ty, Type::Union(_)) || matches!(ty, Type::Pointer(pointer) if is_union_behind(&pointer.to))
 }

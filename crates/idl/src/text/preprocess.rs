@@ -121,7 +121,7 @@ impl<'a> Preprocessor<'a> {
         std::mem::replace(&mut self.outer, self.conditions.len())
     }
 
-    /// Ends a file. Its conditions must be closed, and those of the including file continue.
+    /// Ends a file. Its conditions must be closed. The conditions of the including file continue.
     pub(crate) fn end_file(&mut self, files: &mut Files<'_>, outer: usize) {
         self.expansion.end_call(files, &mut self.tokens);
         if let Some(open) = self.own().last() {

@@ -16,7 +16,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Returns the examples: a wrong one, and the same without the mistake.
+    /// Returns the examples: a text with the mistake, and the same text without it.
     pub fn examples(&self) -> impl Iterator<Item = &'static str> {
         self.text.split("```").skip(1).step_by(2).map(|block| block.strip_prefix("c\n").unwrap_or(block))
     }

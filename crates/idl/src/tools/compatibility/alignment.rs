@@ -17,7 +17,7 @@ pub(super) struct Alignment {
 
 impl Alignment {
     /// Aligns entries of the same name. Entries of different names in the same place correspond if
-    /// `is_same` says that the rest of them is equal.
+    /// `is_same` says that they are equal apart from their names.
     pub(super) fn of(old: &[&str], new: &[&str], is_same: impl Fn(usize, usize) -> bool) -> Self {
         let places: HashMap<&str, usize> = new.iter().enumerate().map(|(at, name)| (*name, at)).collect();
         let mut is_paired = vec![false; new.len()];

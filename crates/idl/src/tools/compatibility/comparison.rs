@@ -15,8 +15,8 @@ pub struct Finding {
     pub kind: Kind,
     /// The change in words, with the declaration before and now.
     pub message: String,
-    /// The changed declaration's place in the new file, or that of the declaration around it.
-    /// `None` if nothing is left of it.
+    /// The changed declaration's place in the new file, or the place of the declaration around it.
+    /// `None` if neither is left.
     pub span: Option<Span>,
 }
 
@@ -51,7 +51,7 @@ impl Pair {
         }
     }
 
-    /// Returns the old one of two declared types.
+    /// Returns the old type of the pair. `None` for a pair of interfaces.
     pub(super) const fn old_type(&self) -> Option<Type> {
         match self {
             Self::Struct(id, _) => Some(Type::Struct(*id)),

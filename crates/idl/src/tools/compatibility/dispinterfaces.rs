@@ -12,7 +12,7 @@ use crate::text::source::Span;
 use crate::tools::notation::{id_text, type_text};
 use std::collections::HashMap;
 
-/// A member of a dispinterface, or a method of the interface whose members it has.
+/// A member of a dispinterface, or a method of the interface whose members the dispinterface has.
 struct Callable<'m> {
     member: &'m Member,
     /// The use in words. The accessors of a property share its name.

@@ -99,8 +99,8 @@ impl Comparison<'_> {
         changes
     }
 
-    /// Compares two declared types: they correspond if they have one name, or if each name is
-    /// declared on its side only, so that the type was renamed.
+    /// Compares two declared types: they correspond if they have the same name, or if each name is
+    /// declared in its own model only. In the second case the type was renamed.
     fn named(&mut self, pair: Pair) -> Option<Kind> {
         let (old, new) = names(self.old, self.new, pair);
         if old != new && (self.new_names.types.contains_key(old) || self.old_names.types.contains_key(new)) {

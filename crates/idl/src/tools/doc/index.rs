@@ -117,7 +117,7 @@ fn constants(html: &mut Html, items: &Items<'_>, found: &[&Item]) {
     html.table_end();
 }
 
-/// Returns an integer of a size in bytes. Negative ones are shown as the machine stores them.
+/// Returns an integer of a size in bytes. Negative integers are shown as the machine stores them.
 fn hexadecimal(value: i64, size: u32) -> String {
     let bits = size.clamp(1, 8) * 8;
     let mask = u64::MAX >> (64 - bits);
