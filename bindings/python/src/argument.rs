@@ -29,14 +29,14 @@ impl Failure {
         self.0.borrow_mut().get_or_insert(failure);
     }
 
-    /// Returns the exception.
+    /// Returns the kept exception, if there is one.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.take()
     }
 }
 
 impl<'py> Argument<'py> {
-    /// Makes an argument of a value, whose exceptions are kept in `failure`.
+    /// Makes an argument from a value. Exceptions of the value are kept in `failure`.
     pub(crate) fn new(value: Bound<'py, PyAny>, failure: &Failure) -> Self {
         Self { value, failure: failure.clone() }
     }
@@ -144,8 +144,8 @@ impl Given for Argument<'_> {
         items.map(|item| self.read(item).map(|item| self.part(item))).collect()
     }
 
-    /// Returns the length of a sequence or another collection. Iterators have none: those of a file
-    /// or a queue would give its contents to the server.
+    /// Returns the length of a sequence or another collection. Iterators have none: an iterator
+    /// over a file or a queue would give the contents to the server.
     fn length(&self) -> Option<usize> {
         if self.value.is_instance_of::<PyString>() || self.dict().is_some() {
             return None;
@@ -215,7 +215,8 @@ impl Given for Argument<'_> {
         Some(Named { arm, case: self.member("case") })
     }
 
-    /// The identity of an object of Python is its address, as it is alive during the call.
+    /// Returns the address of a structure's object as its label: the object is alive during the
+    /// call.
     fn label(&self) -> Label {
         if self.is_structure() { Label::Of((self.value.as_ptr() as usize).to_string()) } else { Label::None }
     }

@@ -84,7 +84,8 @@ fn release(py: Python<'_>, state: &State) {
     });
 }
 
-// A method of an object. It has no documentation of the class, which would hide that of the method.
+// A method of an object. The class has no documentation, which would hide the documentation of the
+// method.
 #[pyclass(frozen, module = "obvia")]
 pub(crate) struct Method {
     state: Arc<State>,
@@ -96,7 +97,7 @@ impl Method {
         &self.state.interface.methods[self.index]
     }
 
-    /// Returns the arguments, in places of their parameters.
+    /// Returns the arguments, in the places of their parameters.
     fn places<'py>(
         &self,
         given: &Bound<'py, PyTuple>,

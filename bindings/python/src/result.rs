@@ -15,7 +15,7 @@ use std::collections::HashMap;
 pub(crate) struct Results<'py, 'o> {
     py: Python<'py>,
     interface: &'static Interface,
-    /// Makes a value of an object reference.
+    /// Makes a value from an object reference.
     adopt: &'o dyn Fn(&[u8]) -> PyResult<Bound<'py, PyAny>>,
     /// The structures to which several pointers lead.
     labelled: HashMap<usize, Bound<'py, PyAny>>,

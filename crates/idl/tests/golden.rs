@@ -133,8 +133,8 @@ fn words(text: &str) -> BTreeSet<&str> {
     words.filter(|word| word.starts_with(|first: char| !first.is_ascii_digit())).collect()
 }
 
-/// Returns the interfaces of which each has a method that passes a value of a type, or a pointer to
-/// it, without those that the compiler refuses.
+/// Returns interfaces with one method each, which passes a value of a type or a pointer to such a
+/// value. Interfaces that the compiler refuses are left out.
 fn passing(names: &BTreeSet<&str>) -> Compilation {
     let methods = names.iter().flat_map(|name| [(*name, "Value", ""), (*name, "Pointer", "*")]);
     // The uuid is made from the name, so that further types do not change it.

@@ -113,8 +113,8 @@ impl Drop for Object {
     }
 }
 
-/// Returns a new handle of an object of Java. Its interface pointer is the object's existing one,
-/// or is made for it.
+/// Returns a new handle of an object of Java, for the object's existing interface pointer or else
+/// for a new one.
 ///
 /// # Safety
 ///

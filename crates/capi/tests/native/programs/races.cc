@@ -7,7 +7,7 @@
 //     program call        calls it from several threads, and prints "ok"
 //
 // libobvia is not instrumented, so its synchronization of objects between threads is not visible.
-// All objects are therefore created before it has a thread, and kept until the end.
+// All objects are therefore created before libobvia has a thread, and kept until the end.
 #include "races.h"
 
 #include <obvia.hpp>
@@ -224,11 +224,11 @@ void meet(std::atomic<int32_t> &missing)
 
 // Several threads share a proxy and memory.
 //
-// The sanitizer does not notice that memory which a connection no longer uses becomes another
-// connection's. So all connections exist before the first of them exchanges its memory for a larger
-// one; they do so one after another, and Add() orders the server's threads meanwhile; no thread ends,
-// with its connections, before all are done; and the server keeps an object of this process, since it
-// closes its connections to a process of whose objects it has none.
+// The sanitizer does not notice that memory which a connection no longer uses becomes the memory of
+// another connection. So all connections exist before the first of them exchanges its memory for a
+// larger one; the connections do so one after another, while Add() orders the server's threads; no
+// thread ends, with its connections, before all are done; and the server keeps an object of this
+// process, since it closes its connections to a process if it has no object of that process.
 void call()
 {
     const members own_members = make_members();

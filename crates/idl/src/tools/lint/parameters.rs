@@ -110,8 +110,7 @@ fn has_operand(size: &Arith, method: &Method, counter: &Param) -> bool {
     is_found
 }
 
-/// Whether the range of a number keeps the number small. The type suffices if no other number
-/// multiplies it.
+/// Whether a number is kept small by its range, or, if no other number multiplies it, by its type.
 fn is_bounded(operand: &Operand, param: &Param, is_alone: bool) -> bool {
     let most = operand.base.range().map_or(i128::MAX, |(_, most)| most);
     param.range.is_some_and(|(_, limit)| i128::from(limit) < most) || is_alone && operand.base.size() <= 2
