@@ -1,5 +1,5 @@
-//! Links the library with the name by which the loader looks for it, and such that it is never
-//! unloaded.
+//! Links the library with the name by which the loader looks for it, and with a flag that prevents
+//! its unloading.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

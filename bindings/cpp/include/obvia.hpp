@@ -54,7 +54,7 @@ namespace obvia {
 // A failed HRESULT with its description.
 class error : public std::exception {
 public:
-    // Creates a failure with the description that this thread has of it.
+    // Creates a failure with the description that this thread has for the HRESULT.
     explicit error(HRESULT code) : code_(code), text_(obvia_error_text(code))
     {
         obvia_error_info info;
@@ -335,8 +335,8 @@ private:
     std::atomic<IUnknown *> part_{nullptr};
 };
 
-// The base of an object that implements these interfaces, with IUnknown of the first of them as its
-// identity:
+// The base of an object that implements these interfaces. The object's identity is IUnknown of the
+// first interface:
 //
 //     class Calc : public obvia::implements<Calc, ICalc> {
 //     public:
@@ -411,7 +411,8 @@ private:
         return found;
     }
 
-    // Returns the pointer to `Interface` if the IID belongs to `Known` or to one of its bases.
+    // Returns the pointer to `Interface` if the IID belongs to `Known` or to one of its bases; else
+    // null.
     template <class Interface, class Known> void *lineage(REFIID iid) noexcept
     {
         if constexpr (std::is_same<Known, IUnknown>::value) {
@@ -944,7 +945,7 @@ private:
 };
 
 // Copies a string with a terminating zero to allocated memory: for methods that return a string.
-// Null if there is no memory.
+// Null if memory is exhausted.
 template <class C> C *copy_text(std::basic_string_view<C> text) noexcept
 {
     C *copy = static_cast<C *>(obvia_alloc((text.size() + 1) * sizeof(C)));

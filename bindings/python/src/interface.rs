@@ -308,7 +308,7 @@ impl Interface {
         self.with_iid(&other.described.identity.iid).is_some_and(|found| found.is_same(other))
     }
 
-    /// Returns the index of a method, by its name in IDL or in Python.
+    /// Returns the index of the method with a name in IDL or in Python, if there is one.
     pub(crate) fn method(&self, name: &str) -> Option<usize> {
         let named = |wanted: &dyn Fn(&Method) -> bool| self.methods.iter().position(wanted);
         named(&|method| method.name == name).or_else(|| named(&|method| python_name(method.name) == name))

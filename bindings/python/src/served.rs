@@ -59,7 +59,8 @@ pub(crate) fn declare(py: Python<'_>, idl: PathBuf, interface: Option<&str>) -> 
 }
 
 /// Records declared interfaces. Returns the first interface whose IID another declared interface
-/// has: clients ask for an interface by its IID, so a process serves one interface for each IID.
+/// has, if there is one: clients ask for an interface by its IID, so a process serves one interface
+/// for each IID.
 fn rival(interfaces: &[&'static Interface]) -> Option<&'static Interface> {
     static DECLARED: Mutex<BTreeMap<u128, &'static Interface>> = Mutex::new(BTreeMap::new());
     let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +101,8 @@ fn pointer_of(object: &Bound<'_, PyAny>, added: &[&'static Interface]) -> IUnkno
     found
 }
 
-/// Returns the object of Python that an interface pointer stands for, if it is of this process.
+/// Returns the object of Python that an interface pointer stands for, if the object belongs to this
+/// process.
 fn object_of<'py>(py: Python<'py>, pointer: &IUnknown) -> Option<Bound<'py, PyAny>> {
     with_performer(pointer, |served: &Served| Some(served.object.as_ref()?.bind(py).clone()))?
 }
@@ -270,7 +272,7 @@ impl<'py> References<Argument<'py>> for ForCaller {
 }
 
 /// Returns the reason why no reference to an object can be made. An object without the interface is
-/// a wrong value; other failures, such as those of the connection, are raised as they are.
+/// a wrong value; other failures, such as failures of the connection, are raised unchanged.
 pub(crate) fn unmarshalable(object: &Argument<'_>, error: &Error) -> Wrong {
     if error.code() == code::E_NOINTERFACE {
         return Wrong::new(error.to_string());

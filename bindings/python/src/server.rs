@@ -21,7 +21,8 @@ pub(crate) struct Server {
     name: Option<String>,
     /// The credentials for connections to the server, instead of the credentials of the process.
     credentials: Option<Arc<dyn Credentials>>,
-    /// The interfaces that the server has described, by IID. No other server's objects use them.
+    /// The interfaces that the server has described, by IID. No other server's objects use these
+    /// interfaces.
     described: Mutex<HashMap<u128, &'static Interface>>,
 }
 

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn obvia_send(calls: *const Calls, request: u64, target: u
 ///
 /// # Safety
 ///
-/// The reply must be the last one of the thread.
+/// The reply must be the last reply of the thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_refusal(reply: RawReply) -> HRESULT {
     // SAFETY: the caller's promise.

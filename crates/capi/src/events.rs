@@ -103,7 +103,7 @@ pub struct EventLimits {
 /// `obvia_event` in obvia_events.h.
 type Event = unsafe extern "C" fn(context: *mut c_void, sink: *mut c_void) -> HRESULT;
 
-/// The context of an event, which is released when no sink has to be called with it any more.
+/// The context of an event. It is released after the last call of a sink with it.
 struct Context {
     event: Option<Event>,
     context: *mut c_void,

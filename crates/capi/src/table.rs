@@ -30,7 +30,7 @@ pub struct Table {
     made: AtomicPtr<Method>,
 }
 
-/// The lock that is held while a table is converted, so that it is converted once.
+/// The lock that is held during the conversion of a table, so that each table is converted once.
 static MAKING: Mutex<()> = Mutex::new(());
 
 /// Returns the converted form of a table, converting the table at first use.

@@ -164,7 +164,7 @@ impl Compiler {
         self
     }
 
-    /// Writes Java code into this package instead of one with the file's name.
+    /// Writes Java code into this package instead of the package with the file's name.
     #[must_use]
     pub fn java_package(mut self, name: impl Into<String>) -> Self {
         self.java_package = Some(name.into());
@@ -331,7 +331,7 @@ impl Reading<'_> {
         (self.diagnostics.len() == before).then_some(tokens)
     }
 
-    /// Reads and adds a file that another file includes.
+    /// Reads and adds a file that another file includes. `None` after an error.
     fn include(&mut self, path: &Path, span: Span) -> Option<FileId> {
         let text = match bytes_of(path) {
             Ok(bytes) => text_of(bytes),
@@ -435,7 +435,7 @@ impl Reading<'_> {
     }
 
     /// Returns the path of an imported or included file. `None` for a built-in file, and for a
-    /// missing one, for which an error is reported.
+    /// missing file, which is reported as an error.
     fn found(&mut self, name: &str, span: Span) -> Option<PathBuf> {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
         // The user's oaidl.idl, and files that import it, use the built-in oaidl.idl as well.

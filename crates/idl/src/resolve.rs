@@ -59,7 +59,7 @@ pub(crate) struct Resolver<'a> {
     classed: HashSet<String>,
     /// The typedefs' indices in the model, by name.
     typedefs: HashMap<String, usize>,
-    /// The names of Automation's types, of pointers to them, and of further names: each with the
+    /// The names of Automation types, of typedefs for these, and of pointers to them, each with the
     /// type and the number of stars.
     memories: HashMap<String, (TypeSpec, u8)>,
     /// The names of pointers to interfaces, which include the star.
@@ -67,7 +67,7 @@ pub(crate) struct Resolver<'a> {
     /// The names of types that travel in another form, and of integers of a pointer's size, each
     /// with the reason why they are not supported yet.
     transformed: HashMap<String, String>,
-    /// The names that the built-in files declare. Other files may declare them again, which has no
+    /// The names that the built-in files declare. A repeated declaration in another file has no
     /// effect.
     given: HashSet<String>,
     /// The structures and unions that no call can carry, each with the reason.
@@ -170,7 +170,7 @@ impl<'a> Resolver<'a> {
         self.end_order();
     }
 
-    /// Marks all declarations so far as built in. With `automation` they are Automation's types.
+    /// Marks all declarations so far as built in. With `automation` these are the Automation types.
     pub(crate) fn end_bundled(&mut self, automation: bool) {
         let model = &mut self.model;
         self.given.extend(self.types.keys().cloned());
@@ -232,8 +232,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Removes the structure that was declared last, if it repeats an earlier one of its name, and
-    /// returns the earlier one.
+    /// Removes the structure that was declared last, if it repeats an earlier structure of its
+    /// name, and returns the earlier structure.
     fn without_repetition(&mut self, name: &str, ty: Type) -> Type {
         let (Some(Named::Type(known)), Some(last)) =
             (self.types.get(name).map(|known| &known.what), self.model.structs.last())
@@ -255,7 +255,7 @@ impl<'a> Resolver<'a> {
         self.defined.remove(&ty);
         self.here_only.remove(&ty);
         self.unsupported.remove(&ty);
-        // The tag of the repetition stands for the first one.
+        // The tag of the repetition stands for the earlier structure.
         let tags = self.types.values_mut().filter(|tag| matches!(&tag.what, Named::Type(other) if *other == ty));
         tags.for_each(|tag| tag.what = Named::Type(known.clone()));
         known
@@ -276,7 +276,7 @@ impl<'a> Resolver<'a> {
             if same && matches!(what, Named::Opened(_)) {
                 return;
             }
-            // The names of a file take precedence over those of the prelude.
+            // The names of a file take precedence over the names of the prelude.
             if !same && self.model.is_prelude(name.span) {
                 return;
             }
@@ -473,7 +473,7 @@ fn enum_type(id: usize) -> Type {
     Type::Enum(EnumId(id))
 }
 
-/// Returns the attribute with a name.
+/// Returns the attribute with a name, if there is one.
 fn find<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
     attributes.iter().find(|attribute| attribute.name.name == name)
 }

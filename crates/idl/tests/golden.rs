@@ -125,8 +125,8 @@ fn the_java_output_equals_the_golden_files() {
     all_are_the_same(&differences);
 }
 
-/// Returns the words of a file's lines that are not indented, the names of its declarations among
-/// them.
+/// Returns the words of a file's lines that are not indented, including the names of its
+/// declarations.
 fn words(text: &str) -> BTreeSet<&str> {
     let lines = text.lines().filter(|line| !line.starts_with([' ', '/', '[']));
     let words = lines.flat_map(|line| line.split(|one: char| !one.is_alphanumeric() && one != '_'));

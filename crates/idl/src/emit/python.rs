@@ -99,7 +99,8 @@ impl Stubs<'_> {
         text
     }
 
-    /// Returns the classes of structures. Members may be left out, such as those that count others.
+    /// Returns the classes of structures. Members may be left out, such as members that count
+    /// others.
     fn structures(&self) -> String {
         let mut text = String::new();
         for found in self.model.structs.iter().skip(self.model.bundled.structs) {

@@ -24,7 +24,7 @@ pub(super) struct TestedMethod<'a> {
     /// The values of a call, in the order in which they are drawn. Whether the method fails is
     /// drawn before the first result.
     pub(super) fields: Vec<Field>,
-    /// The reason why the method is omitted, if it is.
+    /// The reason why the method is omitted. `None` if test programs call it.
     pub(super) omission_reason: Option<String>,
 }
 

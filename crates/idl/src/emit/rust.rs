@@ -52,7 +52,7 @@ pub fn runtime(compilation: &Compilation) -> Result<String, Vec<crate::Diagnosti
     emit(compilation).map(|text| public(&text))
 }
 
-/// Makes all items of a text public, except those that every file contains.
+/// Makes all items of a text public, except the items that every file contains.
 fn public(text: &str) -> String {
     let is_every_files = |line: &str| ["static TYPES__", "static DECLARED__"].iter().any(|own| line.starts_with(own));
     let is_item =

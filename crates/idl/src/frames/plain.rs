@@ -37,7 +37,8 @@ pub trait Given: Clone {
     fn member(&self, name: &str) -> Option<Self>;
     /// Returns the name of a member that is not among these, if there is one.
     fn other_member(&self, names: &[&str]) -> Option<String>;
-    /// Returns the arm and the discriminant, if this is a union's value with one of them.
+    /// Returns the arm and the discriminant, if the value is a union's and has at least one of the
+    /// two.
     fn arm(&self) -> Option<Named<Self>>;
     /// Returns the label by which other pointers can refer to this value.
     fn label(&self) -> Label;
@@ -138,7 +139,7 @@ pub(super) enum Items<'v, V> {
 }
 
 impl<'v, V: Given> Items<'v, V> {
-    /// Returns the elements of a value, if it is an array.
+    /// Returns the elements of a value, if the value is an array.
     pub(super) fn of(element: &Type, value: &'v V) -> Option<Self> {
         if let Type::Base(base) = element
             && let Some(bytes) = value.bytes(*base)

@@ -119,13 +119,13 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         self.references.iter().filter_map(of)
     }
 
-    /// Counts bytes of an object against the limit.
+    /// Counts bytes of an object against the limit. `None` beyond the limit.
     fn spend(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
-    /// Counts values that are made against the limit.
+    /// Counts made values against the limit. `None` beyond the limit.
     fn make(&mut self, values: usize) -> Option<()> {
         self.values_left = self.values_left.checked_sub(values)?;
         Some(())
@@ -142,7 +142,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         usize::try_from(u64::from_le_bytes(*self.frame.get(at..)?.first_chunk()?)).ok()
     }
 
-    /// Returns the count in the header of an object in the frame.
+    /// Returns the count in the header of an object in the frame. `None` outside of the frame.
     fn count(&self, body: usize) -> Option<usize> {
         let header = self.frame.get(body.checked_sub(4)?..body)?;
         Some(u32::from_le_bytes(*header.first_chunk()?) as usize)
@@ -156,7 +156,8 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         evaluate(expression, &load)
     }
 
-    /// Decodes a member's value.
+    /// Decodes a member's value. `None` if the frame does not have the member, or the maker refuses
+    /// the value.
     fn member(&mut self, base: usize, members: &'f [Member<'a>], member: &'f Member<'a>) -> Option<M::Value> {
         let at = base + member.at?;
         let (element, size, length) = match member.tail.or_else(|| counted(member.ty)) {

@@ -245,7 +245,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         Ok(None)
     }
 
-    /// Returns the number of elements of an array's value.
+    /// Returns the number of elements of an array's value. `None` for other values.
     fn count(&self, element: &Type, given: &V) -> Option<i64> {
         let bytes = if let Type::Base(base) = element { given.bytes(*base) } else { None };
         let count = bytes.map(|bytes| bytes.len() / self.layout.size(element).max(1)).or_else(|| given.length());

@@ -1,4 +1,4 @@
-//! Automation's types: their form in memory, the types that travel for them, and the properties of
+//! Automation types: their form in memory, the types that travel for them, and the properties of
 //! methods that are called by name.
 //!
 //! `oaidl.idl` declares the types that travel, as MS-OAUT defines them, so that the transfer

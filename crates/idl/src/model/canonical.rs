@@ -277,8 +277,8 @@ impl Printer<'_> {
                     Transfer::Frame => None,
                     Transfer::ZeroCopy => Some("zero_copy".to_owned()),
                     Transfer::Map => Some("map".to_owned()),
-                    // The number of elements that fit into the reply is no part of the text: only
-                    // the server uses it.
+                    // The number of elements that fit into the reply is not a part of the text:
+                    // only the server uses it.
                     Transfer::Lend(_) => Some("lend".to_owned()),
                 });
                 if dual {
@@ -456,7 +456,7 @@ fn member(member: &Member) -> String {
     format!("[id({}){kind}{restricted}] ", member.id.unwrap_or_default())
 }
 
-/// Returns the attribute of a parameter that callers by name may omit.
+/// Returns the attribute of a parameter that callers by name may omit. `None` for other parameters.
 pub(crate) fn optional(param: &Param) -> Option<String> {
     let variant = param.variant.as_ref().filter(|variant| variant.optional)?;
     Some(match &variant.default {

@@ -6,7 +6,8 @@ use super::measure::Measure;
 use super::types::{Arith, InterfaceId, PointerClass, Type, Value};
 use crate::text::source::Span;
 
-/// A typedef. Types do not refer to it: every use is replaced by the type it stands for.
+/// A typedef. Types do not refer to typedefs: every use is replaced by the type that the typedef
+/// stands for.
 #[derive(Clone, Debug)]
 pub struct Typedef {
     /// The name.
@@ -166,7 +167,7 @@ pub struct Enum {
     /// FLAT each enumeration has 32 bits.
     pub v1: bool,
     /// Whether values that are not listed are valid (`[open]`), since newer peers may know more
-    /// values. Without `v1` the valid values are those that NDR's 16 bits can hold, from 0 to
+    /// values. Without `v1` the valid values are limited to NDR's 16 bits: from 0 to
     /// [`Enum::NARROW_MAX`].
     pub open: bool,
     /// The UUID, version, flags and help text for type libraries.
@@ -244,7 +245,7 @@ pub struct Param {
     pub varying: Option<Varying>,
     /// The way in which the array's elements reach the peer.
     pub transfer: Transfer,
-    /// The parameter's type in memory, if it differs from the type that travels, which is `ty`.
+    /// The parameter's type in memory, if it differs from `ty`, the type that travels.
     pub memory: Option<Memory>,
     /// The parameter's type for calls by name. `None` if the parameter cannot be passed by name.
     pub variant: Option<Variant>,

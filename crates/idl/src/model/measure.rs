@@ -25,13 +25,14 @@ impl Measure {
         Self { size, align, is_plain: true, is_any_bits: true, depth: 0, weight: 1 }
     }
 
-    /// Returns the measure with `next` placed behind it, like a structure's members.
+    /// Returns the measure with `next` placed behind it, like a structure's members. `None` on
+    /// overflow.
     pub(super) fn followed_by(self, next: Self) -> Option<Self> {
         let at = self.size.checked_next_multiple_of(next.align.max(1))?;
         Some(Self { size: at.checked_add(next.size)?, ..self.beside(next)? })
     }
 
-    /// Returns the measure with `other` in the same place, like a union's arms.
+    /// Returns the measure with `other` in the same place, like a union's arms. `None` on overflow.
     pub(super) fn beside(self, other: Self) -> Option<Self> {
         Some(Self {
             size: self.size.max(other.size),
@@ -43,7 +44,7 @@ impl Measure {
         })
     }
 
-    /// Returns the measure of a structure or a union with these contents.
+    /// Returns the measure of a structure or a union with these contents. `None` on overflow.
     pub(super) fn closed(self) -> Option<Self> {
         let size = self.size.checked_next_multiple_of(self.align)?;
         Some(Self { size, depth: self.depth + 1, ..self })

@@ -59,7 +59,7 @@ impl Model {
         Some(Measure { size: end.checked_next_multiple_of(own.align.max(1))?, ..own })
     }
 
-    /// Computes the measure of a structure from its members.
+    /// Computes the measure of a structure from its members. `None` on overflow.
     pub(crate) fn measure_struct(&self, id: StructId) -> Option<Measure> {
         let found = &self.structs[id.0];
         let bound = |field: &Field| field.range.is_some() || field.switch.is_some();
@@ -76,7 +76,7 @@ impl Model {
         Some(Measure { is_any_bits: whole.is_any_bits && whole.is_plain, ..whole })
     }
 
-    /// Computes the measure of a union from its arms.
+    /// Computes the measure of a union from its arms. `None` on overflow.
     pub(crate) fn measure_union(&self, id: UnionId) -> Option<Measure> {
         let found = &self.unions[id.0];
         let mut arms = NOTHING;

@@ -28,7 +28,8 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str) -> Vec
         .collect()
 }
 
-/// Returns the reason why a method cannot be called even within one process.
+/// Returns the reason why a method cannot be called even within one process, with the parameter's
+/// place. `None` if the method can be called.
 fn local_reason(model: &Model, method: &Method) -> Option<(Span, String)> {
     method.params.iter().find_map(|param| {
         let shape = param.unsupported.clone().filter(|_| param.memory.is_some());
@@ -59,6 +60,7 @@ fn reason(model: &Model, method: &Method) -> Option<(Span, String)> {
 }
 
 /// Returns the reason why no call can carry a type, such as `leads to "U", a union without cases`.
+/// `None` if a call can.
 fn opaque_reason(model: &Model, ty: &Type) -> Option<String> {
     let found = model.opaque.get(ty)?;
     let name = match &found.of {

@@ -91,7 +91,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the type that a built-in file declares with this tag.
+    /// Returns the type that a built-in file declares with this tag, if there is one.
     pub(super) fn given_type(&self, tag: Option<&Ident>) -> Option<Type> {
         match self.types.get(&tag.filter(|tag| self.given.contains(&tag.name))?.name)?.what.clone() {
             Named::Type(ty) => Some(ty),
@@ -119,7 +119,8 @@ impl Resolver<'_> {
         (spec, declarator)
     }
 
-    /// Returns the reason why values of a type cannot be passed to other processes yet.
+    /// Returns the reason why values of a type cannot be passed to other processes yet. `None` if
+    /// they can.
     pub(super) fn transformation_of(&self, spec: &TypeSpec) -> Option<String> {
         match &spec.kind {
             TypeKind::Named(name) => self.transformed.get(name).cloned(),
@@ -140,7 +141,8 @@ impl Resolver<'_> {
             declarator.pointers = declarator.pointers.saturating_add(*stars);
             spec = TypeSpec { kind: of.kind.clone(), ..spec };
         }
-        // SAFEARRAY without parentheses is the structure, and a pointer to it the array.
+        // SAFEARRAY without parentheses names the structure; a pointer to the structure is the
+        // array.
         if matches!(spec.kind, TypeKind::Automation("SAFEARRAY")) {
             declarator.pointers = declarator.pointers.saturating_sub(1);
         }
@@ -238,7 +240,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the type of a variable for the expressions that may use it, without reporting
-    /// errors. Types that expressions cannot use become void.
+    /// errors. Types that expressions cannot use become void. `None` for an unknown name.
     pub(super) fn scalar_type(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<Type> {
         if !declarator.dimensions.is_empty() {
             return Some(Type::Void);
@@ -302,7 +304,7 @@ impl Resolver<'_> {
         true
     }
 
-    /// Returns the limits that [range] gives.
+    /// Returns the limits that [range] gives. `None` without this attribute, and after an error.
     pub(super) fn range(&mut self, attributes: &[Attribute], ty: &Type) -> Option<(i64, i64)> {
         let attribute = find(attributes, "range")?;
         let [Some(least), Some(most)] = attribute.arguments.as_slice() else {
@@ -330,8 +332,8 @@ impl Resolver<'_> {
         Some((least, most))
     }
 
-    /// Returns the least and greatest value that a parameter's attributes allow. For a count of
-    /// elements, `[max_value(n)]` means `[range(0, n)]`.
+    /// Returns the least and greatest value that a parameter's attributes allow. `None` without
+    /// limits, and after an error. For a count of elements, `[max_value(n)]` means `[range(0, n)]`.
     pub(super) fn limits(&mut self, attributes: &[Attribute], direction: Direction, ty: &Type) -> Option<(i64, i64)> {
         let range = self.range(attributes, ty);
         let Some(attribute) = find(attributes, "max_value") else {

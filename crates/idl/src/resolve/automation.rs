@@ -45,7 +45,7 @@ impl Resolver<'_> {
         found
     }
 
-    /// Returns the type that travels for a parameter's type.
+    /// Returns the type that travels for a parameter's type. `None` after an error.
     pub(super) fn wire_type(&mut self, spec: &TypeSpec) -> Option<Type> {
         let memory = self.memory(spec)?;
         if let Some(Named::Type(ty)) = self.types.get(memory.wire()).map(|known| known.what.clone()) {
@@ -56,7 +56,7 @@ impl Resolver<'_> {
         None
     }
 
-    /// Reports an Automation type that is used outside of a parameter.
+    /// Reports an Automation type that is used outside of a parameter. Returns `None`.
     pub(super) fn stray_automation(&mut self, spec: &TypeSpec) -> Option<Type> {
         let error = Diagnostic::error("unsupported", spec.span, "Automation's types are for parameters only");
         self.report(error.help("strings, structures and arrays with size_is carry the same data"));
@@ -78,7 +78,7 @@ impl Resolver<'_> {
         is_more.then(|| why.to_owned())
     }
 
-    /// Returns the type of a parameter for calls by name.
+    /// Returns the type of a parameter for calls by name. `None` if it cannot be passed by name.
     pub(super) fn variant(&mut self, param: &ParamSyntax, ty: &Type, memory: Option<Memory>) -> Option<Variant> {
         let named = if let TypeKind::Named(name) = &param.spec.kind { Some(name.as_str()) } else { None };
         let vt = memory.map(Memory::vt).or_else(|| vartype(&self.model, ty, named))?;

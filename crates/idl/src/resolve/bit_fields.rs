@@ -65,7 +65,8 @@ impl Resolver<'_> {
         Some(units)
     }
 
-    /// Returns a bit field's type, the size of the type in bytes, and the number of bits.
+    /// Returns a bit field's type, the size of the type in bytes, and the number of bits. `None`
+    /// after an error.
     fn width(&mut self, member: &Member, declarator: &Declarator, width: &Expr) -> Option<(Type, u32, u32)> {
         // Reports a type that is not known.
         let written = self.spec_type(&member.spec, None)?;

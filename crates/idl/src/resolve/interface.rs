@@ -181,7 +181,8 @@ impl Resolver<'_> {
         id
     }
 
-    /// Attaches a method with `[call_as]` to the `[local]` method in whose place it is called.
+    /// Attaches a method with `[call_as]` to the `[local]` method that it replaces in calls of
+    /// other processes.
     fn call_as(&mut self, id: InterfaceId, made: Method, attribute: &Attribute) {
         let name = match attribute.arguments.first() {
             Some(Some(Expr { kind: ExprKind::Name(name), .. })) => name.as_str(),
@@ -485,7 +486,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the reason why a parameter's value cannot be passed to other processes yet.
+    /// Returns the reason why a parameter's value cannot be passed to other processes yet. `None`
+    /// if it can.
     fn unsupported_value(
         &self,
         param: &ParamSyntax,

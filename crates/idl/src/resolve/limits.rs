@@ -16,7 +16,8 @@ const SIZE_MAX: u32 = 1 << 30;
 const DEPTH_MAX: u32 = 64;
 /// The maximum number of members of a structure. Members of nested structures count each time.
 const WEIGHT_MAX: u32 = 1 << 14;
-/// The maximum number of arrays and pointers in a type, those of typedefs included.
+/// The maximum number of arrays and pointers in a type, including the arrays and pointers of
+/// typedefs.
 const LEVELS_MAX: usize = 32;
 /// The maximum number of base interfaces of an interface.
 pub(super) const BASES_MAX: usize = 64;
@@ -185,7 +186,8 @@ fn levels(mut ty: &Type) -> usize {
     }
 }
 
-/// Returns the place of the first count with which the sum of the counts exceeds `most`.
+/// Returns the place of the first count with which the sum of the counts exceeds `most`, if there
+/// is one.
 fn first_beyond(most: usize, mut counts: impl Iterator<Item = (usize, Span)>) -> Option<Span> {
     let mut sum = 0_usize;
     counts

@@ -73,7 +73,7 @@ pub(super) fn names(item: &Item) -> Vec<String> {
     }
 }
 
-/// Returns the place of a declaration's first name.
+/// Returns the place of a declaration's first name. `None` for a declaration without names.
 pub(super) fn place(item: &Item) -> Option<Span> {
     Some(match item {
         Item::Const(_, declarator, _) => declarator.name.span,
@@ -125,7 +125,8 @@ impl Resolver<'_> {
         self.prelude = Prelude::new(items);
     }
 
-    /// Returns the file to import for a built-in type that is not known without an import.
+    /// Returns the file to import for a built-in type that is not known without an import. `None`
+    /// for other names.
     pub(super) fn file_of(&self, name: &str) -> Option<&'static str> {
         static FILES: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
             let all = [("wtypes.idl", TEXT), (automation::FILE, automation::TEXT)];
@@ -137,8 +138,8 @@ impl Resolver<'_> {
         (self.model.prelude.is_none() || file == automation::FILE).then_some(file)
     }
 
-    /// Notes the declarations of a file that have names of the prelude. They take precedence, also
-    /// over uses above them.
+    /// Notes the declarations of a file that have names of the prelude. These declarations take
+    /// precedence, also for uses above them.
     pub(super) fn note_own(&mut self, items: &[Item], pointer_default: PointerClass) {
         for item in items {
             match item {

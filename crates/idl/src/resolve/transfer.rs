@@ -122,7 +122,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the element type of an array that a method may lend.
+/// Returns the element type of an array that a method may lend. `None` for other types.
 fn lent_element(model: &Model, direction: Direction, ty: &Type) -> Option<Type> {
     let Type::Pointer(outer) = ty else { return None };
     let Type::Pointer(inner) = &outer.to else { return None };

@@ -119,7 +119,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the reason why no back end can pass values of the typedef to other processes yet,
-    /// with `{name}` for the type's name.
+    /// with `{name}` for the type's name. `None` if back ends can.
     fn transformation(&self, attributes: &[Attribute], spec: &TypeSpec) -> Option<String> {
         let attribute = ["wire_marshal", "transmit_as", "represent_as"].iter().find_map(|name| find(attributes, name));
         match (attribute, &spec.kind) {
@@ -152,13 +152,13 @@ impl Resolver<'_> {
         is_again
     }
 
-    /// Whether a typedef repeats an earlier one.
+    /// Whether a typedef repeats an earlier typedef.
     fn is_same_typedef(&self, name: &Ident, ty: &Type) -> bool {
         self.typedefs.get(&name.name).is_some_and(|at| self.model.typedefs[*at].ty == *ty)
     }
 
     /// Resolves a GUID typedef, which declares the standard type instead of a structure of the
-    /// file's own.
+    /// file's own. `None` after an error.
     fn guid_type(&mut self, spec: &TypeSpec, own: &Declarator) -> Option<Type> {
         let guid = Type::Base(Base::Guid);
         let members = match &spec.kind {

@@ -47,7 +47,8 @@ pub(super) struct Context<'a> {
 }
 
 impl Resolver<'_> {
-    /// Returns the type of a declaration whose attributes use no other declaration.
+    /// Returns the type of a declaration whose attributes use no other declaration. `None` after an
+    /// error.
     pub(super) fn declared_type(
         &mut self,
         spec: &TypeSpec,
@@ -64,7 +65,7 @@ impl Resolver<'_> {
         )
     }
 
-    /// Returns the type of a declaration.
+    /// Returns the type of a declaration. `None` after an error.
     pub(super) fn full_type(
         &mut self,
         spec: &TypeSpec,
@@ -149,7 +150,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the type below the stars and dimensions, and the number of remaining stars. One star
-    /// belongs to an interface pointer.
+    /// belongs to an interface pointer. `None` after an error.
     fn innermost(
         &mut self,
         spec: &TypeSpec,
@@ -325,7 +326,7 @@ impl Resolver<'_> {
                     return None;
                 }
                 // A conformant array is a pointer to its elements, except at the end of a
-                // structure, where it is the elements.
+                // structure, which contains the elements themselves.
                 let class = if place == Place::Param { PointerClass::Ref } else { self.pointer_default };
                 Some(Type::Pointer(Box::new(Pointer { class, to: element, extent })))
             }
@@ -349,7 +350,7 @@ impl Resolver<'_> {
     }
 
     /// Resolves a type specifier and declares the type that it defines. `name` is for types without
-    /// a tag.
+    /// a tag. `None` after an error.
     pub(super) fn spec_type(&mut self, spec: &TypeSpec, name: Option<&Ident>) -> Option<Type> {
         match &spec.kind {
             TypeKind::Base("handle_t") => self.stray_handle(spec.span),

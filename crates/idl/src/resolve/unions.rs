@@ -15,6 +15,8 @@ use std::collections::HashSet;
 
 impl Resolver<'_> {
     /// Returns the expression that selects the arm of a union without a discriminant of its own.
+    /// `None` for other types, for a parameter of a `[local]` method without the attribute, and
+    /// after an error.
     pub(super) fn switch(
         &mut self,
         attributes: &[Attribute],

@@ -23,7 +23,7 @@ impl Resolver<'_> {
         self.check_text_length(&value, expr.span).then_some(value)
     }
 
-    /// Evaluates a constant expression that must be an integer.
+    /// Evaluates a constant expression that must be an integer. `None` after an error.
     pub(super) fn evaluate_int(&mut self, expr: &Expr) -> Option<i64> {
         match self.evaluate(expr)? {
             Value::Int(value) => Some(value),
@@ -85,7 +85,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// Returns an expression with the values of its casts and of `sizeof`, which need types.
+    /// Returns an expression with the values of its casts and of `sizeof`, which need types. `None`
+    /// after an error.
     fn without_types(&mut self, expr: &Expr) -> Option<Expr> {
         self.declare_prelude_in(expr);
         self.typeless(expr)
@@ -139,8 +140,9 @@ impl Resolver<'_> {
         self.check_complete(&ty, spec.span).then(|| i64::from(self.model.layout(&ty).0))
     }
 
-    /// Returns the value of a cast. In an expression over parameters or members, a cast to an
-    /// unsigned type keeps the bits of that type, and a cast to a signed type has no effect.
+    /// Returns the value of a cast. `None` after an error. In an expression over parameters or
+    /// members, a cast to an unsigned type keeps the bits of that type, and a cast to a signed type
+    /// has no effect.
     fn cast(&mut self, spec: &TypeSpec, stars: u8, inner: &Expr) -> Option<Expr> {
         let inner = self.typeless(inner)?;
         let base = match self.spec_type(spec, None)? {
@@ -169,7 +171,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves an expression over parameters or members, as in `size_is(n * 2)`.
+    /// Resolves an expression over parameters or members, as in `size_is(n * 2)`. `None` after an
+    /// error.
     pub(super) fn arith(&mut self, expr: &Expr, variables: &[Variable], of: &str) -> Option<Arith> {
         let expr = &self.without_types(expr)?;
         let outcome = self.arith_value(expr, variables, of);

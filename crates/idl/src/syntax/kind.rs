@@ -167,8 +167,8 @@ impl SyntaxKind {
     }
 }
 
-/// A node as the parser records it: a kind, and the range of its tokens among those of the
-/// preprocessor.
+/// A node as the parser records it: a kind, and the range of its tokens among the preprocessor's
+/// tokens.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Noted {
     pub(crate) kind: SyntaxKind,

@@ -93,6 +93,7 @@ impl<'a> Arithmetic<'a> {
 }
 
 /// Returns the value of a number or of a character. Characters are signed, as in most compilers.
+/// `None` for other words.
 fn parse_number(text: &str) -> Option<i64> {
     if text.starts_with('\'') {
         let text = unescaped(text);
@@ -108,7 +109,8 @@ fn parse_number(text: &str) -> Option<i64> {
     }
 }
 
-/// Returns the precedence of a binary operator of C. A larger number binds tighter.
+/// Returns the precedence of a binary operator of C. A larger number binds tighter. `None` for
+/// other operators.
 pub(crate) fn precedence(operator: &str) -> Option<u8> {
     Some(match operator {
         "||" => 1,

@@ -145,7 +145,7 @@ impl<'a> Expansion<'a> {
         pending.extend(made.words.into_iter().rev());
     }
 
-    /// Returns the macro that a word names.
+    /// Returns the macro that a word names, unless the macro is hidden from the word.
     fn named(&self, files: &Files<'_>, word: &Word) -> Option<Rc<Macro>> {
         let name = (word.token.kind == TokenKind::Ident).then(|| files.sources.text(word.token.span))?;
         self.macros.get(name).filter(|of| !is_hidden(&word.hidden, of)).cloned()
@@ -214,7 +214,7 @@ impl<'a> Expansion<'a> {
         Some(made)
     }
 
-    /// Returns an argument with its macros replaced.
+    /// Returns an argument with its macros replaced. `None` if a limit is exceeded.
     fn argument(&mut self, files: &mut Files<'_>, argument: &[Word]) -> Option<Vec<Word>> {
         if self.nesting >= DEPTH_MAX {
             self.too_deep(files);

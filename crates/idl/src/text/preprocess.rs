@@ -96,7 +96,8 @@ impl<'a> Preprocessor<'a> {
         self.expansion.is_over()
     }
 
-    /// Processes a token.
+    /// Processes a token. Returns the directive that the file reader has to execute, if the token
+    /// is one.
     pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
         self.expansion.permit((token.span.end - token.span.start) as usize);
         match token.kind {

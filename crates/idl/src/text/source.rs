@@ -126,7 +126,7 @@ impl Sources {
         &self.files
     }
 
-    /// Returns the file with this path.
+    /// Returns the file with this path, if there is one.
     pub(crate) fn find(&self, path: &Path) -> Option<FileId> {
         let at = self.files.iter().position(|file| file.path == path)?;
         Some(FileId(at as u16))

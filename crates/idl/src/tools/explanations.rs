@@ -36,7 +36,7 @@ pub fn codes() -> impl Iterator<Item = &'static str> {
     explanations().map(|known| known.code).chain(tools)
 }
 
-/// Returns the explanation of a code as text.
+/// Returns the explanation of a code as text. `None` for an unknown code.
 pub fn explain(code: &str) -> Option<String> {
     let compiler = explanations().find(|known| known.code == code).map(|known| known.text.to_owned());
     let of = |what: &str, why: &str, remedy: &str| format!("{what}\n\nConsequence: {why}.\n\nRemedy: {remedy}.");

@@ -29,8 +29,8 @@ pub(super) fn convert_addresses(out: &mut Writer, context: &Context<'_>, plan: &
     }
 }
 
-/// Writes the proxy's function for a call whose arrays are in other regions than those in the
-/// region caches, or in no region.
+/// Writes the proxy's function for a call with arrays that are in regions outside of the region
+/// caches, or in no region.
 pub(super) fn write_other_regions(
     out: &mut Writer,
     context: &Context<'_>,
@@ -69,8 +69,8 @@ pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the stub's function for a call whose arrays are in other regions of the caller than those
-/// in the region caches.
+/// Writes the stub's function for a call with arrays that are in regions of the caller outside of
+/// the region caches.
 pub(super) fn write_region_selection(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, true);
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.made(plan, SELECT_REGIONS)));

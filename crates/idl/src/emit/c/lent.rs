@@ -62,9 +62,9 @@ impl Stub<'_> {
         format!("{end} + {room} * sizeof({})", type_name(self.context.model, element))
     }
 
-    /// Declares the method's pointer to the room for the lent elements. The pointer is in one
-    /// structure with the pointer to the call, which is rarely needed and thus occupies no
-    /// register.
+    /// Declares the method's pointer to the room for the lent elements. One structure contains this
+    /// pointer and the pointer to the call: the call is rarely needed, and its pointer thus
+    /// occupies no register.
     pub(super) fn show_room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, .. } = &lent.passing else { return };
         let array = pointer_to(self.context.model, element, "array");

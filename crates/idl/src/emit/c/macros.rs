@@ -1,5 +1,5 @@
-//! Macros of compilers, of the standard headers, of those of POSIX that most programs include, and
-//! of libobvia.
+//! Macros of compilers, of the standard headers, of the POSIX headers that most programs include,
+//! and of libobvia.
 
 use crate::emit::Words;
 

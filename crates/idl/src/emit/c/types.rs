@@ -34,7 +34,7 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
 }
 
 fn is_struct_written(model: &Model, id: StructId) -> bool {
-    // libobvia's headers do not have Automation's types. Methods with such structures are refused.
+    // libobvia's headers do not have Automation types. Methods with such structures are refused.
     let is_automation = || model.unsupported.get(&Type::Struct(id)) == Some(&AUTOMATION_MEMBER);
     if model.is_prelude(model.structs[id.0].span) && is_automation() {
         return false;
@@ -46,8 +46,8 @@ fn is_union_written(model: &Model, id: UnionId) -> bool {
     is_written(model, model.unions[id.0].imported, model.unions[id.0].span)
 }
 
-/// Whether the header declares a type or a constant. The header declares those of the file, and the
-/// base types that are built into the compiler.
+/// Whether the header declares a type or a constant. The header has the declarations of the file,
+/// and the base types that are built into the compiler.
 fn is_written(model: &Model, imported: bool, span: Span) -> bool {
     !imported || model.is_prelude(span)
 }
@@ -152,7 +152,7 @@ fn enumeration(out: &mut Writer, model: &Model, found: &Enum) {
     out.line("");
 }
 
-/// Writes structures and unions, each after those that it contains by value.
+/// Writes structures and unions, each after the types that it contains by value.
 pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     let structs = (0..model.structs.len()).map(StructId).filter(|id| is_struct_written(model, *id));
     let unions = (0..model.unions.len()).map(UnionId).filter(|id| is_union_written(model, *id));
@@ -174,7 +174,7 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     }
 }
 
-/// Writes the typedefs, except those that repeat a type's own name.
+/// Writes the typedefs, except typedefs that repeat a type's own name.
 pub(super) fn typedefs(out: &mut Writer, model: &Model) {
     let declare = |one: &Typedef| {
         let text = declare(model, &one.ty, &type_ident(&one.name));

@@ -187,7 +187,8 @@ pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
     out.line("}");
 }
 
-/// Returns the type and the value of a parameter in a checked frame.
+/// Returns the type and the value of a parameter in a checked frame. `None` for a parameter that is
+/// not read.
 fn value(
     out: &mut Writer,
     method: &Method<'_>,

@@ -1,4 +1,4 @@
-//! Automation's types: their form for users and in vtables, and their conversion by proxies and
+//! Automation types: their form for users and in vtables, and their conversion by proxies and
 //! stubs.
 
 use super::context::Context;
@@ -44,7 +44,7 @@ pub(super) fn result(memory: Memory, param: &ParamPlan<'_>) -> Option<String> {
     (param.param.direction == Direction::Out).then(|| name(memory).to_owned())
 }
 
-/// Returns the expression that converts a user's argument to the vtable's.
+/// Returns the expression that converts an argument from the user's form to the vtable's form.
 pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     match param.param.direction {
@@ -54,8 +54,8 @@ pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Returns the expression that converts the vtable's argument to the trait method's. `None` for
-/// results, and if there is nothing to convert.
+/// Returns the expression that converts an argument from the vtable's form to the form of the
+/// trait's method. `None` for results, and if there is nothing to convert.
 pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.code);
     match param.param.direction {

@@ -86,7 +86,7 @@ pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> 
     }
 }
 
-/// Returns the expression that converts a user's argument to the vtable's.
+/// Returns the expression that converts an argument from the user's form to the vtable's form.
 pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     let (name, raw) = (binding(&param.code), &param.code);
     let inout = param.direction == Direction::InOut;
@@ -183,8 +183,8 @@ pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
     }
 }
 
-/// Returns the expression that converts the vtable's argument to the trait method's. `None` for
-/// results.
+/// Returns the expression that converts an argument from the vtable's form to the form of the
+/// trait's method. `None` for results.
 pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Option<String> {
     let name = binding(&param.code);
     let inout = param.direction == Direction::InOut;
@@ -320,7 +320,7 @@ pub(super) enum Elements {
 }
 
 /// Returns the number of elements of a result that the method allocates or writes to the caller's
-/// memory.
+/// memory. `None` for other parameters.
 pub(super) fn elements_of_result(model: &Model, param: &Param) -> Option<Elements> {
     Some(match form_of(model, param)? {
         Form::ReturnedSlice { size, .. } => Elements::Counted(size),

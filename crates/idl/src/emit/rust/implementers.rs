@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const SHARED: &str = "Send + Sync + 'static";
 
 /// Returns the type of a parameter as methods get it. A lent array is an argument of the method,
-/// and not a result.
+/// and not a result. `None` for parameters that methods do not get.
 fn method_argument(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
     match &param.passing {
         Passing::Lent { element, .. } => Some(format!("&mut obvia::Lending<'_, {}>", value(model, element))),
@@ -209,8 +209,8 @@ fn local(param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Returns the expression that converts the vtable's argument to the trait method's. `None` for
-/// results, and if there is nothing to convert.
+/// Returns the expression that converts an argument from the vtable's form to the form of the
+/// trait's method. `None` for results, and if there is nothing to convert.
 fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.code);
     let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());

@@ -27,7 +27,8 @@ pub(super) const fn size(vartype: u16) -> Option<usize> {
 pub(super) const HRESULT: u16 = 25;
 
 impl Value {
-    /// Returns a number with a VARTYPE. Excess high bits are dropped.
+    /// Returns a number with a VARTYPE. Excess high bits are dropped. `None` for the VARTYPE of
+    /// other values.
     pub const fn number(vartype: u16, bits: u64) -> Option<Self> {
         match size(vartype) {
             Some(8) => Some(Self::Number(vartype, bits)),

@@ -59,7 +59,7 @@ const WINDOWS: [(&str, &str); 16] = [
     ("DWORDLONG", "unsigned hyper"),
 ];
 
-/// Automation's types and their normal names.
+/// Automation types and their normal names.
 const AUTOMATION: [(&str, &str); 3] = [("BSTR", "BSTR"), ("VARIANT", "VARIANT"), ("VARIANTARG", "VARIANT")];
 
 /// Words of which integer types are made.

@@ -41,7 +41,7 @@ impl Alignment {
         }
     }
 
-    /// Returns the new index of an old entry.
+    /// Returns the new index of an old entry, if the entry still exists.
     pub(super) fn partner(&self, old: usize) -> Option<usize> {
         let at = self.pairs.binary_search_by_key(&old, |pair| pair.0).ok()?;
         Some(self.pairs[at].1)

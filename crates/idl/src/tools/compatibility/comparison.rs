@@ -114,7 +114,7 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Returns the next pair to compare.
+    /// Returns the next pair to compare, if one is left.
     pub(super) fn next_pair(&mut self) -> Option<Pair> {
         self.current = self.next.pop();
         self.current
@@ -147,8 +147,8 @@ impl<'m> Comparison<'m> {
         self.new_names.counterpart(&self.old.interfaces[old.0]) == Some(new)
     }
 
-    /// Whether the old interface or the new one is called by name, or was described by a type
-    /// library.
+    /// Whether the old or the new interface is called by name, or a type library described the old
+    /// interface.
     pub(super) fn is_described(&self, old: InterfaceId, new: InterfaceId) -> bool {
         self.described.contains(&old) || self.new.interfaces[new.0].dual
     }

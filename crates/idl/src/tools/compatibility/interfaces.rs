@@ -158,7 +158,8 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Returns the parameters of a method, and the result that the model holds as the last one.
+/// Returns the parameters of a method, and the result that the model holds as the last parameter,
+/// if there is such a result.
 fn parts_of(method: &Method) -> (&[Param], Option<&Param>) {
     match method.params.split_last() {
         Some((last, rest)) if method.returns == Returns::Value => (rest, Some(last)),

@@ -110,7 +110,7 @@ impl Comparison<'_> {
         None
     }
 
-    /// Compares the interfaces of two objects.
+    /// Compares the interfaces of two objects. `None` if nothing has changed.
     fn objects(&self, old: &Object, new: &Object, scope: &Scope<'_>) -> Option<Change> {
         let text = |model: &Model, object: &Object, names: &[&str]| match object {
             Object::IidIs(operand) => format!("iid_is({})", arith(&Arith::Operand(operand.clone()), names)),

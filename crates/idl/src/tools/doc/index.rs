@@ -72,7 +72,7 @@ fn list(html: &mut Html, items: &Items<'_>, found: &[&Item]) {
     html.table_end();
 }
 
-/// Returns the comment of a declaration, and what type libraries record of it.
+/// Returns the comment of a declaration, and the properties that type libraries record.
 fn documentation<'i>(items: &'i Items<'_>, item: &'i Item) -> (&'i str, Option<&'i About>) {
     let (model, at) = (&items.compilation(item).model, item.place.1);
     match item.place.0 {

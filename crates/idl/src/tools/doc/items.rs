@@ -147,7 +147,7 @@ impl Lines {
     }
 }
 
-/// A declaration of a compilation, before those of several compilations are merged.
+/// A declaration of a compilation, before the declarations of several compilations are merged.
 struct Found {
     compilation: usize,
     place: Place,
@@ -282,6 +282,7 @@ fn definitions(found: &[Found]) -> HashMap<(Kind, &str), Option<Key<'_>>> {
 }
 
 /// Returns the place of the declaration that a type names itself, without the targets of pointers.
+/// `None` for other types.
 pub(super) fn place_of(ty: &Type) -> Option<Place> {
     Some(match ty {
         Type::Struct(StructId(at)) => (Kind::Struct, *at),
@@ -304,7 +305,7 @@ pub(super) fn own_place(model: &Model, typedef: &Typedef) -> Option<Place> {
     place_of(&typedef.ty).filter(|_| *name == typedef.name)
 }
 
-/// Whether an interface has no content, like one that has only a forward declaration.
+/// Whether an interface has no content, like an interface with only a forward declaration.
 pub(super) fn is_empty(interface: &Interface) -> bool {
     interface.is_bare && interface.methods.is_empty() && interface.uuid == 0 && interface.base.is_none()
 }
@@ -353,7 +354,7 @@ impl Files {
                 self.list.push(SourceFile { path, page, is_named: false, items: Vec::new() });
                 self.list.len() - 1
             });
-            // The first file of a compilation is the one that was asked for.
+            // The reference was asked for the first file of a compilation.
             self.list[number].is_named |= std::mem::take(&mut named);
             numbers.insert(FileId(at as u16), number);
         }

@@ -390,7 +390,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the first token of a part, comments excluded.
+/// Returns the first token of a part, comments excluded. `None` if there is no other token.
 fn first_token(of: Element<'_>) -> Option<Token<'_>> {
     match of {
         Element::Token(token) => Some(token),
