@@ -558,7 +558,7 @@ template <class I> com_ptr<I> create_instance(const CLSID &class_id, const std::
     return create_instance<I>(class_id, server.c_str());
 }
 
-// Creates an object of a class in one of these contexts: OBVIA_LOCAL_SERVER and its siblings.
+// Creates an object of a class in one of these contexts, such as OBVIA_LOCAL_SERVER.
 template <class I> com_ptr<I> create_instance_in(const CLSID &class_id, uint32_t contexts)
 {
     com_ptr<I> object;
@@ -566,7 +566,7 @@ template <class I> com_ptr<I> create_instance_in(const CLSID &class_id, uint32_t
     return object;
 }
 
-// Returns the class object of a class, found as for its instances.
+// Returns the class object of a class: see obvia_get_class_object().
 template <class I> com_ptr<I> get_class_object(const CLSID &class_id, const char *server = nullptr)
 {
     com_ptr<I> object;
@@ -803,7 +803,8 @@ template <class Audit> void set_audit(Audit audit)
     check(obvia_set_audit(tell, new Audit(std::move(audit)), [](void *context) { delete static_cast<Audit *>(context); }));
 }
 
-// Another time limit for each call of this thread during the lifetime of this object.
+// A time limit for each call of this thread during the lifetime of this object. The destructor
+// restores the previous limit.
 class timeout {
 public:
     explicit timeout(std::chrono::milliseconds limit) noexcept

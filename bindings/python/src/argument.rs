@@ -69,8 +69,8 @@ impl<'py> Argument<'py> {
         self.value.cast::<PyDict>().ok()
     }
 
-    /// Returns the names of the members that an object has as a structure's value. `None` if it
-    /// cannot be one.
+    /// Returns the names of the members that an object has as a structure's value. `None` if the
+    /// object cannot be a structure.
     ///
     /// A server names the members that are read, so only members that the object's class declares
     /// are read. Other attributes would give the server any data of the program.

@@ -79,7 +79,7 @@ impl Key {
     }
 }
 
-/// The greatest number of different interfaces that a process uses. They are never freed.
+/// The greatest number of different interfaces that a process uses. Interfaces are never freed.
 const INTERFACES_MAX: usize = 10_000;
 
 /// The greatest sum of the sizes of all interfaces that a process uses, in bytes of IDL.
@@ -226,7 +226,7 @@ impl Interface {
         Ok(Self::make(key, model, id, permitted, is_whole))
     }
 
-    /// Makes an interface that has its place, and keeps it.
+    /// Makes an interface whose place has been reserved, and keeps the interface.
     fn make(
         key: Key,
         model: &'static Model,

@@ -76,7 +76,7 @@ fn give_back(callee: &Callee, references: &[&[u8]]) {
     }
 }
 
-/// Releases a reference, which may send a message.
+/// Releases a reference. The release may send a message.
 fn release(py: Python<'_>, state: &State) {
     py.detach(|| {
         let callee = state.callee.write().unwrap_or_else(PoisonError::into_inner).take();

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The greatest number of interfaces that one server may describe.
 const INTERFACES_MAX: usize = 256;
 
-/// The size of the interfaces that one server has described, in bytes of IDL, at which it describes
-/// no more.
+/// The total size of the interfaces that one server may describe, in bytes of IDL. The last
+/// interface may exceed this size.
 const BYTES_MAX: usize = 4 << 20;
 
 /// A server whose objects this process calls. The objects that come from one connection share this

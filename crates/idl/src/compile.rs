@@ -90,7 +90,7 @@ pub struct Compiler {
 #[derive(Clone, Debug, Default)]
 enum SideFile {
     /// The file of the same name beside the compiled file, if there is one. Imported files always
-    /// use theirs.
+    /// use the side files beside them.
     #[default]
     Beside,
     /// A file under another name.

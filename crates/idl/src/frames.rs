@@ -49,7 +49,7 @@ pub struct Layout<'a> {
 pub(crate) struct Member<'a> {
     name: &'a str,
     ty: &'a Type,
-    /// The member's offset; none for a parameter that is not in this block.
+    /// The member's offset; `None` for a parameter that is not in this block.
     at: Option<usize>,
     size: usize,
     /// Whether the type has no pointers.

@@ -101,7 +101,7 @@ pub unsafe extern "C" fn obvia_java_set_accounts(accounts: *const *const c_char,
     })
 }
 
-/// The caller of a method, without its names.
+/// The caller of a method, without the names of its host, domain and user.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Who {

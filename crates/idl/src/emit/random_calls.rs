@@ -72,8 +72,8 @@ pub(super) fn field_name(param: &ParamPlan<'_>, is_result: bool) -> String {
     format!("{}_{}", param.param.name, if is_result { "out" } else { "in" })
 }
 
-/// Returns the text of a count expression. It uses operators that C and Rust share. `operand` reads
-/// a value.
+/// Returns the text of a count expression. The text uses only operators that C and Rust share.
+/// `operand` reads a value.
 pub(super) fn count(plan: &MethodPlan<'_>, value: &Arith, operand: &dyn Fn(&str) -> String) -> String {
     match value {
         Arith::Operand(one) => {

@@ -37,8 +37,8 @@ pub trait Given: Clone {
     fn member(&self, name: &str) -> Option<Self>;
     /// Returns the name of a member that is not among these, if there is one.
     fn other_member(&self, names: &[&str]) -> Option<String>;
-    /// Returns the arm and the discriminant, if the value is a union's and has at least one of the
-    /// two.
+    /// Returns the arm and the discriminant, if the value represents a union and has at least one
+    /// of the two.
     fn arm(&self) -> Option<Named<Self>>;
     /// Returns the label by which other pointers can refer to this value.
     fn label(&self) -> Label;

@@ -162,6 +162,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
     }
 
     /// Returns the number of elements for which the object with a structure at `body` has room.
+    /// `None` outside of the frame.
     fn room(&self, body: usize) -> Option<usize> {
         let header = self.frame.get(body.checked_sub(4)?..body)?;
         Some(u32::from_le_bytes(*header.first_chunk()?) as usize)

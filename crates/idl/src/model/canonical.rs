@@ -401,8 +401,8 @@ fn stars(place: &Type) -> String {
     stars
 }
 
-/// Returns the attributes of a type's pointers, which are listed from the outermost on. `usual` is
-/// the default class of the outermost pointer.
+/// Returns the attributes of a type's pointers. `levels` lists the pointers from the outermost on.
+/// `usual` is the default class of the outermost pointer.
 pub(crate) fn pointer_attributes(levels: &[&Pointer], usual: PointerClass, names: &[&str]) -> Vec<String> {
     let outer = levels.first().filter(|outer| outer.class != usual);
     let mut attributes: Vec<String> = outer.iter().map(|outer| class(outer.class).to_owned()).collect();

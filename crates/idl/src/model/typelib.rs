@@ -196,7 +196,7 @@ pub struct Function {
 /// A parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The parameter's name. The new value of a property has none.
+    /// The parameter's name. The new value of a property has no name.
     pub name: Option<String>,
     /// The parameter's type.
     pub ty: TypeDesc,

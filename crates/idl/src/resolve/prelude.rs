@@ -25,7 +25,8 @@ pub(super) struct Prelude {
     /// All declarations.
     items: Rc<[Item]>,
     unused: HashMap<String, usize>,
-    /// The declarations of such names in the current file that are still to be resolved.
+    /// The current file's declarations of names of the prelude, as long as they are still to be
+    /// resolved.
     own: HashMap<String, Own>,
     /// The places of the file's declarations that were resolved at the use of a name above them.
     early: HashSet<Span>,
@@ -204,7 +205,7 @@ impl Resolver<'_> {
         item.clone()
     }
 
-    /// Resolves a declaration in the middle of another one.
+    /// Resolves a declaration in the middle of another declaration.
     fn resolve_apart(&mut self, item: &Item, is_imported: bool, pointer_default: PointerClass) {
         let (owners, declaring) = (take(&mut self.owners), self.declaring.take());
         let (reasons, imported) = (take(&mut self.member_reasons), replace(&mut self.imported, is_imported));

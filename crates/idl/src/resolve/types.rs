@@ -42,7 +42,8 @@ pub(super) const CLASSES: [&str; 3] = ["ref", "unique", "ptr"];
 pub(super) struct Context<'a> {
     pub(super) variables: &'a [Variable],
     pub(super) of: &'a str,
-    /// Whether the declaration is a parameter of a `[local]` interface, which may point to void.
+    /// Whether the declaration is a parameter of a `[local]` interface. Such a parameter may point
+    /// to void.
     pub(super) local: bool,
 }
 
@@ -138,6 +139,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the pointer that a type's name stands for, with the class if the typedef gives it.
+    /// `None` if the name stands for no pointer.
     fn named_pointer(&self, spec: &TypeSpec, ty: &Type) -> Option<NamedPointer> {
         let has_class = match &spec.kind {
             TypeKind::Named(name) => self.classed.contains(name),

@@ -195,7 +195,8 @@ pub(crate) enum Step {
     Open,
     /// The word, a parenthesis, ends the arguments.
     Complete(Word),
-    /// No arguments follow: the macro's name is a name, and the word is not part of the use.
+    /// No arguments follow: the macro's name stands for itself, and the word is not part of the
+    /// use.
     Name(Word),
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum FileDirective {
 }
 
 /// The macros that are defined before a file is read. Conditions test the versions of MIDL and of
-/// widl, and whether GUID is declared, which is a built-in type.
+/// widl, and whether the type GUID, which is built in, has been declared.
 pub(crate) const PREDEFINED: [(&str, i64); 3] = [("__midl", 801), ("__WIDL__", 0x800), ("GUID_DEFINED", 1)];
 
 struct Condition {

@@ -19,7 +19,7 @@ pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item
     })
 }
 
-/// Converts the addresses of arrays to references.
+/// Writes the conversion of the addresses of arrays to references.
 pub(super) fn convert_addresses(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
     for (param, region) in references(plan) {
         let reference = local(plan, param, "reference");
@@ -58,7 +58,7 @@ pub(super) fn write_other_regions(
     out.line("");
 }
 
-/// Checks the numbers of used elements in the results.
+/// Writes the check of the numbers of used elements in the results.
 pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { size, length: Some(length), .. } = &param.passing else { continue };
@@ -98,7 +98,7 @@ pub(super) fn counts_references(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) ->
 }
 
 impl Stub<'_> {
-    /// Resolves the reference to an array.
+    /// Writes the conversion of the reference to an array to an address.
     pub(super) fn resolve(&self, out: &mut Writer, param: &ParamPlan<'_>, region: &str) {
         let Passing::Reference { element, size, is_written, .. } = &param.passing else { return };
         let (model, name) = (self.context.model, binding(&param.param.code));
@@ -116,7 +116,7 @@ impl Stub<'_> {
         ));
     }
 
-    /// Checks the numbers of used elements that the method returned.
+    /// Writes the check of the numbers of used elements that the method returned.
     pub(super) fn check_used(&self, out: &mut Writer) {
         for param in &self.plan.params {
             let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };

@@ -30,7 +30,7 @@ const TAKEN: [&str; 17] = [
     "prepared", "selected", "memcpy", "memset", "free",
 ];
 
-/// The namespaces of C++'s headers, and the function of every program.
+/// The namespaces of C++'s headers, and `main`.
 const GLOBAL: [&str; 3] = ["std", "obvia", "main"];
 
 /// Returns a valid identifier for C and C++, which also differs from the names for which `is_meant`

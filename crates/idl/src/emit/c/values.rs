@@ -253,7 +253,7 @@ fn structure_store(out: &mut Writer, model: &Model, id: StructId) {
     out.line("");
 }
 
-/// Checks the limits of arguments, which the server would refuse too.
+/// Writes the checks of the arguments' limits, which the server would check, too.
 pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
         let name = binding(&param.param.code);

@@ -66,7 +66,8 @@ pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
     }
 }
 
-/// Clears the results at the start of a proxy, so that they are empty if the call fails.
+/// Writes the code that clears the results at the start of a proxy, so that they are empty if the
+/// call fails.
 pub(super) fn clear(out: &mut Writer, params: &[ParamPlan<'_>]) {
     for param in params.iter().filter(|param| memory(param).is_some() && param.param.direction == Direction::Out) {
         out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
@@ -100,7 +101,7 @@ pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
     out.line(format!("unsafe {{ *{name} = {raw}_value }};"));
 }
 
-/// Frees the data that travelled for a result.
+/// Writes the statement that frees the data that travelled for a result.
 pub(super) fn free(out: &mut Writer, context: &Context<'_>, types: &str, param: &ParamPlan<'_>) {
     let Type::Pointer(pointer) = in_place(context.model, param.param) else { return };
     let (raw, kind) = (&param.param.code, context.kind(&pointer.to) - KIND_FIRST);

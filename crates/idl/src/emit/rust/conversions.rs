@@ -172,7 +172,8 @@ pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Stri
     }
 }
 
-/// Stores the room that the caller has for a parameter, since the method may change the count.
+/// Writes the code that stores the room that the caller has for a parameter, since the method may
+/// change the count.
 pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     if let Some(Form::Filled { size, .. }) = form_of(model, param) {
         let count = size_text(plan, &size, Side::Abi);

@@ -109,8 +109,8 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("");
 }
 
-/// Writes the function in the vtable of an implementation, which converts pointers to the trait's
-/// arguments.
+/// Writes the function in the vtable of an implementation. The function converts pointers to the
+/// arguments of the trait's method.
 fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Context { model, name, .. } = context;
     let ((params, result), method) = (signature(model, plan), ident(&plan.method.name));

@@ -238,7 +238,7 @@ fn bases(old: Base, new: Base) -> Kind {
     }
 }
 
-/// Returns the changes between two ranges. A value without a range has all values of its type.
+/// Returns the changes between two ranges. Without a range, all values of the type are permitted.
 fn ranges(old: &Place<'_>, new: &Place<'_>) -> Vec<Change> {
     if old.range == new.range {
         return Vec::new();

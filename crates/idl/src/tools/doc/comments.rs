@@ -110,8 +110,8 @@ fn of_node(node: Node<'_>) -> String {
     }
 }
 
-/// Returns the comments before a construct without an empty line between. The tree may have them in
-/// an earlier construct, if they are on the line of that construct.
+/// Returns the comments before a construct that no empty line separates from the construct. The
+/// tree may have them in an earlier construct, if they are on the line of that construct.
 fn before(node: Node<'_>) -> Vec<&str> {
     let Some(mut token) = node.tokens().find(|token| !is_trivia(*token)) else { return Vec::new() };
     // The comments and blanks before the construct, the last one first, each with whether it ends

@@ -99,7 +99,7 @@ struct Widths {
     hard: Vec<usize>,
     /// The width of the text from each part to the next possible line break.
     tail: Vec<usize>,
-    /// The index of the part behind each group, by the index of its beginning.
+    /// The index of the part behind each group, by the index of the group's beginning.
     ends: Vec<usize>,
 }
 
