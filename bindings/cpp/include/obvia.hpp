@@ -84,8 +84,8 @@ public:
     const std::string &help_file() const noexcept { return help_file_; }
     uint32_t help_context() const noexcept { return help_context_; }
 
-    // Makes this the failure of the method that runs now. Returns the HRESULT, or E_UNEXPECTED in
-    // place of a success, because the method has no results.
+    // Makes this error the failure of the method that runs on this thread. Returns the HRESULT, or
+    // E_UNEXPECTED in place of a success, because the method has no results.
     HRESULT leave() const noexcept
     {
         const obvia_error_info info = {description_.c_str(), source_.c_str(), help_file_.c_str(), help_context_};
@@ -283,7 +283,7 @@ template <class Work> HRESULT guard(Work &&work) noexcept
 // obvia_set_exception_texts().
 inline void set_exception_texts(bool are_told) noexcept { obvia_set_exception_texts(are_told); }
 
-// The interface that a base of an object is, or the interface for which the base was made.
+// The interface of an object's base: the base itself, or the interface for which the base was made.
 template <class Base, class = void> struct interface_in {
     using type = Base;
 };

@@ -41,7 +41,7 @@ impl<'py> Argument<'py> {
         Self { value, failure: failure.clone() }
     }
 
-    /// Returns the place of exceptions.
+    /// Returns the place in which exceptions are kept.
     pub(crate) fn failure(&self) -> &Failure {
         &self.failure
     }

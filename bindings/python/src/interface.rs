@@ -117,7 +117,8 @@ fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps an interface, unless another thread has made it meanwhile.
+/// Keeps an interface, unless another thread has already kept one with the same key. Returns the
+/// kept interface.
 fn keep(key: Key, made: Interface) -> &'static Interface {
     known().entry(key).or_insert_with(|| Box::leak(Box::new(made)))
 }

@@ -306,7 +306,7 @@ void obvia_unlock_server(obvia_server_lock *lock);
 extern const IID IID_IMarshal;
 
 /* Creates a marshaler that becomes a part of an object: the object is then called over virtual
- * interfaces, even where its process is reached by another binding as well. The object answers
+ * interfaces, even if clients reach its process by another binding, too. The object answers
  * QueryInterface for IID_IMarshal by querying this part, keeps the part private and alive as long
  * as itself, and finally releases it. `outer` is the object; the marshaler does not own a reference
  * to it. `endpoint` is the process's endpoint for such objects, as in `ncacn_vi_fabric:10.0.0.1`,

@@ -54,10 +54,10 @@ uint32_t obvia_sinks(const obvia_connection_point *point);
  * function does not own a reference to it. Returns the method's HRESULT. */
 typedef HRESULT (*obvia_event)(void *context, void *sink);
 
-/* Calls every sink that is connected now, one after the other, on this thread. Returns the number
- * of successful calls. Each call has a time limit of its own. A sink is disconnected if its process
- * or object is gone, or if it has timed out too often. No lock is held: any thread, including the
- * sinks, may connect and disconnect sinks meanwhile. */
+/* Calls every sink that is currently connected, one after the other, on this thread. Returns the
+ * number of successful calls. Each call has a time limit of its own. A sink is disconnected if its
+ * process or object is gone, or if it has timed out too often. No lock is held: any thread,
+ * including the sinks, may connect and disconnect sinks during the calls. */
 uint32_t obvia_fire(const obvia_connection_point *point, obvia_event event, void *context);
 
 /* Queues a call of every sink without waiting for it: each sink has a queue, and a thread while the

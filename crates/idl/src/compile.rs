@@ -183,8 +183,8 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// All errors in the files, with the sources to show them in. If the file cannot be read,
-    /// `unreadable` is the only error.
+    /// The errors in the files, up to a limit, with the sources to show them in. If the file cannot
+    /// be read, `unreadable` is the only error.
     pub fn check(&self, path: &Path) -> Result<Compilation, Failure> {
         match bytes_of(path) {
             Ok(bytes) => self.check_bytes(path, bytes),

@@ -297,7 +297,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the known word that is most like `word`. `None` if no word is similar enough, or if
-    /// so many errors have been found that further ones are not shown.
+    /// so many errors have been found that further errors are not shown.
     fn most_similar<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
         if self.diagnostics.len() < DIAGNOSTICS_MAX { most_like(word, known) } else { None }
     }

@@ -448,7 +448,7 @@ fn imported_connection_points_are_those_of_the_runtime() {
 }
 
 /// The received results count the elements, even if the count is also an argument: a server may
-/// lower it.
+/// lower the count.
 #[test]
 fn result_arrays_are_counted_by_the_received_count() {
     let compilation = check(

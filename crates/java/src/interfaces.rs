@@ -29,8 +29,9 @@ pub struct Description {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG if the text does not describe the interface, or the interface is COM's or the
-/// runtime's; RPC_E_VERSION_MISMATCH if another interface with this IID is known.
+/// E_POINTER if a pointer is null; E_INVALIDARG if the text does not describe the interface, or if
+/// the interface belongs to COM or to the runtime; RPC_E_VERSION_MISMATCH if another interface with
+/// this IID is known.
 ///
 /// # Safety
 ///

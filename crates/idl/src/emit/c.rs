@@ -1,5 +1,5 @@
-//! The C back end: a header for C and C++ in the style of MIDL's, proxies and stubs for libobvia,
-//! and a header for C++ alone.
+//! The C back end: a header for C and C++ in MIDL's style, proxies and stubs for libobvia, and a
+//! header for C++ alone.
 
 mod by_reference;
 mod clashes;

@@ -51,9 +51,9 @@ impl Stubs<'_> {
         format!("{}.{name}", self.imported(module))
     }
 
-    /// Returns the name by which the file imports something: its own, unless a declaration would
-    /// hide it. The name begins with at most one underscore, because Python adds the class's name
-    /// to names that begin with two.
+    /// Returns the name by which the file imports something: the imported name itself, unless a
+    /// declaration would hide this name. The name begins with at most one underscore, because
+    /// Python adds the class's name to names that begin with two.
     fn imported(&self, name: &str) -> String {
         if !self.declared.contains(name) {
             return name.to_owned();

@@ -10,7 +10,7 @@ type Result<T> = std::result::Result<T, Wrong>;
 
 /// A value that a frame is written from.
 pub trait Given: Clone {
-    /// Whether this is the null value.
+    /// Whether the value is null.
     fn is_null(&self) -> bool;
     /// Returns the integer, if the value is one.
     fn integer(&self) -> Option<i128>;
@@ -24,14 +24,14 @@ pub trait Given: Clone {
     fn guid(&self) -> Option<u128>;
     /// Returns the context handle, if the value is one.
     fn context(&self) -> Option<[u8; 20]>;
-    /// Returns the elements, if this is an array.
+    /// Returns the elements, if the value is an array.
     fn elements(&self) -> Option<Vec<Self>>;
-    /// Returns the number of elements, if this is an array.
+    /// Returns the number of elements, if the value is an array.
     fn length(&self) -> Option<usize>;
     /// Returns the bytes of an array's elements of this type, if the value has them in the frame's
     /// form.
     fn bytes(&self, element: Base) -> Option<Cow<'_, [u8]>>;
-    /// Whether this has members.
+    /// Whether the value has members.
     fn is_structure(&self) -> bool;
     /// Returns the member with a name, if there is one.
     fn member(&self, name: &str) -> Option<Self>;

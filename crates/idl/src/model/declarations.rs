@@ -315,8 +315,8 @@ pub struct Method {
     pub name: String,
     /// The method's name in languages that forbid members of the interface's own name.
     pub code: String,
-    /// The method's index in the vtable: the first method after IUnknown's has 3. In NDR it is also
-    /// the opnum, except for plain interfaces, whose opnums begin with 0.
+    /// The method's index in the vtable: the first method after IUnknown's methods has index 3. In
+    /// NDR it is also the opnum, except for plain interfaces, whose opnums begin with 0.
     pub opnum: u16,
     /// The method's declared result.
     pub returns: Returns,

@@ -16,7 +16,8 @@ pub struct Measure {
     pub is_any_bits: bool,
     /// The depth of nested structures and unions, the type itself included.
     pub depth: u32,
-    /// The number of members, nested ones included.
+    /// The number of members, including nested members. An enumeration with many values counts as
+    /// several members.
     pub weight: u32,
 }
 

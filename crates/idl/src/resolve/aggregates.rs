@@ -263,8 +263,8 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Whether a type has a size: a structure or a union, also as the element of an array, has one
-    /// once its members are known. Reports an error if not.
+    /// Whether a type has a size. A structure or a union, also as the element of an array, has a
+    /// size once its members are known. Reports an error if the type has no size.
     pub(super) fn check_complete(&mut self, ty: &Type, span: Span) -> bool {
         let inner = array_of(ty);
         let check_complete = !matches!(inner, Type::Struct(_) | Type::Union(_)) || self.defined.contains(inner);

@@ -37,7 +37,7 @@ pub(super) fn pointer_class(decl: &InterfaceDecl, outer: PointerClass) -> Pointe
 impl Resolver<'_> {
     pub(super) fn interface(&mut self, decl: &InterfaceDecl) {
         // The built-in files have declared the interface, so its methods are skipped. The other
-        // declarations in it count.
+        // declarations in the interface count.
         if self.given.contains(&decl.name.name) || decl.name.name == "IUnknown" {
             let items = decl.items.iter().flatten();
             return items.filter(|item| !matches!(item, Item::Method(_))).for_each(|item| self.item(item));
@@ -468,8 +468,8 @@ impl Resolver<'_> {
         made
     }
 
-    /// Adds a reference pointer to the types of parameters that need one: see [`Param::boxed`].
-    /// Requires that all structures are known.
+    /// Adds a reference pointer to the types of parameters that need such a pointer: see
+    /// [`Param::boxed`]. Requires that all structures are known.
     pub(super) fn box_open_structures(&mut self) {
         let structs = &self.model.structs;
         let is_open = |pointer: &Pointer| {

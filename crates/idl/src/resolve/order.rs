@@ -88,8 +88,8 @@ impl Resolver<'_> {
         Some((place(item)?, matches!(item, Item::Typedef(_, spec, _) if is_around(spec.span))))
     }
 
-    /// Whether an interface waits for its base, whose contents the current file declares further
-    /// below. The base of a built-in interface is resolved at once.
+    /// Whether an interface must wait for its base, because the current file declares the contents
+    /// of the base further below. The base of a built-in interface is resolved at once.
     fn is_below(&self, name: &Ident) -> bool {
         let key = match self.types.get(&name.name).map(|known| &known.what) {
             Some(Named::Interface(id)) => interface_key(*id),
@@ -99,7 +99,7 @@ impl Resolver<'_> {
         !self.model.is_prelude(name.span) && self.is_declared_below(&name.name) && !self.defined.contains(&key)
     }
 
-    /// Returns the interfaces that waited for this one.
+    /// Returns the interfaces that waited for this interface.
     fn after(&mut self, decl: &InterfaceDecl) -> Vec<InterfaceDecl> {
         if decl.items.is_none() {
             return Vec::new();

@@ -17,7 +17,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// The syntax errors of the text.
+/// The syntax errors of the text, or `not-formatted` if the tokens of the result would differ.
 pub fn format(path: &Path, text: &str) -> Result<String, Failure> {
     let (mark, rest) = match text.strip_prefix('\u{feff}') {
         Some(rest) => ("\u{feff}", rest),

@@ -7,7 +7,7 @@ use crate::plan::in_place;
 ///
 /// # Errors
 ///
-/// The part of the type that they cannot describe.
+/// The part of the type that tables cannot describe.
 pub(super) fn parameter(model: &Model, param: &Param) -> Result<(), &'static str> {
     match in_place(model, param) {
         // The parameter's attributes give the discriminant.

@@ -64,8 +64,8 @@ impl std::error::Error for WriteError {}
 ///
 /// [`WriteError::Foreign`] if the folder has a file that no earlier run made, and
 /// [`WriteError::NoFolder`] if the path leads to a file; in both cases nothing is written.
-/// [`WriteError::Unwritable`] if the system refuses to write. A later run can replace the files of
-/// a run that failed or was interrupted.
+/// [`WriteError::Unwritable`] if the system refuses to read, write or remove a file, or to create
+/// the folder. A later run can replace the files of a run that failed or was interrupted.
 pub fn write(pages: &[Page], folder: &Path) -> Result<(), WriteError> {
     std::fs::create_dir_all(folder).map_err(|error| match folder.is_file() {
         true => WriteError::NoFolder { path: folder.to_owned() },
@@ -101,6 +101,7 @@ fn refused(path: &Path) -> impl FnOnce(io::Error) -> WriteError {
 /// # Errors
 ///
 /// [`WriteError::Foreign`] if the folder has a file that no earlier run made.
+/// [`WriteError::Unwritable`] if the system refuses to read the folder or its marker.
 fn old_pages(folder: &Path) -> Result<Vec<String>, WriteError> {
     let foreign = |file: String| WriteError::Foreign { folder: folder.to_owned(), file };
     let marker = folder.join(MARKER);
