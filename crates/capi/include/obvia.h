@@ -7,7 +7,7 @@
  * Objects follow COM's binary standard: an interface pointer points to a pointer to a table of
  * functions, the first three of which are QueryInterface, AddRef and Release. Functions return an
  * HRESULT: negative values are failures, and obvia_error_text() describes this thread's last
- *failure.
+ * failure.
  *
  * Any thread may call every function. Strings are UTF-8 and NUL-terminated. Strings and arrays that
  * libobvia returns are freed with obvia_free(), which is the C library's free().
@@ -323,7 +323,7 @@ HRESULT obvia_binding_of(IUnknown *object, char **binding);
 /* The access that the receiving processes have to the memory. */
 typedef enum obvia_access {
     OBVIA_READ, /* read: the kernel allows nothing else */
-    OBVIA_WRITE /* read and write, from the first call that passes the memory until it is freed */
+    OBVIA_WRITE /* read and write at any time, from the first call that passes the memory until it is freed */
 } obvia_access;
 
 /* Allocates memory that calls pass by reference: an array in this memory is not copied if its
@@ -379,7 +379,7 @@ void obvia_add_canceller(obvia_canceller *canceller);
 void obvia_remove_canceller(obvia_canceller *canceller);
 
 /* Cancels the calls of all threads that have the canceller. Any thread may call this function, any
-   number of times. NULL is ignored. */
+ * number of times. NULL is ignored. */
 void obvia_cancel(obvia_canceller *canceller);
 
 /* Whether the caller of the method that runs on this thread has given up or ended. */
@@ -461,8 +461,8 @@ HRESULT obvia_set_default_access(const obvia_callers *callers);
 HRESULT obvia_admit_other_users(void);
 
 /* Sets the function that receives a line, without control characters, for each refused caller, up
- * to a limit for each caller. Any thread calls the function; `release` is called as the one of
- * obvia_callers is. Without a function the lines go to the standard error. */
+ * to a limit for each caller. Any thread calls the function; `release` is called as for
+ * obvia_callers. Without a function the lines go to the standard error. */
 HRESULT obvia_set_audit(void (*audit)(void *context, const char *line), void *context, void (*release)(void *context));
 
 /* ---- Errors and memory ---- */
@@ -480,8 +480,8 @@ HRESULT obvia_fail(HRESULT result, const char *text);
 HRESULT obvia_fail_unforeseen(HRESULT result, const char *text, int by_default);
 
 /* Sets whether callers get the texts of obvia_fail_unforeseen(), and of panics in Rust. By default,
- * callers of methods in C++ get them if the program was compiled with assertions (without NDEBUG).
- * */
+ * callers of methods in C++ get them if the program was compiled with assertions (without
+ * NDEBUG). */
 void obvia_set_exception_texts(int are_told);
 
 /* The details of a failure beside its HRESULT: COM's error information. Texts are UTF-8; an unknown

@@ -470,7 +470,7 @@ static inline obvia_answer obvia_results(HRESULT result, size_t length)
 }
 
 /* Returns the answer with an array that the method lends: the array is copied to its place at
-   `end`. */
+ * `end`. */
 obvia_answer obvia_lend(obvia_call *call, HRESULT result, const void *results, uint64_t end, const void *array, uint64_t count,
                         size_t size);
 /* Returns the answer with an array that the method has written at the end of the results. */
@@ -506,7 +506,7 @@ struct obvia_interface {
     /* The table of a proxy's methods, which begins with the three obvia_proxy_ functions. */
     const void *proxy;
     /* The stubs by opnum: `stub_count` of them, a power of two. Missing methods have
-       obvia_refuse(). */
+     * obvia_refuse(). */
     obvia_stub *const *stubs;
     size_t stub_count;
     /* The text in IDL. */

@@ -50,7 +50,7 @@ enum { OBVIA_REF, OBVIA_UNIQUE, OBVIA_FULL };
 enum { OBVIA_CHAR = 2, OBVIA_WIDE = 3 };
 
 /* The kinds of a pointer's target, which determine its number of elements, and the components that
-   follow each. */
+ * follow each. */
 enum {
     OBVIA_ONE,     /* nothing */
     OBVIA_COUNTED, /* a number: the conformance; another (elements in use) or none */

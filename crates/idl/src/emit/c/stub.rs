@@ -372,7 +372,7 @@ impl Stub<'_> {
         if is_array || matches!(param.passing, Passing::Value(_)) { place } else { format!("&{place}") }
     }
 
-    /// Writes the results that are not in the reply yet, and answers.
+    /// Writes the code that stores the results that are not in the reply yet, and answers.
     fn answer(&self, out: &mut Writer) {
         let behind = arrays(self.plan, false);
         if let Some(lent) = self.plan.lent() {
