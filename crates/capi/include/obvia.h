@@ -323,7 +323,7 @@ HRESULT obvia_binding_of(IUnknown *object, char **binding);
 /* The access that the receiving processes have to the memory. */
 typedef enum obvia_access {
     OBVIA_READ, /* read: the kernel allows nothing else */
-    OBVIA_WRITE /* read and write at any time, from the first call that passes the memory until it is freed */
+    OBVIA_WRITE /* read and write at any time from the first call with the memory to its release */
 } obvia_access;
 
 /* Allocates memory that calls pass by reference: an array in this memory is not copied if its
