@@ -1,4 +1,5 @@
-# What `install` puts where: headers, libraries, the command, and what find_package() and pkg-config read.
+# The installation: headers, libraries, the command, and the files that find_package() and
+# pkg-config read.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,10 +9,10 @@ set(pkgconfig "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 configure_package_config_file(bindings/cmake/obviaConfig.cmake.in obviaConfig.cmake
     INSTALL_DESTINATION "${package}"
     PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
-# Before 1.0 a new minor version may break what was compiled for the last.
+# Before 1.0, a new minor version may break programs that were compiled for the previous one.
 write_basic_package_version_file(obviaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-# The paths in obvia.pc are relative to its own, so the prefix can be chosen when installing, and
-# moved.
+# The paths in obvia.pc are relative to the file's own place, so the prefix can be chosen when
+# installing, and moved.
 file(RELATIVE_PATH to_prefix "/prefix/${pkgconfig}" "/prefix")
 list(TRANSFORM needed PREPEND -l REGEX "^[a-z]" OUTPUT_VARIABLE needed_flags)
 list(JOIN needed_flags " " needed_flags)

@@ -3,10 +3,11 @@ cmake_policy(VERSION 3.16...3.25)
 
 # obvia_add_idl(target file.idl... [INCLUDE folder...])
 #
-# Compiles the files when the target is built, again when one of them or what they import has
-# changed. Their stubs become part of the target. The target, and targets that link it, can include
-# their headers. Imports are looked for beside the files and in the folders. The target is an
-# executable or a library of this CMakeLists.txt, and links obvia::obvia or obvia::obvia_static.
+# Compiles the files when the target is built, and again when a file or one of its imports has
+# changed. The generated stubs become part of the target. The target, and targets that link it, can
+# include the generated headers. Imports are looked for beside the files and in the folders. The
+# target is an executable or a library of this CMakeLists.txt, and links obvia::obvia or
+# obvia::obvia_static.
 function(obvia_add_idl target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "INCLUDE")
     obvia_check_idl_target(${target})
@@ -29,12 +30,12 @@ function(obvia_add_idl target)
     endforeach()
     target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${out}>")
     if(TARGET obvia_cargo)
-        # obvia is part of the project: its compiler is there when it has been built.
+        # obvia is part of the project: the compiler exists once obvia has been built.
         add_dependencies(${target} obvia_cargo)
     endif()
 endfunction()
 
-# Says so where stubs cannot become part of a target.
+# Reports an error if stubs cannot become part of a target.
 function(obvia_check_idl_target target)
     if(NOT TARGET ${target})
         message(FATAL_ERROR "obvia_add_idl(${target}): there is no such target; add_executable() or add_library() comes first")

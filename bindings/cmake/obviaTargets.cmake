@@ -4,7 +4,7 @@ cmake_policy(VERSION 3.16...3.25)
 # obvia_import_targets(libobvia.so libobvia.a needed obvia include-folder...)
 #
 # Makes the targets `obvia::obvia` and `obvia::obvia_static`, the library, and `obvia::command`, of
-# these files. `needed` are the libraries that the static one needs.
+# these files. `needed` are the libraries that the static library needs.
 function(obvia_import_targets shared static needed command)
     if(TARGET obvia::obvia)
         return()

@@ -11,7 +11,7 @@
 //
 // Failures are HRESULTs in methods, and exceptions (obvia::error) in functions of this header that
 // return something else. The functions whose names begin with try_ return an HRESULT instead. With
-// -fno-exceptions only those are available, and any other failure ends the program.
+// -fno-exceptions only the try_ functions are available, and any other failure ends the program.
 #ifndef OBVIA_HPP
 #define OBVIA_HPP
 
@@ -54,7 +54,7 @@ namespace obvia {
 // A failed HRESULT with its description.
 class error : public std::exception {
 public:
-    // Creates a failure with this thread's description of it.
+    // Creates a failure with the description that this thread has for the HRESULT.
     explicit error(HRESULT code) : code_(code), text_(obvia_error_text(code))
     {
         obvia_error_info info;
@@ -84,8 +84,8 @@ public:
     const std::string &help_file() const noexcept { return help_file_; }
     uint32_t help_context() const noexcept { return help_context_; }
 
-    // Makes this the failure of the method that runs now. Returns the HRESULT, or E_UNEXPECTED in
-    // place of a success, because the method has no results.
+    // Makes this error the failure of the method that runs on this thread. Returns the HRESULT, or
+    // E_UNEXPECTED in place of a success, because the method has no results.
     HRESULT leave() const noexcept
     {
         const obvia_error_info info = {description_.c_str(), source_.c_str(), help_file_.c_str(), help_context_};
@@ -126,8 +126,8 @@ template <class I> const IID &iid_of() noexcept { return obvia_interface_of<I>::
 template <> inline const IID &iid_of<IUnknown>() noexcept { return IID_IUnknown; }
 template <class I> const obvia_interface *info_of() noexcept { return obvia_interface_of<I>::info(); }
 
-// The place of a method's result, which is empty now. The previous content lives until the call is
-// over, as the call may depend on it: `node->Next(node.put())`.
+// The place of a method's result. The owner is empty from now on, but its previous content lives
+// until the call is over, because the call may depend on it: `node->Next(node.put())`.
 template <class Owner, class Pointer> class place {
 public:
     place(Owner &owner, Pointer to) noexcept : before_(std::move(owner)), to_(to) {}
@@ -150,7 +150,7 @@ public:
     explicit com_ptr(I *pointer) noexcept : pointer_(pointer) { retain(); }
     com_ptr(const com_ptr &other) noexcept : pointer_(other.pointer_) { retain(); }
     com_ptr(com_ptr &&other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
-    // A pointer to an interface converts to one to its base.
+    // A pointer to an interface converts to a pointer to its base.
     template <class J, class = std::enable_if_t<std::is_convertible<J *, I *>::value>>
     com_ptr(const com_ptr<J> &other) noexcept : pointer_(other.get()) { retain(); }
     ~com_ptr() { reset(); }
@@ -250,8 +250,8 @@ template <class I, class J> bool operator!=(const com_ptr<I> &one, const com_ptr
     return !(one == other);
 }
 
-// Runs the body of a method, and converts exceptions to an HRESULT: none may leave a method, as its
-// caller may be in another language or process.
+// Runs the body of a method, and converts exceptions to an HRESULT: no exception may leave a
+// method, because the caller may be in another language or process.
 template <class Work> HRESULT guard(Work &&work) noexcept
 {
     const auto run = [&]() -> HRESULT {
@@ -279,11 +279,11 @@ template <class Work> HRESULT guard(Work &&work) noexcept
 #endif
 }
 
-// Sets whether callers get the texts of exceptions that are no obvia::error: see
+// Sets whether callers get the texts of exceptions other than obvia::error: see
 // obvia_set_exception_texts().
 inline void set_exception_texts(bool are_told) noexcept { obvia_set_exception_texts(are_told); }
 
-// The interface that a base of an object is, or the interface for which the base was made.
+// The interface of an object's base: the base itself, or the interface for which the base was made.
 template <class Base, class = void> struct interface_in {
     using type = Base;
 };
@@ -335,8 +335,8 @@ private:
     std::atomic<IUnknown *> part_{nullptr};
 };
 
-// The base of an object that implements these interfaces, with IUnknown of the first of them as its
-// identity:
+// The base of an object that implements these interfaces. The object's identity is IUnknown of the
+// first interface:
 //
 //     class Calc : public obvia::implements<Calc, ICalc> {
 //     public:
@@ -345,7 +345,7 @@ private:
 //     obvia::com_ptr<ICalc> calc = obvia::make<Calc>();
 //
 // The object must support concurrent calls (it answers for IAgileObject). The last release deletes
-// it.
+// the object.
 template <class Object, class First, class... Others> class implements : public First, public Others... {
 public:
     using default_interface = First;
@@ -411,7 +411,8 @@ private:
         return found;
     }
 
-    // Returns the pointer to `Interface` if the IID is that of `Known` or of one of its bases.
+    // Returns the pointer to `Interface` if the IID belongs to `Known` or to one of its bases; else
+    // null.
     template <class Interface, class Known> void *lineage(REFIID iid) noexcept
     {
         if constexpr (std::is_same<Known, IUnknown>::value) {
@@ -557,7 +558,7 @@ template <class I> com_ptr<I> create_instance(const CLSID &class_id, const std::
     return create_instance<I>(class_id, server.c_str());
 }
 
-// Creates an object of a class in one of these contexts: OBVIA_LOCAL_SERVER and its siblings.
+// Creates an object of a class in one of these contexts, such as OBVIA_LOCAL_SERVER.
 template <class I> com_ptr<I> create_instance_in(const CLSID &class_id, uint32_t contexts)
 {
     com_ptr<I> object;
@@ -565,7 +566,7 @@ template <class I> com_ptr<I> create_instance_in(const CLSID &class_id, uint32_t
     return object;
 }
 
-// Returns the class object of a class, found as for its instances.
+// Returns the class object of a class: see obvia_get_class_object().
 template <class I> com_ptr<I> get_class_object(const CLSID &class_id, const char *server = nullptr)
 {
     com_ptr<I> object;
@@ -636,7 +637,7 @@ private:
     std::unique_ptr<obvia_serving, end> service_;
 };
 
-// Serves an interface without [object] by an object, for every caller or for those whose binding
+// Serves an interface without [object] by an object, for every caller or for callers whose binding
 // contains the object UUID.
 template <class I>
 HRESULT try_serve_interface(const com_ptr<I> &object, serving &service, const GUID *uuid = nullptr) noexcept
@@ -665,7 +666,8 @@ template <class I> com_ptr<I> bind(const std::string &binding)
     return server;
 }
 
-// Accepts connections over a network as well, and returns the binding with its actual endpoint.
+// Accepts connections at a further binding, and returns the binding with its actual endpoint: see
+// obvia_listen().
 inline std::string listen(const std::string &binding)
 {
     char *bound = nullptr;
@@ -699,8 +701,8 @@ private:
     std::unique_ptr<obvia_registration, end> made_;
 };
 
-// Registers the interfaces that this process serves now, for its present endpoints; a mapper is
-// `ncalrpc:[NAME]`, that of the host by default.
+// Registers the interfaces that this process currently serves, for its present endpoints, with the
+// mapper `ncalrpc:[NAME]`, or by default with the mapper of this host.
 inline HRESULT try_register_endpoints(const char *annotation, registration &made, const char *mapper = nullptr) noexcept
 {
     obvia_registration *given = nullptr;
@@ -801,7 +803,8 @@ template <class Audit> void set_audit(Audit audit)
     check(obvia_set_audit(tell, new Audit(std::move(audit)), [](void *context) { delete static_cast<Audit *>(context); }));
 }
 
-// Another time limit for each call of this thread during the lifetime of this object.
+// A time limit for each call of this thread during the lifetime of this object. The destructor
+// restores the previous limit.
 class timeout {
 public:
     explicit timeout(std::chrono::milliseconds limit) noexcept
@@ -815,13 +818,13 @@ private:
     uint32_t before_;
 };
 
-// A canceller of other threads' calls: those in the scope of a `cancellable` for it. Copies share
-// one canceller.
+// A canceller of other threads' calls: of the calls in the scope of a `cancellable` for this
+// canceller. Copies share one canceller.
 class canceller {
 public:
     canceller() : canceller_(obvia_new_canceller(), obvia_free_canceller) {}
 
-    // Cancels. Any thread may call this any number of times.
+    // Cancels the calls. Any thread may call this function, any number of times.
     void cancel() const noexcept { obvia_cancel(canceller_.get()); }
 
 private:
@@ -829,10 +832,10 @@ private:
     std::shared_ptr<obvia_canceller> canceller_;
 };
 
-// The scope in which a canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one in
-// progress, and later ones. In overlapping scopes, any of their cancellers ends the calls. Scopes may
-// end in any order, each on the thread that began it. Methods are not interrupted: methods in other
-// processes can poll obvia_is_cancelled().
+// The scope in which a canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the call
+// in progress and later calls. In overlapping scopes, any of their cancellers ends the calls.
+// Scopes may end in any order, each on the thread that began the scope. Methods are not
+// interrupted: methods in other processes can poll obvia_is_cancelled().
 class cancellable {
 public:
     explicit cancellable(const canceller &by) noexcept : canceller_(by.canceller_) { obvia_add_canceller(canceller_.get()); }
@@ -871,8 +874,8 @@ private:
     std::size_t count_ = 0;
 };
 
-// Memory that calls pass by reference: an array of a zero_copy or map parameter that lies in it is
-// not copied. See obvia_share().
+// Memory that calls pass by reference: an array in this memory is not copied if its parameter has
+// the attribute zero_copy or map. See obvia_share().
 class shared_memory {
 public:
     shared_memory() noexcept = default;
@@ -893,8 +896,8 @@ public:
 
     void *data() const noexcept { return memory_.get(); }
     std::size_t size() const noexcept { return bytes_; }
-    // Returns all elements that fit, or `count` elements from the byte offset `offset` on: none
-    // unless all of them lie in the memory.
+    // Returns all elements that fit, or `count` elements from the byte offset `offset` on: no
+    // elements unless all of them lie in the memory.
     template <class T> span<T> elements() const noexcept
     {
         return span<T>(static_cast<T *>(data()), bytes_ / sizeof(T));
@@ -943,7 +946,7 @@ private:
 };
 
 // Copies a string with a terminating zero to allocated memory: for methods that return a string.
-// Null if there is no memory.
+// Null if memory is exhausted.
 template <class C> C *copy_text(std::basic_string_view<C> text) noexcept
 {
     C *copy = static_cast<C *>(obvia_alloc((text.size() + 1) * sizeof(C)));

@@ -36,9 +36,9 @@ public:
     // Returns the number of connected sinks.
     uint32_t sinks() const noexcept { return obvia_sinks(get()); }
 
-    // Calls every sink that is connected now, on this thread: see obvia_fire(). The event gets a
-    // pointer to the sink, and returns the method's HRESULT, or returns nothing and throws. Returns
-    // the number of successful calls.
+    // Calls every sink that is currently connected, on this thread: see obvia_fire(). The event
+    // gets a pointer to the sink, and returns the method's HRESULT, or returns nothing and throws.
+    // Returns the number of successful calls.
     template <class Event> uint32_t fire(Event &&event) const
     {
         using Called = std::remove_reference_t<Event>;
@@ -112,7 +112,8 @@ protected:
     ~connection_points() = default;
 };
 
-// The connection points of an object with values, which holds them itself.
+// The part of an adapter for connection points. The object with values holds the connection points
+// itself.
 template <class Made> struct connection_points_adapter : IConnectionPointContainer {
     using obvia_raw = IConnectionPointContainer;
 

@@ -60,7 +60,7 @@ public:
     object(com_ptr<I> pointer) noexcept : com_ptr<I>(std::move(pointer)) {}
     // Adds a reference.
     explicit object(I *pointer) noexcept : com_ptr<I>(pointer) {}
-    // A pointer to an interface converts to one to its base.
+    // A pointer to an interface converts to a pointer to its base.
     template <class J, class = std::enable_if_t<std::is_convertible<J *, I *>::value>>
     object(const com_ptr<J> &other) noexcept : com_ptr<I>(other)
     {

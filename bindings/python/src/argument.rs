@@ -24,24 +24,24 @@ pub(crate) struct Argument<'py> {
 pub(crate) struct Failure(Rc<RefCell<Option<PyErr>>>);
 
 impl Failure {
-    /// Keeps an exception, if it is the first one.
+    /// Keeps an exception, unless an earlier one is kept.
     pub(crate) fn keep(&self, failure: PyErr) {
         self.0.borrow_mut().get_or_insert(failure);
     }
 
-    /// Returns the exception.
+    /// Returns the kept exception, if there is one.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.take()
     }
 }
 
 impl<'py> Argument<'py> {
-    /// Makes an argument of a value, whose exceptions are kept in `failure`.
+    /// Makes an argument from a value. Exceptions of the value are kept in `failure`.
     pub(crate) fn new(value: Bound<'py, PyAny>, failure: &Failure) -> Self {
         Self { value, failure: failure.clone() }
     }
 
-    /// Returns the place of exceptions.
+    /// Returns the place in which exceptions are kept.
     pub(crate) fn failure(&self) -> &Failure {
         &self.failure
     }
@@ -50,8 +50,8 @@ impl<'py> Argument<'py> {
         Self::new(value, &self.failure)
     }
 
-    /// Keeps an exception of the program. TypeError and OverflowError say that the value is of
-    /// another type.
+    /// Keeps an exception of the program. TypeError and OverflowError are not kept: they say that
+    /// the value is of another type. `None` after any exception.
     fn read<T>(&self, read: PyResult<T>) -> Option<T> {
         let py = self.value.py();
         let is_other_type = |failure: &PyErr| {
@@ -69,7 +69,8 @@ impl<'py> Argument<'py> {
         self.value.cast::<PyDict>().ok()
     }
 
-    /// Returns the names of the members that an object has as a structure's value.
+    /// Returns the names of the members that an object has as a structure's value. `None` if the
+    /// object cannot be a structure.
     ///
     /// A server names the members that are read, so only members that the object's class declares
     /// are read. Other attributes would give the server any data of the program.
@@ -92,7 +93,7 @@ impl<'py> Argument<'py> {
             .is_ok_and(|class| self.value.get_type().is_subclass(class).unwrap_or(false))
     }
 
-    /// Copies the elements of a buffer of this element type.
+    /// Copies the elements of a buffer. `None` for other values and for other element types.
     fn buffer<T: Element + Copy, const N: usize>(&self, bytes: fn(T) -> [u8; N]) -> Option<Vec<u8>> {
         let buffer = PyBuffer::<T>::get(&self.value).ok()?;
         let elements = buffer.to_vec(self.value.py()).ok()?;
@@ -124,7 +125,8 @@ impl Given for Argument<'_> {
         self.value.cast::<PyString>().ok()?.to_cow().ok()
     }
 
-    /// Reads a GUID as a text or as a `uuid.UUID`, which has the number as `int`.
+    /// Reads a GUID from a text or from a `uuid.UUID`, which has the number as `int`. `None` for
+    /// other values.
     fn guid(&self) -> Option<u128> {
         static UUID: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         match self.text() {
@@ -144,8 +146,8 @@ impl Given for Argument<'_> {
         items.map(|item| self.read(item).map(|item| self.part(item))).collect()
     }
 
-    /// Returns the length of a sequence or another collection. Iterators have none: those of a file
-    /// or a queue would give its contents to the server.
+    /// Returns the length of a sequence or another collection. Iterators have none: an iterator
+    /// over a file or a queue would give the contents to the server.
     fn length(&self) -> Option<usize> {
         if self.value.is_instance_of::<PyString>() || self.dict().is_some() {
             return None;
@@ -189,13 +191,13 @@ impl Given for Argument<'_> {
         found.map(|found| self.part(found))
     }
 
-    /// Returns an unknown key of a dictionary. Objects may have more attributes.
+    /// Returns an unknown key of a dictionary, if there is one. Objects may have more attributes.
     fn other_member(&self, names: &[&str]) -> Option<String> {
         let is_known = |key: &String| names.contains(&key.as_str());
         self.dict()?.keys().iter().map(|key| key.to_string()).find(|key| !is_known(key))
     }
 
-    /// Reads a union as a `Union`, or as a dictionary with its arm.
+    /// Reads a union from a `Union`, or from a dictionary with its arm. `None` for other values.
     fn arm(&self) -> Option<Named<Self>> {
         static UNION: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let given = |name: &str| self.attribute(name).filter(|value| !value.is_none());
@@ -215,7 +217,8 @@ impl Given for Argument<'_> {
         Some(Named { arm, case: self.member("case") })
     }
 
-    /// The identity of an object of Python is its address, as it is alive during the call.
+    /// Returns the address of a structure's object as its label: the object is alive during the
+    /// call.
     fn label(&self) -> Label {
         if self.is_structure() { Label::Of((self.value.as_ptr() as usize).to_string()) } else { Label::None }
     }

@@ -16,12 +16,12 @@ pub(crate) fn after_fork() {
     HAS_FORKED.store(IS_USED.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
-/// Whether this process is such a child.
+/// Whether `os.fork` made this process after its parent had used the runtime.
 pub(crate) fn has_forked() -> bool {
     HAS_FORKED.load(Ordering::Relaxed)
 }
 
-/// Refuses calls in such a child.
+/// Refuses calls in a process that `os.fork` made after its parent had used the runtime.
 pub(crate) fn refuse() -> obvia::Result<()> {
     if has_forked() {
         let text = "this process was forked from one that uses obvia, whose connections it must not use: \
@@ -31,8 +31,8 @@ pub(crate) fn refuse() -> obvia::Result<()> {
     Ok(())
 }
 
-/// Drops a value of the runtime. In such a child the value is not dropped, because it belongs to
-/// the parent.
+/// Drops a value of the runtime. In a child that `os.fork` made, the value is not dropped, because
+/// it belongs to the parent.
 pub(crate) fn end<T>(used: T) {
     if has_forked() {
         std::mem::forget(used);

@@ -25,7 +25,7 @@ pub(crate) struct Interface {
     pub(crate) described: Described,
     pub(crate) info: &'static InterfaceInfo,
     pub(crate) methods: Vec<Method>,
-    /// The interfaces that it extends, without IUnknown.
+    /// The interfaces that this one extends, without IUnknown.
     bases: Vec<&'static Interface>,
     model: &'static Model,
     /// Whether the model comes from a file, so that it declares the interfaces that methods name.
@@ -61,8 +61,8 @@ impl Method {
     }
 }
 
-/// The distinction of interfaces: the text of an interface does not have the IIDs of the interfaces
-/// that it names, which a server chooses.
+/// The key of an interface. The text of an interface does not have the IIDs of the interfaces that
+/// it names, and a server chooses these IIDs.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     /// The IID and the fingerprint.
@@ -79,7 +79,7 @@ impl Key {
     }
 }
 
-/// The greatest number of different interfaces that a process uses. They are never freed.
+/// The greatest number of different interfaces that a process uses. Interfaces are never freed.
 const INTERFACES_MAX: usize = 10_000;
 
 /// The greatest sum of the sizes of all interfaces that a process uses, in bytes of IDL.
@@ -117,7 +117,8 @@ fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps an interface, unless another thread has made it meanwhile.
+/// Keeps an interface, unless another thread has already kept one with the same key. Returns the
+/// kept interface.
 fn keep(key: Key, made: Interface) -> &'static Interface {
     known().entry(key).or_insert_with(|| Box::leak(Box::new(made)))
 }
@@ -146,7 +147,8 @@ fn described(model: &Model, id: InterfaceId) -> Described {
     }
 }
 
-/// Returns the interface of this name that a file itself declares, or the only one.
+/// Returns the interface of this name that a file itself declares, or, without a name, the only
+/// interface.
 fn declared(model: &Model, interface: Option<&str>) -> Result<InterfaceId, String> {
     let is_wanted = |found: &obvia_idl::model::Interface| interface.is_none_or(|wanted| wanted == found.name);
     let own = model.interfaces.iter().enumerate().filter(|(_, found)| !found.imported && is_wanted(found));
@@ -184,8 +186,8 @@ impl Interface {
         Self::of_model(model, id, false)
     }
 
-    /// Returns an interface of an IDL file or a type library: the one of this name, or the only one
-    /// that the file itself declares.
+    /// Returns an interface of an IDL file or a type library: the interface of this name, or,
+    /// without a name, the only interface that the file itself declares.
     pub(crate) fn in_file(py: Python<'_>, file: &Path, interface: Option<&str>) -> PyResult<&'static Self> {
         let is_library = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tlb"));
         let checked = if is_library {
@@ -203,7 +205,7 @@ impl Interface {
         Self::of_model(model, id, true).map_err(|error| exception(py, &error))
     }
 
-    /// Returns an interface of a model, which is kept only if the interface is not known.
+    /// Returns an interface of a model. The model is kept only if the interface is not known.
     fn of_model(model: Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
         let key = Key::of(&model, id, is_whole);
         let earlier = known().get(&key).copied();
@@ -225,7 +227,7 @@ impl Interface {
         Ok(Self::make(key, model, id, permitted, is_whole))
     }
 
-    /// Makes an interface that has its place, and keeps it.
+    /// Makes an interface whose place has been reserved, and keeps the interface.
     fn make(
         key: Key,
         model: &'static Model,
@@ -234,7 +236,7 @@ impl Interface {
         is_whole: bool,
     ) -> &'static Self {
         let extended = model.lineage(id).into_iter().filter(|base| *base != id && !model.is_built_in(*base));
-        // An interface of the runtime's own cannot be asked for under its IID.
+        // The runtime refuses descriptions of its own interfaces, which are left out.
         let bases = extended.filter_map(|base| Self::of_kept(model, base, is_whole).ok()).collect();
         let methods = model.all_methods(id);
         let layout = Layout::new(model, &methods);
@@ -296,7 +298,8 @@ impl Interface {
         self.described.identity == other.described.identity
     }
 
-    /// Returns the interface with an IID, if it is this one or one that this one extends.
+    /// Returns the interface with an IID, if it is this interface or one that this interface
+    /// extends.
     pub(crate) fn with_iid(&'static self, iid: &GUID) -> Option<&'static Self> {
         std::iter::once(self).chain(self.bases.iter().copied()).find(|found| found.described.identity.iid == *iid)
     }
@@ -306,7 +309,7 @@ impl Interface {
         self.with_iid(&other.described.identity.iid).is_some_and(|found| found.is_same(other))
     }
 
-    /// Returns the index of a method, by its name in IDL or in Python.
+    /// Returns the index of the method with a name in IDL or in Python, if there is one.
     pub(crate) fn method(&self, name: &str) -> Option<usize> {
         let named = |wanted: &dyn Fn(&Method) -> bool| self.methods.iter().position(wanted);
         named(&|method| method.name == name).or_else(|| named(&|method| python_name(method.name) == name))

@@ -67,7 +67,7 @@ fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8])
     shown(py, Object::new(interface, found, Arc::clone(&state.server), state.timeout))
 }
 
-/// Gives references back of which no objects are made.
+/// Gives back the references for which no object is made.
 fn give_back(callee: &Callee, references: &[&[u8]]) {
     for reference in references {
         // The caller learns why there is no object. If the connection is gone, the references are,
@@ -76,7 +76,7 @@ fn give_back(callee: &Callee, references: &[&[u8]]) {
     }
 }
 
-/// Releases a reference, which may send a message.
+/// Releases a reference. The release may send a message.
 fn release(py: Python<'_>, state: &State) {
     py.detach(|| {
         let callee = state.callee.write().unwrap_or_else(PoisonError::into_inner).take();
@@ -84,7 +84,8 @@ fn release(py: Python<'_>, state: &State) {
     });
 }
 
-// A method of an object. It has no documentation of the class, which would hide that of the method.
+// A method of an object. The class has no documentation, which would hide the documentation of the
+// method.
 #[pyclass(frozen, module = "obvia")]
 pub(crate) struct Method {
     state: Arc<State>,
@@ -96,7 +97,7 @@ impl Method {
         &self.state.interface.methods[self.index]
     }
 
-    /// Returns the arguments, in places of their parameters.
+    /// Returns the arguments, in the places of their parameters.
     fn places<'py>(
         &self,
         given: &Bound<'py, PyTuple>,
@@ -129,7 +130,7 @@ impl Method {
         Ok(places)
     }
 
-    /// Makes the method's result of the frame of its reply.
+    /// Makes the method's result from the frame of its reply.
     fn results<'py>(
         &self,
         py: Python<'py>,
@@ -267,7 +268,7 @@ pub(crate) fn connect<'py>(
     shown(py, Object::new(interface, callee, server, timeout))
 }
 
-/// Releases an object before the last reference to it is gone.
+/// Releases an object's COM reference while Python objects still refer to it.
 #[pyfunction]
 pub(crate) fn close(py: Python<'_>, object: &Bound<'_, Object>) {
     release(py, &object.get().state);

@@ -40,7 +40,8 @@ pub(crate) fn caught<R>(work: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(failed)
 }
 
-/// Runs `work` without the interpreter's lock, so that other threads of Python run meanwhile.
+/// Runs `work` without the interpreter's lock, so that other threads of Python can run at the same
+/// time.
 pub(crate) fn detached<R: Send>(py: Python<'_>, work: impl FnOnce() -> obvia::Result<R> + Send) -> PyResult<R> {
     py.detach(|| fork::enter().and_then(|()| work())).map_err(|error| exception(py, &error))
 }

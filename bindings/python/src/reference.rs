@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(crate) callee: RwLock<Option<Arc<Callee>>>,
     /// The server of the object.
     pub(crate) server: Arc<Server>,
-    /// The time limit of each call, if the object has one of its own.
+    /// The time limit of each call, if the object has its own limit.
     pub(crate) timeout: Option<Duration>,
 }
 
@@ -55,7 +55,8 @@ impl Drop for State {
     fn drop(&mut self) {
         let callee = self.callee.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(callee) = callee {
-            // If the interpreter is ending, the closure drops the reference unrun.
+            // If the interpreter is ending, the closure is dropped without running, and the
+            // reference with it.
             Python::try_attach(|py| py.detach(|| fork::end(callee)));
         }
     }
@@ -77,7 +78,7 @@ impl Object {
         self.state.callee()
     }
 
-    /// Makes an object of an interface pointer from the arguments of a call.
+    /// Makes an object for an interface pointer from the arguments of a call.
     pub(crate) fn of_caller(interface: &'static Interface, object: &IUnknown) -> obvia::Result<Self> {
         Ok(Self::new(interface, Callee::of(object)?, Server::of_caller(), None))
     }

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 pub(crate) struct Results<'py, 'o> {
     py: Python<'py>,
     interface: &'static Interface,
-    /// Makes a value of an object reference.
+    /// Makes a value from an object reference.
     adopt: &'o dyn Fn(&[u8]) -> PyResult<Bound<'py, PyAny>>,
     /// The structures to which several pointers lead.
     labelled: HashMap<usize, Bound<'py, PyAny>>,
@@ -32,12 +32,13 @@ impl<'py, 'o> Results<'py, 'o> {
         Self { py, interface, adopt, labelled: HashMap::new(), failure: None }
     }
 
-    /// Returns the exception because of which a value could not be made.
+    /// Returns the exception because of which a value could not be made, if there is one.
     pub(crate) fn failure(self) -> Option<PyErr> {
         self.failure
     }
 
-    /// Keeps an exception.
+    /// Returns the made value. Keeps the first exception, and returns `None`, if making it raised
+    /// an exception.
     fn keep<T>(&mut self, made: PyResult<T>) -> Option<T> {
         made.map_err(|failure| _ = self.failure.get_or_insert(failure)).ok()
     }

@@ -58,8 +58,9 @@ pub(crate) fn declare(py: Python<'_>, idl: PathBuf, interface: Option<&str>) -> 
     Ok(Declared(interface))
 }
 
-/// Records declared interfaces. Returns the first one with the IID of another declared interface:
-/// clients ask for an interface by its IID, so a process serves one for each.
+/// Records declared interfaces. Returns the first interface whose IID another declared interface
+/// has, if there is one: clients ask for an interface by its IID, so a process serves one interface
+/// for each IID.
 fn rival(interfaces: &[&'static Interface]) -> Option<&'static Interface> {
     static DECLARED: Mutex<BTreeMap<u128, &'static Interface>> = Mutex::new(BTreeMap::new());
     let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +101,8 @@ fn pointer_of(object: &Bound<'_, PyAny>, added: &[&'static Interface]) -> IUnkno
     found
 }
 
-/// Returns the object of Python that an interface pointer stands for, if it is of this process.
+/// Returns the object of Python that an interface pointer stands for, if the object belongs to this
+/// process.
 fn object_of<'py>(py: Python<'py>, pointer: &IUnknown) -> Option<Bound<'py, PyAny>> {
     with_performer(pointer, |served: &Served| Some(served.object.as_ref()?.bind(py).clone()))?
 }
@@ -270,7 +272,7 @@ impl<'py> References<Argument<'py>> for ForCaller {
 }
 
 /// Returns the reason why no reference to an object can be made. An object without the interface is
-/// a wrong value; other failures, such as those of the connection, are raised as they are.
+/// a wrong value; other failures, such as failures of the connection, are raised unchanged.
 pub(crate) fn unmarshalable(object: &Argument<'_>, error: &Error) -> Wrong {
     if error.code() == code::E_NOINTERFACE {
         return Wrong::new(error.to_string());
@@ -353,7 +355,7 @@ impl Drop for Serving {
     }
 }
 
-/// Exports an object of Python by a name. The interface is one that its class declares, or one of a
+/// Exports an object of Python by a name. The interface is declared by the object's class or in a
 /// file.
 #[pyfunction]
 #[pyo3(signature = (name, object, interface = None, *, idl = None))]
@@ -390,7 +392,7 @@ pub(crate) fn serve(
 }
 
 /// Listens at a string binding, so that other hosts reach the exported objects. Returns the binding
-/// at which they do.
+/// with its actual endpoint.
 #[pyfunction]
 pub(crate) fn listen(py: Python<'_>, binding: &str) -> PyResult<String> {
     detached(py, || obvia::listen(binding))
@@ -402,7 +404,7 @@ fn named_by(interface: &Interface, iid: GUID) -> obvia::Result<&'static Interfac
     interface.named(iid)?.ok_or_else(unknown)
 }
 
-/// Makes a value of a reference in the arguments of the call that this thread performs.
+/// Makes a value from a reference in the arguments of the call that this thread performs.
 fn adopt<'py>(py: Python<'py>, named_in: &Interface, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let (interface, found) = detached(py, || {
         let interface = pointer::iid_of(reference).and_then(|iid| named_by(named_in, iid));
@@ -413,8 +415,8 @@ fn adopt<'py>(py: Python<'py>, named_in: &Interface, reference: &[u8]) -> PyResu
     shown(py, Object::of_caller(interface, found.get()).map_err(|error| exception(py, &error))?)
 }
 
-/// Gives back a reference of the caller from which no object is made.
+/// Gives back a reference of the caller for which no object is made.
 fn refuse(reference: &[u8]) {
-    // The failure because of which there is no object is reported.
+    // The caller reports the failure because of which there is no object.
     let _ = pointer::refuse_of_caller(reference);
 }

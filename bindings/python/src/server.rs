@@ -10,18 +10,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The greatest number of interfaces that one server may describe.
 const INTERFACES_MAX: usize = 256;
 
-/// The size of the interfaces that one server has described, in bytes of IDL, at which it describes
-/// no more.
+/// The total size of the interfaces that one server may describe, in bytes of IDL. The last
+/// interface may exceed this size.
 const BYTES_MAX: usize = 4 << 20;
 
-/// A server whose objects this process calls. The objects that come from one connection share this,
-/// so that a server describes an interface once.
+/// A server whose objects this process calls. The objects that come from one connection share this
+/// value, so that a server describes an interface once.
 pub(crate) struct Server {
     /// The name or string binding; `None` for the process that calls an object of this process.
     name: Option<String>,
-    /// The credentials for connections to it, instead of those of the process.
+    /// The credentials for connections to the server, instead of the credentials of the process.
     credentials: Option<Arc<dyn Credentials>>,
-    /// The interfaces that the server has described, by IID. No other server's objects use them.
+    /// The interfaces that the server has described, by IID. No other server's objects use these
+    /// interfaces.
     described: Mutex<HashMap<u128, &'static Interface>>,
 }
 
@@ -31,8 +32,8 @@ impl Server {
         Arc::new(Self { name: Some(name.to_owned()), credentials, described: Mutex::default() })
     }
 
-    /// Returns the process that calls an object of this process. The process has no name by which
-    /// this one could ask it for a description.
+    /// Returns the process that calls an object of this process. The calling process has no name by
+    /// which this process could ask it for a description.
     pub(crate) fn of_caller() -> Arc<Self> {
         Arc::new(Self { name: None, credentials: None, described: Mutex::default() })
     }
@@ -56,7 +57,8 @@ impl Server {
         self.name.as_deref().ok_or_else(|| Error::new(code::E_NOINTERFACE, text))
     }
 
-    /// Returns the interface of this name or IID, or the one under which the object is exported.
+    /// Returns the interface of this name or IID, or the interface under which the object is
+    /// exported.
     pub(crate) fn interface(&self, interface: Option<&str>) -> obvia::Result<&'static Interface> {
         match interface {
             Some(interface) => self.with_iid(self.iid_of(interface)?),
@@ -87,7 +89,7 @@ impl Server {
         Ok(found)
     }
 
-    /// Returns the interface of the text for which `ask` asks the server.
+    /// Returns the interface that the server describes by the text for which `ask` asks.
     fn describe(&self, ask: impl FnOnce(&str) -> obvia::Result<String>) -> obvia::Result<&'static Interface> {
         let described = || self.described.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: usize = described().values().map(|interface| interface.described.idl.len()).sum();

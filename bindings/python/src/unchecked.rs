@@ -10,7 +10,7 @@ use obvia::{IUnknown, InterfaceInfo, Result};
 ///
 /// E_INVALIDARG for an interface of COM or of the runtime.
 pub(crate) fn describe(interface: &Described) -> Result<&'static InterfaceInfo> {
-    // SAFETY: this library has no generated code, and shares its runtime with no other.
+    // SAFETY: this library has no generated code, and no other library shares its runtime.
     unsafe { abi::describe(interface) }
 }
 

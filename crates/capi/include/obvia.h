@@ -6,8 +6,8 @@
  *
  * Objects follow COM's binary standard: an interface pointer points to a pointer to a table of
  * functions, the first three of which are QueryInterface, AddRef and Release. Functions return an
- * HRESULT: negative values are failures, and obvia_error_text() describes the last one of this
- * thread.
+ * HRESULT: negative values are failures, and obvia_error_text() describes this thread's last
+ * failure.
  *
  * Any thread may call every function. Strings are UTF-8 and NUL-terminated. Strings and arrays that
  * libobvia returns are freed with obvia_free(), which is the C library's free().
@@ -174,9 +174,9 @@ HRESULT obvia_export(const char *name, const obvia_interface *interface, void *o
 /* Ends an export. References of clients stay valid. NULL is ignored. */
 void obvia_unexport(obvia_export_entry *entry);
 
-/* Accepts connections over a network as well: `ncacn_vi_udp:[5555]`; or, on this host, under a
- * further name for obvia_bind(): `ncacn_vi_shm:[NAME]`. If `bound` is not NULL, it gets the binding
- * with its actual endpoint, to be freed. */
+/* Accepts connections at a further binding: over a network, as in `ncacn_vi_udp:[5555]`, or on this
+ * host under a name for obvia_bind(), as in `ncacn_vi_shm:[NAME]`. If `bound` is not NULL, `*bound`
+ * gets the binding with its actual endpoint. The caller frees this string. */
 HRESULT obvia_listen(const char *binding, char **bound);
 
 /* Sleeps until the process ends: for the end of main() in a server. */
@@ -193,23 +193,23 @@ typedef struct obvia_serving obvia_serving;
 
 /* Serves an interface by an object for every caller, or, if `uuid` is not NULL, for callers whose
  * binding contains that object UUID. As for obvia_export(), the object must support concurrent
- * calls. obvia_end_serving() ends the service and releases its reference. obvia_listen() determines
- * the endpoints. */
+ * calls. obvia_end_serving() ends the service and releases the service's reference to the object.
+ * obvia_listen() determines the endpoints. */
 HRESULT obvia_serve_interface(const GUID *uuid, const obvia_interface *interface, void *object, obvia_serving **serving);
 
 /* Ends a service. NULL is ignored. */
 void obvia_end_serving(obvia_serving *serving);
 
 /* Listens on the endpoints of an interface's endpoint attribute, as obvia_listen() does. If `bound`
- * is not NULL, it gets the bindings, one per line, to be freed. */
+ * is not NULL, `*bound` gets the bindings, one per line. The caller frees this string. */
 HRESULT obvia_listen_for(const obvia_interface *interface, char **bound);
 
 /* Endpoints that are registered with the endpoint mapper. */
 typedef struct obvia_registration obvia_registration;
 
-/* Registers the interfaces that this process serves now with the endpoint mapper of this host, for
- * all its endpoints of ncacn_ip_tcp and ncalrpc. If `mapper` is NULL, the mapper is
- * `ncalrpc:[epmapper]`; `annotation` may be NULL or a text for users. The registration ends with
+/* Registers the interfaces that this process currently serves with the endpoint mapper of this
+ * host, for all ncacn_ip_tcp and ncalrpc endpoints of this process. If `mapper` is NULL, the mapper
+ * is `ncalrpc:[epmapper]`; `annotation` may be NULL or a text for users. The registration ends with
  * obvia_unregister_endpoints(), or with this process. */
 HRESULT obvia_register_endpoints(const char *mapper, const char *annotation, obvia_registration **registration);
 
@@ -229,18 +229,18 @@ typedef struct obvia_context {
     GUID uuid;
 } obvia_context;
 
-/* Keeps a state for the caller of the method that runs on this thread. After the handle was
- * destroyed or the caller's process has ended, any thread calls `rundown` with the state, once, as
- * soon as no method of another thread uses the state. */
+/* Keeps a state for the caller of the method that runs on this thread. When the handle is destroyed
+ * or the caller's process ends, `rundown` is called once with the state, on any thread, as soon as
+ * no method of another thread uses the state. */
 HRESULT obvia_new_context(void *state, void (*rundown)(void *state), obvia_context *handle);
 
 /* Returns the state of a handle that belongs to the caller of the method that runs on this thread
- * and has this rundown, or else RPC_X_SS_CONTEXT_MISMATCH. If another process has called the method
- * and passed the handle to it, the state stays valid until the method returns or destroys the
- * handle itself, regardless of the client's other calls. */
+ * and has this rundown, or else RPC_X_SS_CONTEXT_MISMATCH. If the caller is another process and the
+ * handle is an argument of this call, the state stays valid until the method returns or destroys
+ * the handle itself, regardless of the client's other calls. */
 HRESULT obvia_context_state(const obvia_context *handle, void (*rundown)(void *state), void **state);
 
-/* Destroys a handle, which is set to zeros. */
+/* Destroys a handle, and sets `*handle` to zeros. */
 HRESULT obvia_end_context(obvia_context *handle);
 
 /* IAgileObject: any thread may use an object that answers QueryInterface for it. The interface has
@@ -256,22 +256,23 @@ typedef HRESULT (*obvia_make)(void *context, void **object);
 typedef struct obvia_class_registration obvia_class_registration;
 
 /* Registers a class whose objects this process creates (CoRegisterClassObject): for clients that
- * connect to an endpoint of this process, and for processes of this user on this host. Any thread
- * calls `make` for each object. Clients may query objects for all interfaces of the IDL file that
- * declares `interface`, and of the files that it imports. `class_object` is the class object for
- * obvia_get_class_object(); if it is NULL, an IClassFactory is used. `release`, unless it is NULL,
- * is called once when `make` is not called any more, also if this function fails. The class stays
- * registered until obvia_revoke_class(). */
+ * connect to an endpoint of this process, and for processes of this user on this host. `make` is
+ * called once for each object, on any thread. Clients may query objects for all interfaces of the
+ * IDL file that declares `interface`, and of the files that it imports. `class_object` is the class
+ * object for obvia_get_class_object(); if it is NULL, an IClassFactory is used. `release`, unless
+ * it is NULL, is called once, after the last call of `make`, or when this function fails. The class
+ * stays registered until obvia_revoke_class(). */
 HRESULT obvia_register_class(const CLSID *class_id, IUnknown *class_object, const obvia_interface *interface, obvia_make make, void *context,
                              void (*release)(void *context), obvia_class_registration **registration);
 
 /* Revokes a class. Existing objects stay. NULL is ignored. */
 void obvia_revoke_class(obvia_class_registration *registration);
 
-/* Creates an object of a class (CoCreateInstanceEx): in this process if it has registered the
- * class; otherwise at `server`, a name or a string binding as for obvia_connect(); or, if that is
- * NULL, by a registration on this host: a shared library, a running process, a process that the SCM
- * starts, or another host. REGDB_E_CLASSNOTREG if there is none. The caller releases the object. */
+/* Creates an object of a class (CoCreateInstanceEx), in this process if this process has registered
+ * the class. Otherwise `server`, a name or a string binding as for obvia_connect(), determines the
+ * process. If `server` is NULL, a registration on this host leads to a shared library, a running
+ * process, a process that the SCM starts, or another host; without such a registration the result
+ * is REGDB_E_CLASSNOTREG. The caller releases the object. */
 HRESULT obvia_create_instance(const CLSID *class_id, const char *server, const obvia_interface *interface, void **object);
 
 /* The contexts in which objects of a class may be created (CLSCTX). */
@@ -288,7 +289,7 @@ HRESULT obvia_get_class_object(const CLSID *class_id, const char *server, const 
 /* Returns the class that is registered under a name on this host (CLSIDFromProgID). */
 HRESULT obvia_class_named(const char *name, CLSID *class_id);
 
-/* Serves until this process has been idle for a period: for the end of main() in a server that is
+/* Serves until this process has been idle for this time: for the end of main() in a server that is
  * started on demand. On return, no more objects are created, and the next activation starts a new
  * server. */
 HRESULT obvia_serve_until_idle(uint32_t milliseconds);
@@ -305,34 +306,34 @@ void obvia_unlock_server(obvia_server_lock *lock);
 extern const IID IID_IMarshal;
 
 /* Creates a marshaler that becomes a part of an object: the object is then called over virtual
- * interfaces, even where its process is reached by another binding as well. The object answers
+ * interfaces, even if clients reach its process by another binding, too. The object answers
  * QueryInterface for IID_IMarshal by querying this part, keeps the part private and alive as long
- * as itself, and finally releases it. `outer` is the object, whose reference is not counted.
- * `endpoint` is the process's endpoint for such objects, opened when one is first sent to another
- * host, as in `ncacn_vi_fabric:10.0.0.1`; if it is NULL or empty, ncacn_vi_udp is used at the
- * addresses on which the process listens with ncacn_ip_tcp. */
+ * as itself, and finally releases it. `outer` is the object; the marshaler does not own a reference
+ * to it. `endpoint` is the process's endpoint for such objects, as in `ncacn_vi_fabric:10.0.0.1`,
+ * and is opened when such an object is first sent to another host. If `endpoint` is NULL or empty,
+ * ncacn_vi_udp is used at the addresses on which the process listens with ncacn_ip_tcp. */
 HRESULT obvia_vi_marshaler(IUnknown *outer, const char *endpoint, IUnknown **marshaler);
 
-/* Returns the string binding of an interface pointer's calls, to be freed with obvia_free(); NULL
- * for an object of this process. */
+/* Returns the string binding over which the calls of an interface pointer go, to be freed with
+ * obvia_free(); NULL for an object of this process. */
 HRESULT obvia_binding_of(IUnknown *object, char **binding);
 
 /* ---- Memory that calls pass by reference ---- */
 
-/* The access of the processes that the memory is passed to. */
+/* The access that the receiving processes have to the memory. */
 typedef enum obvia_access {
     OBVIA_READ, /* read: the kernel allows nothing else */
-    OBVIA_WRITE /* read and write, at any time from the first call that passes it until it is freed */
+    OBVIA_WRITE /* read and write at any time from the first call with the memory to its release */
 } obvia_access;
 
-/* Allocates memory that calls pass by reference: an array of a zero_copy or map parameter that lies
- * in it is not copied. The memory is zeroed and page-aligned. Pages are allocated when they are
- * first touched. A process that the memory is passed to maps all of it, and keeps the mapping until
- * some call after obvia_unshare(); data with different confidentiality therefore belongs in
- * different memory. */
+/* Allocates memory that calls pass by reference: an array in this memory is not copied if its
+ * parameter has the attribute zero_copy or map. The memory is zeroed and page-aligned. Pages are
+ * allocated when they are first touched. A process that receives such an array maps the whole
+ * memory, and may keep the mapping until a call that follows obvia_unshare(). Data of different
+ * confidentiality therefore belongs in different memory. */
 HRESULT obvia_share(size_t bytes, obvia_access access, void **memory);
 
-/* Frees such memory, which no call may be using. NULL is ignored. */
+/* Frees memory of obvia_share(). No call may be using the memory. NULL is ignored. */
 void obvia_unshare(void *memory);
 
 /* ---- Time, waiting, cancelling ---- */
@@ -346,11 +347,11 @@ typedef enum obvia_waiting {
 /* Sets how this process waits on connections that are made from now on. */
 void obvia_set_waiting(obvia_waiting waiting);
 
-/* The default time limit of calls: 30 seconds, which is not sent to servers. */
+/* The default time limit of calls: 30 seconds. This default is not sent to servers. */
 #define OBVIA_DEFAULT_TIMEOUT UINT32_MAX
 
-/* Sets the time limit of each later call of this thread in milliseconds. Returns the previous one;
- * OBVIA_DEFAULT_TIMEOUT at first. */
+/* Sets the time limit of each later call of this thread in milliseconds. Returns the previous
+ * limit, which is OBVIA_DEFAULT_TIMEOUT at first. */
 uint32_t obvia_set_timeout(uint32_t milliseconds);
 
 /* A canceller of other threads' calls. */
@@ -361,9 +362,9 @@ obvia_canceller *obvia_new_canceller(void);
 /* Frees a canceller. NULL is ignored. */
 void obvia_free_canceller(obvia_canceller *canceller);
 
-/* Makes obvia_cancel() end the calls of this thread with RPC_E_CALL_CANCELED: the one in progress,
- * and later ones. A thread may have several cancellers, each of which ends its calls, and several
- * threads may have the same one. NULL is ignored.
+/* Makes obvia_cancel() end the calls of this thread with RPC_E_CALL_CANCELED: the call in progress
+ * and later calls. A thread may have several cancellers, each of which ends the thread's calls.
+ * Several threads may have the same canceller. NULL is ignored.
  *
  * Methods are not interrupted: methods in other processes can poll obvia_is_cancelled(). Three waits
  * cannot be cancelled: the resolution of a host's name, the wait for a host to accept a connection,
@@ -371,13 +372,14 @@ void obvia_free_canceller(obvia_canceller *canceller);
  */
 void obvia_add_canceller(obvia_canceller *canceller);
 
-/* Removes a canceller from those of this thread: it no longer ends this thread's calls. A canceller
- * that was added twice is removed by two calls, and cancellers may be removed in any order. Those
- * that are left when the thread ends are removed then. NULL, and a canceller that the thread does
- * not have, are ignored. */
+/* Removes a canceller from this thread: obvia_cancel() then no longer ends this thread's calls. A
+ * canceller that was added twice is removed by two calls, and cancellers may be removed in any
+ * order. The end of the thread removes its remaining cancellers. NULL, and a canceller that the
+ * thread does not have, are ignored. */
 void obvia_remove_canceller(obvia_canceller *canceller);
 
-/* Cancels. Any thread may call this any number of times. NULL is ignored. */
+/* Cancels the calls of all threads that have the canceller. Any thread may call this function, any
+ * number of times. NULL is ignored. */
 void obvia_cancel(obvia_canceller *canceller);
 
 /* Whether the caller of the method that runs on this thread has given up or ended. */
@@ -396,8 +398,8 @@ typedef enum obvia_level {
 } obvia_level;
 
 /* Sets the credentials of this process for later connections by bindings that ask for security.
- * `domain` may be NULL. The password is not kept, but its hash is, which is equivalent for an
- * attacker. */
+ * `domain` may be NULL. The process keeps a hash of the password instead of the password. To an
+ * attacker the hash is worth as much as the password. */
 HRESULT obvia_set_credentials(const char *domain, const char *user, const char *password);
 
 /* A user who may call this process. */
@@ -441,11 +443,11 @@ typedef struct obvia_callers {
     void (*release)(void *context); /* called once, on removal or refusal; may be NULL */
 } obvia_callers;
 
-/* Sets the access rule of an object: for calls from other processes by any of its interfaces, or of
- * functions that it serves, from the next call on. The rule takes precedence over the default rule;
- * NULL removes the object's rule. Callers that the rule refuses get E_ACCESSDENIED, and are logged.
- * An object without IWeakReferenceSource, such as those of obvia.hpp, is kept alive until the rule
- * is removed. */
+/* Sets the access rule of an object, from the next call on. The rule applies to calls from other
+ * processes: calls by any of the object's interfaces, and calls of functions that the object
+ * serves. The rule takes precedence over the default rule; NULL removes the object's rule. Callers
+ * that the rule refuses get E_ACCESSDENIED, and are logged. An object without IWeakReferenceSource,
+ * such as those of obvia.hpp, is kept alive until the rule is removed. */
 HRESULT obvia_set_access(void *object, const obvia_callers *callers);
 
 /* Sets the access rule of objects and functions without a rule of their own. By default, every
@@ -459,14 +461,14 @@ HRESULT obvia_set_default_access(const obvia_callers *callers);
 HRESULT obvia_admit_other_users(void);
 
 /* Sets the function that receives a line, without control characters, for each refused caller, up
- * to a limit for each caller. Any thread calls the function; `release` is as for rules. Without a
- * function the lines go to the standard error. */
+ * to a limit for each caller. Any thread calls the function; `release` is called as for
+ * obvia_callers. Without a function the lines go to the standard error. */
 HRESULT obvia_set_audit(void (*audit)(void *context, const char *line), void *context, void (*release)(void *context));
 
 /* ---- Errors and memory ---- */
 
-/* Returns the description of this thread's failure with an HRESULT; valid until the thread's next
- * call. Never NULL. */
+/* Returns the description of this thread's failure with this HRESULT. The text is valid until the
+ * thread's next call. Never NULL. */
 const char *obvia_error_text(HRESULT result);
 
 /* Sets the description of the failure of the method that runs now. Returns `result`. */
@@ -477,12 +479,13 @@ HRESULT obvia_fail(HRESULT result, const char *text);
  * of other users and on other hosts never get it: a text may contain confidential values. */
 HRESULT obvia_fail_unforeseen(HRESULT result, const char *text, int by_default);
 
-/* Sets whether callers get such texts, including those of panics in Rust. By default, callers of
- * methods in C++ get them if the program was compiled with assertions (without NDEBUG). */
+/* Sets whether callers get the texts of obvia_fail_unforeseen(), and of panics in Rust. By default,
+ * callers of methods in C++ get them if the program was compiled with assertions (without
+ * NDEBUG). */
 void obvia_set_exception_texts(int are_told);
 
-/* The details of a failure beside its HRESULT: COM's error information. Texts are UTF-8; "" for an
- * unknown one. */
+/* The details of a failure beside its HRESULT: COM's error information. Texts are UTF-8; an unknown
+ * text is "". */
 typedef struct obvia_error_info {
     const char *description;
     const char *source; /* the name of the object or component that failed */
@@ -495,7 +498,7 @@ typedef struct obvia_error_info {
 void obvia_get_error_info(HRESULT result, obvia_error_info *info);
 
 /* Sets all details of the failure of the method that runs now, as obvia_fail() does. A text that is
- * NULL or no UTF-8 becomes "". */
+ * NULL or not UTF-8 becomes "". */
 HRESULT obvia_fail_with(HRESULT result, const obvia_error_info *info);
 
 /* Memory for results that the caller of a method frees: the C library's malloc() and free(). */

@@ -50,14 +50,14 @@ HRESULT obvia_enumerate_connection_points(
 /* Returns the number of connected sinks. */
 uint32_t obvia_sinks(const obvia_connection_point *point);
 
-/* Calls a sink's method. `sink` is a pointer to the connection point's interface, whose reference
- * is not counted. Returns the method's HRESULT. */
+/* Calls a method of a sink. `sink` is the sink's pointer of the connection point's interface; the
+ * function does not own a reference to it. Returns the method's HRESULT. */
 typedef HRESULT (*obvia_event)(void *context, void *sink);
 
-/* Calls every sink that is connected now, one after the other, on this thread. Returns the number
- * of successful calls. Each call has a time limit of its own. A sink is disconnected if its process
- * or object is gone, or if it has timed out too often. No lock is held: any thread, including the
- * sinks, may connect and disconnect sinks meanwhile. */
+/* Calls every sink that is currently connected, one after the other, on this thread. Returns the
+ * number of successful calls. Each call has a time limit of its own. A sink is disconnected if its
+ * process or object is gone, or if it has timed out too often. No lock is held: any thread,
+ * including the sinks, may connect and disconnect sinks during the calls. */
 uint32_t obvia_fire(const obvia_connection_point *point, obvia_event event, void *context);
 
 /* Queues a call of every sink without waiting for it: each sink has a queue, and a thread while the
@@ -71,7 +71,7 @@ uint32_t obvia_post(const obvia_connection_point *point, obvia_event event, void
 /* A sink's connection to a source. */
 typedef struct obvia_sink_connection obvia_sink_connection;
 
-/* Connects a sink, which has the interface, to an object's events (AtlAdvise). */
+/* Connects a sink, an object that implements `interface`, to the events of `source` (AtlAdvise). */
 HRESULT obvia_advise(IUnknown *source, const obvia_interface *interface, void *sink, obvia_sink_connection **connection);
 
 /* Ends a connection, and returns whether the source has confirmed it. The connection is freed in

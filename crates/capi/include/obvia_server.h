@@ -39,8 +39,8 @@ typedef struct obvia_place {
     size_t mask;
 } obvia_place;
 
-/* The places that may be used without another lookup: the one of the last lookup's target, and the
- * first `valid` ones of `obvia_connection.places`. Other threads reset both fields. */
+/* The places that may be used without another lookup: the place of the last lookup's target, and
+ * the first `valid` entries of `obvia_connection.places`. Other threads reset both fields. */
 typedef struct obvia_known {
     uint64_t target;
     uint32_t valid;
@@ -54,11 +54,11 @@ typedef struct obvia_connection {
     obvia_place last;
 } obvia_connection;
 
-/* Serves an accepted connection, on a thread of its own, and closes it, here or later on another
- * thread. */
+/* Serves an accepted connection, on a thread of its own. The connection must be closed, by this
+ * function or later by another thread. */
 typedef void obvia_server_loop(obvia_connection *connection, void *context);
 
-/* Sets the loop that serves connections accepted from now on; NULL restores the runtime's. */
+/* Sets the loop that serves connections accepted from now on; NULL restores the runtime's loop. */
 void obvia_set_server_loop(obvia_server_loop *loop, void *context);
 
 /* The answer for the first call of obvia_reply_and_wait() on a connection, when there is no call to
@@ -66,11 +66,12 @@ void obvia_set_server_loop(obvia_server_loop *loop, void *context);
 #define OBVIA_NO_ANSWER ((obvia_answer)0)
 
 /* Answers the call that was received last, and waits for the next one, which belongs to the loop
- * until its answer. NULL if the connection has ended. This is the hand-over to the transport. */
+ * until its answer. Returns NULL if the connection has ended. This is the hand-over to the
+ * transport. */
 OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
 
 /* Performs the call that was received last if its target is not cached: a call of the runtime
- * itself, or the first one of a target. */
+ * itself, or the first call of a target. */
 obvia_answer obvia_dispatch_slowly(obvia_connection *connection);
 
 /* Ends a connection. */

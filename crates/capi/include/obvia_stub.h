@@ -263,8 +263,8 @@ typedef struct obvia_peer_region {
     uint64_t end;
 } obvia_peer_region;
 
-/* The number of cached regions for the arrays that methods read. The cache has as many for arrays
- * that methods write, which follow. */
+/* The number of cached regions for the arrays that methods read. The same number of regions for the
+ * arrays that methods write follows. */
 #define OBVIA_REGION_CACHES 4
 
 /* Converts an address to a reference. Returns whether the address lies in the region. */
@@ -330,7 +330,7 @@ static inline void *obvia_request_place(const obvia_calls *calls, uint64_t lengt
 {
     return OBVIA_LIKELY(length <= OBVIA_INLINE_MAX) ? calls->slot : obvia_request(calls, (size_t)length, (size_t)bulk);
 }
-/* A request: the opnum in the lower half, the length of its frame, a multiple of 8, in the upper.
+/* A request: the opnum in the lower half, the length of the frame, a multiple of 8, in the upper.
  */
 #define OBVIA_REQUEST(opnum, length) ((uint64_t)(opnum) | (uint64_t)(length) << 32)
 /* Sends a request and waits for its reply. This is the hand-over to the transport. */
@@ -444,8 +444,8 @@ static inline int obvia_has_room(const obvia_call *call, size_t length)
 {
     return (uintptr_t)call->area->next + length <= (uintptr_t)call->area->end;
 }
-/* Ends the method's use of the states of its context handles, which other calls may have destroyed
- * meanwhile. */
+/* Ends the method's use of the states of its context handles. Other calls may have destroyed these
+ * handles during the method. */
 void obvia_context_used(void);
 /* The stub of opnums without a method. */
 obvia_answer obvia_refuse(void *object, obvia_call *call);
@@ -462,17 +462,18 @@ static inline void *obvia_room(uint64_t bytes)
     return calloc(1, bytes != 0 ? (size_t)bytes : 1);
 }
 
-/* Returns the answer with the method's HRESULT and `length` bytes of results, which a failure does
- * not send. */
+/* Returns the answer with the method's HRESULT and `length` bytes of results. A failure is sent
+ * without results. */
 static inline obvia_answer obvia_results(HRESULT result, size_t length)
 {
     return (uint64_t)(int64_t)result | (uint64_t)OBVIA_ALIGN(length) << 32;
 }
 
-/* Returns the answer with an array that the method lends: it is copied to its place at `end`. */
+/* Returns the answer with an array that the method lends: the array is copied to its place at
+ * `end`. */
 obvia_answer obvia_lend(obvia_call *call, HRESULT result, const void *results, uint64_t end, const void *array, uint64_t count,
                         size_t size);
-/* Returns the answer with an array that already lies at the end of the results. */
+/* Returns the answer with an array that the method has written at the end of the results. */
 static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 {
     return (uint64_t)(int64_t)result | length << 32;
@@ -502,9 +503,10 @@ struct obvia_interface {
     uint8_t fingerprint[16];
     /* The base interface; NULL for IUnknown. */
     const obvia_interface *base;
-    /* The table of a proxy's methods, which begins with the three functions above. */
+    /* The table of a proxy's methods, which begins with the three obvia_proxy_ functions. */
     const void *proxy;
-    /* The stubs by opnum: `stub_count` of them, a power of two; those of missing methods refuse. */
+    /* The stubs by opnum: `stub_count` of them, a power of two. Missing methods have
+     * obvia_refuse(). */
     obvia_stub *const *stubs;
     size_t stub_count;
     /* The text in IDL. */

@@ -1,9 +1,10 @@
-/* The tables of generated stubs for methods with pointers in their parameters, by which the library
- * writes, verifies and frees them. Not for other code: they change with the compiler.
+/* The tables of generated stubs for methods with pointers in their parameters. By these tables the
+ * library writes, verifies and frees the parameters. Not for other code: the tables change with the
+ * compiler.
  *
  * A table is a sequence of words. Each item is followed by its components. A list is preceded by
- * its length (n), an optional item by OBVIA_NONE or OBVIA_SOME. Offsets are those in memory, which
- * frames share.
+ * its length (n), an optional item by OBVIA_NONE or OBVIA_SOME. Offsets are the same in memory and
+ * in frames.
  *
  *     types:   n types
  *     type:    its bytes, a shape; a tail or none
@@ -45,10 +46,11 @@ enum {
 /* The classes of pointers. */
 enum { OBVIA_REF, OBVIA_UNIQUE, OBVIA_FULL };
 
-/* The numbers of types that are no structure's: 8-bit and 16-bit characters. */
+/* The type numbers of 8-bit and 16-bit characters. */
 enum { OBVIA_CHAR = 2, OBVIA_WIDE = 3 };
 
-/* The number of elements that a pointer leads to. */
+/* The kinds of a pointer's target, which determine its number of elements, and the components that
+ * follow each. */
 enum {
     OBVIA_ONE,     /* nothing */
     OBVIA_COUNTED, /* a number: the conformance; another (elements in use) or none */
@@ -107,11 +109,12 @@ typedef struct obvia_method {
 
 #define OBVIA_TABLE(words) (words), sizeof(words) / sizeof *(words), NULL
 
-/* Calls the method of an object elsewhere. The arguments are, in the order of the source, the
- * pointer itself for an OBVIA_PLACE, and the address of every other parameter. */
+/* Calls a method of an object in another process. `arguments` has an entry for each parameter, in
+ * the order of the source: the pointer itself for an OBVIA_PLACE, the parameter's address for an
+ * OBVIA_SLOT. */
 HRESULT obvia_call_by_table(void *proxy, obvia_method *method, const void *const *arguments);
 
-/* Calls a method of an object here, with arguments as above. */
+/* Calls a method of an object of this process, with the arguments of obvia_call_by_table(). */
 typedef HRESULT obvia_invoke(void *object, void **arguments);
 
 /* Serves a call: verifies the request, calls the method, and answers. */

@@ -116,7 +116,8 @@ impl Function<Option<Audit>> {
 ///
 /// # Safety
 ///
-/// Any thread must be able to call `audit` with `context`, until `release` is called with it.
+/// Any thread must be able to call `audit` with `context`, until `release` is called with
+/// `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_set_audit(
     audit: Option<Audit>,

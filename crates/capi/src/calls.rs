@@ -74,7 +74,7 @@ pub unsafe extern "C" fn obvia_send(calls: *const Calls, request: u64, target: u
 ///
 /// # Safety
 ///
-/// The reply must be the last one of the thread.
+/// The reply must be the last reply of the thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_refusal(reply: RawReply) -> HRESULT {
     // SAFETY: the caller's promise.
@@ -135,9 +135,8 @@ pub unsafe extern "C" fn obvia_lend(
         return Answer::results(code::E_UNEXPECTED.0.cast_unsigned(), 0);
     }
     let mut frame = vec![0_u8; end + bytes];
-    // The bytes are copied first, since a larger area replaces the one that may contain both
-    // arrays.
-    // SAFETY: the caller's promise; the vector has room for all bytes.
+    // The bytes are copied first, since a larger area replaces the area that may contain both
+    // arrays. SAFETY: the caller's promise; the vector has room for all bytes.
     unsafe { frame.as_mut_ptr().copy_from_nonoverlapping(results, end) };
     if bytes != 0 {
         // SAFETY: as above.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 thread_local! {
     /// The states in use by the method that this thread performs for another process. Other calls
-    /// may end their handles meanwhile.
+    /// may end the handles of these states during the method.
     static USED: RefCell<Vec<Arc<State>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn obvia_end_context(handle: *mut ContextHandle) -> HRESUL
         let state = handle.state::<State>();
         handle.end()?;
         if let Ok(state) = &state {
-            // The caller that ends a handle no longer uses its state.
+            // The caller that ends a handle no longer uses the handle's state.
             let _ = USED.try_with(|used| used.borrow_mut().retain(|used| !Arc::ptr_eq(used, state)));
         }
         drop(state);

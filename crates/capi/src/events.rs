@@ -103,7 +103,7 @@ pub struct EventLimits {
 /// `obvia_event` in obvia_events.h.
 type Event = unsafe extern "C" fn(context: *mut c_void, sink: *mut c_void) -> HRESULT;
 
-/// The context of an event, which is released when no sink has to be called with it any more.
+/// The context of an event. It is released after the last call of a sink with it.
 struct Context {
     event: Option<Event>,
     context: *mut c_void,
@@ -183,8 +183,8 @@ pub unsafe extern "C" fn obvia_free_connection_point(point: *mut Arc<Point>) {
 ///
 /// # Safety
 ///
-/// `points` must lead to `count` connection points, or be null for none, and they must stay valid
-/// for `'a`.
+/// `points` must lead to `count` connection points, or be null for none, and the connection points
+/// must stay valid for `'a`.
 unsafe fn points<'a>(points: *const *const Arc<Point>, count: usize) -> Result<Vec<&'a Arc<Point>>> {
     // SAFETY: the caller's promise.
     let points = unsafe { com::rt::slice(points, count) };
@@ -196,7 +196,7 @@ unsafe fn points<'a>(points: *const *const Arc<Point>, count: usize) -> Result<V
 ///
 /// # Safety
 ///
-/// `container` must be null or an interface pointer of its interface, `all` must lead to `count`
+/// `container` must be null or a pointer of IConnectionPointContainer, `all` must lead to `count`
 /// connection points, `iid` must be null or readable, and `found` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_find_connection_point(
@@ -284,8 +284,8 @@ pub unsafe extern "C" fn obvia_fire(point: *const Arc<Point>, event: Option<Even
 ///
 /// # Safety
 ///
-/// As for [`obvia_fire`], on any thread and several at once, until `release` is called unless that
-/// is null.
+/// As for [`obvia_fire`]. Any thread, also several at once, must be able to call `event` until
+/// `release`, unless it is null, is called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_post(
     point: *const Arc<Point>,

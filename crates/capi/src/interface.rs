@@ -68,7 +68,8 @@ pub struct DeclaredInterface {
 ///
 /// # Safety
 ///
-/// `file` and the names must be null or end in NUL, and `interfaces` must lead to `count` of them.
+/// `file` and the names must be null or end in NUL, and `interfaces` must lead to `count`
+/// interfaces.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_declare(file: *const c_char, interfaces: *const DeclaredInterface, count: usize) {
     // The function has no result for errors.
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn obvia_declare(file: *const c_char, interfaces: *const D
     });
 }
 
-/// Keeps the library or program loaded that contains an address.
+/// Prevents the unloading of the library that contains an address.
 fn keep_loaded(address: *const c_void) {
     let mut found = Place { file: null(), base: null(), symbol: null(), start: null() };
     // SAFETY: `found` is writable; the address is only compared.
@@ -119,8 +120,9 @@ unsafe extern "C" {
 /// The runtime's descriptions, by the address of their C descriptions.
 static KNOWN: Mutex<Option<HashMap<usize, &'static InterfaceInfo>>> = Mutex::new(None);
 
-/// Returns the runtime's description of an interface, and registers those of its module. The
-/// description is made once and kept, since the C description is a constant.
+/// Returns the runtime's description of an interface, and registers the descriptions of the
+/// interface's module. The description is made once and kept, since the C description is a
+/// constant.
 ///
 /// # Safety
 ///
@@ -132,8 +134,7 @@ pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static In
     }
     // A thread that loads a library holds the loader's lock, and a constructor of the library may
     // call this function, which takes KNOWN's lock. So no thread takes the loader's lock while it
-    // holds KNOWN's.
-    // SAFETY: the caller's promise.
+    // holds the lock of KNOWN. SAFETY: the caller's promise.
     unsafe { keep_all_loaded(interface) };
     with_known(|known| {
         // SAFETY: the caller's promise.
@@ -150,8 +151,8 @@ fn with_known<R>(work: impl FnOnce(&mut HashMap<usize, &'static InterfaceInfo>) 
     work(KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Keeps the libraries loaded that contain an interface, the other interfaces of its module, or
-/// their bases.
+/// Prevents the unloading of the libraries that contain an interface, the other interfaces of its
+/// module, or their bases.
 ///
 /// # Safety
 ///

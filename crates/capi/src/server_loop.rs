@@ -22,7 +22,8 @@ pub unsafe extern "C" fn obvia_set_server_loop(function: Option<ServerLoop>, con
 ///
 /// # Safety
 ///
-/// `connection` must be one that the loop received, used by one thread at a time.
+/// `connection` must be a connection that the loop received, and only one thread at a time may use
+/// it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_reply_and_wait(
     connection: *mut Served,
@@ -48,7 +49,7 @@ pub unsafe extern "C" fn obvia_dispatch_slowly(connection: *mut Served) -> Answe
 ///
 /// # Safety
 ///
-/// `connection` must be one that the loop received, and must not be used again.
+/// `connection` must be null or a connection that the loop received, and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_close(connection: *mut Served) {
     if !connection.is_null() {

@@ -30,7 +30,7 @@ pub struct Table {
     made: AtomicPtr<Method>,
 }
 
-/// The lock that is held while a table is converted, so that it is converted once.
+/// The lock that is held during the conversion of a table, so that each table is converted once.
 static MAKING: Mutex<()> = Mutex::new(());
 
 /// Returns the converted form of a table, converting the table at first use.
@@ -85,7 +85,7 @@ impl Table {
 /// # Safety
 ///
 /// `proxy` must be a proxy, `method` must be a table that the compiler generated, and `arguments`
-/// must be as it describes them.
+/// must be as the table describes them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_call_by_table(
     proxy: *mut c_void,

@@ -47,7 +47,7 @@ pub(crate) const BUILT_IN: [&str; 14] = [
 /// own files, and the type library that is imported in their place.
 const AUTOMATION: [&str; 5] = ["oaidl.idl", "ocidl.idl", "dispex.idl", "stdole2.tlb", "stdole32.tlb"];
 
-/// Built-in files. Each imports those before it.
+/// Built-in files. Each imports the files before it.
 const BUNDLED: [(&str, &str); 2] = [(automation::FILE, automation::TEXT), (events::FILE, events::TEXT)];
 
 /// A checked file with everything that it imports.
@@ -90,7 +90,7 @@ pub struct Compiler {
 #[derive(Clone, Debug, Default)]
 enum SideFile {
     /// The file of the same name beside the compiled file, if there is one. Imported files always
-    /// use theirs.
+    /// use the side files beside them.
     #[default]
     Beside,
     /// A file under another name.
@@ -164,7 +164,7 @@ impl Compiler {
         self
     }
 
-    /// Writes Java code into this package instead of one with the file's name.
+    /// Writes Java code into this package instead of the package with the file's name.
     #[must_use]
     pub fn java_package(mut self, name: impl Into<String>) -> Self {
         self.java_package = Some(name.into());
@@ -183,8 +183,8 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// All errors in the files, with the sources to show them in. If the file cannot be read,
-    /// `unreadable` is the only error.
+    /// The errors in the files, up to a limit, with the sources to show them in. If the file cannot
+    /// be read, `unreadable` is the only error.
     pub fn check(&self, path: &Path) -> Result<Compilation, Failure> {
         match bytes_of(path) {
             Ok(bytes) => self.check_bytes(path, bytes),
@@ -229,7 +229,7 @@ impl Reading<'_> {
         self.understand(path, file, depth);
     }
 
-    /// Returns the path under which a file was read first, or else this one.
+    /// Returns the path under which a file was read first, or `path` if the file is new.
     fn first_path(&mut self, path: &Path) -> PathBuf {
         let Ok(whole) = path.canonicalize() else { return path.to_owned() };
         self.paths.entry(whole).or_insert_with(|| path.to_owned()).clone()
@@ -270,9 +270,8 @@ impl Reading<'_> {
         self.parsed.push((file, items.into()));
     }
 
-    /// Returns the significant tokens of a file, with those of the files that it includes. `None`
-    /// if an included file cannot be read or has broken tokens, or if too much is included or
-    /// replaced.
+    /// Returns the significant tokens of a file and of the files that it includes. `None` if an
+    /// included file cannot be read or has broken tokens, or if too much is included or replaced.
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let mut once = HashSet::new();
@@ -332,7 +331,7 @@ impl Reading<'_> {
         (self.diagnostics.len() == before).then_some(tokens)
     }
 
-    /// Reads and adds a file that another file includes.
+    /// Reads and adds a file that another file includes. `None` after an error.
     fn include(&mut self, path: &Path, span: Span) -> Option<FileId> {
         let text = match bytes_of(path) {
             Ok(bytes) => text_of(bytes),
@@ -365,7 +364,7 @@ impl Reading<'_> {
         file
     }
 
-    /// Reads the imports of a file, those in its libraries included.
+    /// Reads the imports of a file, including the imports in its libraries.
     fn imports(&mut self, items: &[Item], depth: usize) {
         for item in items {
             match item {
@@ -380,7 +379,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds a built-in file and those that it imports, before all other files.
+    /// Adds a built-in file and the built-in files that it imports, before all other files.
     fn add_bundled(&mut self, at: usize) {
         if at > 0 {
             self.add_bundled(at - 1);
@@ -436,10 +435,10 @@ impl Reading<'_> {
     }
 
     /// Returns the path of an imported or included file. `None` for a built-in file, and for a
-    /// missing one, for which an error is reported.
+    /// missing file, which is reported as an error.
     fn found(&mut self, name: &str, span: Span) -> Option<PathBuf> {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
-        // The user's oaidl.idl, and files that import it, use the built-in one as well.
+        // The user's oaidl.idl, and files that import it, use the built-in oaidl.idl as well.
         if AUTOMATION.contains(&base) && self.sources.file(span.file).role != Role::BuiltIn {
             self.add_bundled(0);
         }
@@ -447,7 +446,7 @@ impl Reading<'_> {
         let beside = from.parent().unwrap_or_else(|| Path::new("")).join(name);
         let mut places = vec![beside];
         places.extend(self.compiler.include.iter().map(|folder| folder.join(name)));
-        // The headers of C among the base files are not read: the prelude has their types.
+        // C headers among the built-in imports are not read: the prelude has their types.
         let is_header = BUILT_IN.contains(&base) && base.ends_with(".h");
         self.uses_prelude |= BUILT_IN.contains(&base) || AUTOMATION.contains(&base);
         if let Some(path) = places.iter().find(|path| path.is_file() && !is_header) {

@@ -21,8 +21,8 @@ pub fn interface(
     iid_of: impl Fn(&str) -> Option<u128>,
 ) -> Result<Option<(Model, InterfaceId)>, Failure> {
     let whole = format!("{text}{}", announced(text, iid_of));
-    // An empty side file keeps the compiler from reading one that happens to be on disk under this
-    // name.
+    // An empty side file keeps the compiler from reading a side file that happens to be on disk
+    // under this name.
     let model = Compiler::new().acf_text(name, "").check_text(Path::new(name), &whole)?.model;
     // The described interface comes after the interfaces that it extends.
     let last = model.interfaces.iter().rposition(|interface| text.contains(&header(interface)));

@@ -1,10 +1,10 @@
-//! Frames of any method, by the model of its interface: written from values of any kind, and read
-//! as such.
+//! Frames of any method, by the model of its interface: the frames are written from values of any
+//! kind, and read into such values.
 //!
 //! The kind of the values is up to the caller: a [`Given`] value is written, and a [`Make`] makes
 //! values of what is read. A block and a structure have the same form here: members at offsets. The
-//! target of a pointer is an object after them in the frame. Members that another member implies
-//! may be left out: an array implies its count, a union its discriminant.
+//! target of a pointer is an object that follows the members in the frame. Members that another
+//! member implies may be left out: an array implies its count, a union its discriminant.
 
 mod expression;
 mod plain;
@@ -39,7 +39,7 @@ pub struct Layout<'a> {
     pub model: &'a Model,
     /// The interface's types, in the order of their type numbers.
     kinds: Vec<Type>,
-    /// The same types, in the form that checks frames.
+    /// The same types, in the form that the check of frames reads.
     types: &'static [shape::ElementType],
     /// The members of the structures that have been used.
     structs: Vec<OnceLock<Vec<Member<'a>>>>,
@@ -49,7 +49,7 @@ pub struct Layout<'a> {
 pub(crate) struct Member<'a> {
     name: &'a str,
     ty: &'a Type,
-    /// The member's offset; none for a parameter that is not in this block.
+    /// The member's offset; `None` for a parameter that is not in this block.
     at: Option<usize>,
     size: usize,
     /// Whether the type has no pointers.
@@ -115,7 +115,7 @@ struct Block<'a> {
     /// A member for each parameter of the method.
     members: Vec<Member<'a>>,
     shape: &'static shape::Block,
-    /// The parameters outside of the block whose values the check of the block needs.
+    /// The parameters outside of the block that the check of the block reads.
     outer: Vec<usize>,
 }
 
@@ -215,7 +215,8 @@ impl<'a> Frames<'a> {
         Ok(Reading::new(&self.layout, &self.block(request).members, frame, &checked, outer, make))
     }
 
-    /// Reads the value of an integer parameter from a request's frame.
+    /// Reads the value of an integer parameter from a request's frame. `None` for other parameters,
+    /// and for a frame that is too short.
     pub fn number(&self, request: &[u8], index: usize) -> Option<i64> {
         let member = self.request.members.get(index)?;
         let base = match member.ty {
@@ -227,7 +228,8 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// Evaluates an expression over members, whose integers `load` returns.
+/// Evaluates an expression over members, whose integers `load` returns. `None` if the expression
+/// has no value.
 fn evaluate(value: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<i64> {
     expression::value(value, load)
 }
@@ -243,8 +245,9 @@ fn counted(ty: &Type) -> Option<Counted<'_>> {
     }
 }
 
-/// Returns the IID of the interface that an interface pointer needs. The members at `base` of the
-/// frame are those beside it.
+/// Returns the IID of the interface that an interface pointer needs. `None` if the frame does not
+/// contain this IID. `members` are the members beside the pointer, and begin at `base` in the
+/// frame.
 fn iid(model: &Model, object: &Object, frame: &[u8], base: usize, members: &[Member<'_>]) -> Option<u128> {
     match object {
         Object::Known(id) => Some(model.interfaces[id.0].uuid),
@@ -259,7 +262,7 @@ fn iid(model: &Model, object: &Object, frame: &[u8], base: usize, members: &[Mem
 /// The IID of IUnknown.
 const IUNKNOWN: u128 = 0x0000_0000_0000_0000_c000_0000_0000_0046;
 
-/// Reads the little-endian integer at an offset.
+/// Reads the little-endian integer at an offset. `None` behind the frame's end.
 fn integer(frame: &[u8], at: usize, base: Base) -> Option<i64> {
     let mut eight = [0; 8];
     let size = base.size() as usize;

@@ -1,7 +1,7 @@
 //! The IDL compiler: translates MIDL's language into proxies and stubs.
 //!
-//! The folders are floors. Each knows those that come earlier in this list, except that name
-//! resolution in [`model`] also uses [`plan`]:
+//! The folders are floors. Each folder uses only folders that come earlier in this list, except
+//! that name resolution in [`model`] also uses [`plan`]:
 //!
 //! - `text` has sources, tokens and messages, and the writer of generated source;
 //! - [`syntax`] has the parser, and the whole source as a tree for tools that read or change it;
@@ -111,7 +111,7 @@ fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
             _ => Path::new("."),
         };
         // Cargo runs the build script at every build if a watched path does not exist, and also if
-        // a watched folder is one that every build or git writes to.
+        // every build or git writes to a watched folder.
         let is_written =
             folder.canonicalize().is_ok_and(|folder| out.starts_with(&folder) || folder.join(".git").exists());
         if !is_written && !file.path.with_extension("acf").exists() {

@@ -1,9 +1,9 @@
 //! The marshal plan: the passing of each parameter of a method, and its place in the frames.
 //!
 //! The plan is the same for every language. A request's block holds the `[in]` parameters in the
-//! order of the source, then the `[in, out]` ones. A reply's block holds the `[in, out]`
-//! parameters, then the `[out]` ones. Each parameter has its natural alignment. Data outside the
-//! block follows it, in the order of its slots.
+//! order of the source, then the `[in, out]` parameters. A reply's block holds the `[in, out]`
+//! parameters, then the `[out]` parameters. Each parameter has its natural alignment. Data outside
+//! the block follows it, in the order of its slots.
 
 mod blocks;
 mod kinds;

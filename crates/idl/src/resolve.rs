@@ -60,7 +60,7 @@ pub(crate) struct Resolver<'a> {
     classed: HashSet<String>,
     /// The typedefs' indices in the model, by name.
     typedefs: HashMap<String, usize>,
-    /// The names of Automation's types, of pointers to them, and of further names: each with the
+    /// The names of Automation types, of typedefs for these, and of pointers to them, each with the
     /// type and the number of stars.
     memories: HashMap<String, (TypeSpec, u8)>,
     /// The names of pointers to interfaces, which include the star.
@@ -68,7 +68,7 @@ pub(crate) struct Resolver<'a> {
     /// The names of types that travel in another form, and of integers of a pointer's size, each
     /// with the reason why they are not supported yet.
     transformed: HashMap<String, String>,
-    /// The names that the built-in files declare. Other files may declare them again, which has no
+    /// The names that the built-in files declare. A repeated declaration in another file has no
     /// effect.
     given: HashSet<String>,
     /// The structures and unions that no call can carry, each with the reason.
@@ -93,7 +93,7 @@ pub(crate) struct Resolver<'a> {
     diagnostics: &'a mut Vec<Diagnostic>,
     permissive: bool,
     imported: bool,
-    /// Whether a type has already been refused for its size. Only the first is reported.
+    /// Whether a type has already been refused for its size. Only the first refusal is reported.
     is_too_large: bool,
     /// The number of bytes of text in the constants and default values so far.
     texts: usize,
@@ -171,7 +171,7 @@ impl<'a> Resolver<'a> {
         self.end_order();
     }
 
-    /// Marks all declarations so far as built in. With `automation` they are Automation's types.
+    /// Marks all declarations so far as built in. With `automation` these are the Automation types.
     pub(crate) fn end_bundled(&mut self, automation: bool) {
         let model = &mut self.model;
         self.given.extend(self.types.keys().cloned());
@@ -204,7 +204,7 @@ impl<'a> Resolver<'a> {
         }
         match item {
             // Imported files have been read already. Quoted C text (`cpp_quote`) has no meaning for
-            // the model. `importlib` has one only within libraries.
+            // the model. `importlib` has a meaning only within libraries.
             Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) | Item::Foreign => {}
             Item::Module(module) => self.module(module),
             Item::Library(library) => self.library(library),
@@ -233,8 +233,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Removes the structure that was declared last, if it repeats an earlier one of its name, and
-    /// returns the earlier one.
+    /// Removes the structure that was declared last, if it repeats an earlier structure of its
+    /// name, and returns the earlier structure.
     fn without_repetition(&mut self, name: &str, ty: Type) -> Type {
         let (Some(Named::Type(known)), Some(last)) =
             (self.types.get(name).map(|known| &known.what), self.model.structs.last())
@@ -256,7 +256,7 @@ impl<'a> Resolver<'a> {
         self.defined.remove(&ty);
         self.here_only.remove(&ty);
         self.unsupported.remove(&ty);
-        // The tag of the repetition stands for the first one.
+        // The tag of the repetition stands for the earlier structure.
         let tags = self.types.values_mut().filter(|tag| matches!(&tag.what, Named::Type(other) if *other == ty));
         tags.for_each(|tag| tag.what = Named::Type(known.clone()));
         known
@@ -277,7 +277,7 @@ impl<'a> Resolver<'a> {
             if same && matches!(what, Named::Opened(_)) {
                 return;
             }
-            // The names of a file take precedence over those of the prelude.
+            // The names of a file take precedence over the names of the prelude.
             if !same && self.model.is_prelude(name.span) {
                 return;
             }
@@ -298,7 +298,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the known word that is most like `word`. `None` if no word is similar enough, or if
-    /// so many errors have been found that further ones are not shown.
+    /// so many errors have been found that further errors are not shown.
     fn most_similar<'k>(&self, word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
         if self.diagnostics.len() < DIAGNOSTICS_MAX { most_like(word, known) } else { None }
     }
@@ -396,8 +396,8 @@ impl<'a> Resolver<'a> {
             (Value::Int(value), Some(base)) => base.range().is_none_or(|(least, most)| {
                 let wide = i128::from(*value);
                 let bits = i128::from(value.cast_unsigned());
-                // As in C, a constant of 32 bits may be written without its sign, and an unsigned
-                // one with it.
+                // As in C, a negative constant of 32 bits may be written as an unsigned number, and
+                // an unsigned constant as a negative number.
                 let narrow = i128::from(*value as i32);
                 let is_word = i32::try_from(*value).is_ok() || u32::try_from(*value).is_ok();
                 (least..=most).contains(&wide)
@@ -472,7 +472,7 @@ fn enum_type(id: usize) -> Type {
     Type::Enum(EnumId(id))
 }
 
-/// Returns the attribute with a name.
+/// Returns the attribute with a name, if there is one.
 fn find<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
     attributes.iter().find(|attribute| attribute.name.name == name)
 }

@@ -284,7 +284,7 @@ fn headers_of_imports_that_c_does_not_support_are_not_needed_for_pointers() {
         generated(&folder, &[("host.idl", text)]).unwrap_or_else(|failure| panic!("{failure}"));
         compiles(&folder, "#include \"host_stubs.c\"");
     }
-    // The file's own remote interface has a description, the imported one has none.
+    // The file's own remote interface has a description, the imported interface has none.
     generated(&folder, &[("host.idl", &own("", "scripts.idl", "[in] long n"))])
         .unwrap_or_else(|failure| panic!("{failure}"));
     compiles(&folder, "#include \"host_stubs.c\"");

@@ -1,4 +1,4 @@
-//! Macros are replaced as by a C preprocessor, which judges the replacements.
+//! Macros are replaced as a C preprocessor replaces them: the tests compare with its output.
 
 use obvia_idl::model::Value;
 use obvia_idl::{Compilation, Compiler, Failure};

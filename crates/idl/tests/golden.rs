@@ -125,16 +125,16 @@ fn the_java_output_equals_the_golden_files() {
     all_are_the_same(&differences);
 }
 
-/// Returns the words of a file's lines that are not indented, the names of its declarations among
-/// them.
+/// Returns the words of a file's lines that are not indented, including the names of its
+/// declarations.
 fn words(text: &str) -> BTreeSet<&str> {
     let lines = text.lines().filter(|line| !line.starts_with([' ', '/', '[']));
     let words = lines.flat_map(|line| line.split(|one: char| !one.is_alphanumeric() && one != '_'));
     words.filter(|word| word.starts_with(|first: char| !first.is_ascii_digit())).collect()
 }
 
-/// Returns the interfaces of which each has a method that passes a value of a type, or a pointer to
-/// it, without those that the compiler refuses.
+/// Returns interfaces with one method each, which passes a value of a type or a pointer to such a
+/// value. Interfaces that the compiler refuses are left out.
 fn passing(names: &BTreeSet<&str>) -> Compilation {
     let methods = names.iter().flat_map(|name| [(*name, "Value", ""), (*name, "Pointer", "*")]);
     // The uuid is made from the name, so that further types do not change it.

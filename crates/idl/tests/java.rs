@@ -47,7 +47,8 @@ fn fingerprints_are_equal_in_all_languages() {
         for print in &found {
             let number = u128::from_str_radix(print, 16).expect("it is a number");
             let bytes: Vec<String> = number.to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
-            // The C code contains only the file's own fingerprints, without those of imports.
+            // The C code contains only the file's own fingerprints, without the fingerprints of
+            // imports.
             let is_own = compilation.model.interfaces.iter().enumerate().any(|(at, one)| {
                 !one.imported && obvia_idl::canonical::fingerprint(&compilation.model, InterfaceId(at)) == number
             });

@@ -1,7 +1,7 @@
 //! A file of a few kilobytes must not keep the compiler busy for long, exhaust memory or crash the
 //! compiler. Such a file is refused with an error that names a line.
 //!
-//! The processor time for a file is compared with that for a plain file, so that slow and busy
+//! The processor time for a file is compared with the time for a plain file, so that slow and busy
 //! computers pass.
 
 use obvia_idl::{Compilation, Compiler, Failure, emit};

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The headers of C, those of POSIX that most programs include, and libobvia's.
+/// The headers of C, the POSIX headers that most programs include, and the headers of libobvia.
 const HEADERS: &str = "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign \
     stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype \
     arpa/inet dirent fcntl netdb poll pthread sys/mman sys/socket sys/stat sys/time sys/uio sys/wait unistd";

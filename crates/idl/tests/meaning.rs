@@ -406,7 +406,8 @@ fn libraries_declare_their_contents() {
     assert!(calc.dual && made.model.is_built_in(calc.base.unwrap()));
     let members: Vec<_> =
         calc.methods.iter().map(|method| (method.name.as_str(), method.opnum, method.member.id)).collect();
-    // The methods of a property share a DISPID. A method without a DISPID gets one from its index.
+    // The methods of a property share a DISPID. A method without a DISPID gets a DISPID from its
+    // index.
     assert_eq!(members, [("get_Sum", 7, Some(7)), ("put_Sum", 8, Some(7)), ("Add", 9, Some(0x6002_0002))]);
     let params: Vec<_> = calc.methods[2].params.iter().map(|param| param.variant.clone().unwrap()).collect();
     assert_eq!((params[0].vt, params[0].optional), (11, false));
@@ -447,7 +448,7 @@ fn imported_connection_points_are_those_of_the_runtime() {
 }
 
 /// The received results count the elements, even if the count is also an argument: a server may
-/// lower it.
+/// lower the count.
 #[test]
 fn result_arrays_are_counted_by_the_received_count() {
     let compilation = check(

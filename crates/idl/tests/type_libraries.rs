@@ -221,8 +221,8 @@ fn the_idl_text_of_a_type_library_is_limited() {
     let library = TypeLibrary { types: vec![record; TYPES], ..TypeLibrary::default() };
     let mut bytes = typelib::write(&library).unwrap();
     assert_eq!(read(&bytes), library);
-    // The place of every type's members is set to that of the first type, and the members of the
-    // other types are cut off.
+    // The place of every type's members is set to the place of the first type's members, and the
+    // members of the other types are cut off.
     let types = 0x54 + TYPES * 4 + 15 * 16;
     let first: [u8; 4] = bytes[types + 4..types + 8].try_into().unwrap();
     let second: [u8; 4] = bytes[types + 0x68..types + 0x6c].try_into().unwrap();

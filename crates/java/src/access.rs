@@ -11,7 +11,7 @@ use com::security::{
 };
 use com::{HRESULT, code};
 
-/// An access rule that Java evaluates, identified by Java's number for it.
+/// An access rule that Java evaluates, by its number in Java.
 struct Rule(u64);
 
 impl Access for Rule {

@@ -13,13 +13,13 @@ use com::{Error, HRESULT, Result, code};
 use std::ffi::c_char;
 
 /// Connects to the object that a string binding names, as `obvia::connect` does, with `credentials`
-/// or else those of the process.
+/// or else with the credentials of the process.
 ///
 /// # Safety
 ///
 /// `binding` must be null or NUL-terminated, `credentials` must be null or come from
-/// [`crate::security`], `interface` must be a described one, `said` must be null or readable,
-/// `canceller` must be null or one of this library's, and `found` must be null or writable.
+/// [`crate::security`], `interface` must be a described interface, `said` must be null or readable,
+/// `canceller` must be null or a canceller of this library, and `found` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_connect(
     binding: *const c_char,
@@ -43,16 +43,16 @@ pub unsafe extern "C" fn obvia_java_connect(
     })
 }
 
-/// Calls a method: sends a request's frame and returns the reply's, which the caller must verify.
-/// The method's HRESULT is stored in `returned`; if it is a failure, there are no results.
+/// Calls a method: sends a request's frame and returns the reply's frame, which the caller must
+/// verify. The method's HRESULT is stored in `returned`; if it is a failure, there are no results.
 ///
 /// `given` are the references that [`obvia_java_reference`] has made for the request, in the format
-/// of [`references_in`]. They are taken back if the server does not receive them.
+/// of [`references_in`]. If the server does not receive these references, they are taken back.
 ///
 /// # Safety
 ///
 /// `request` and `given` must be readable for their lengths in bytes, `said` must be null or
-/// readable, `canceller` must be null or one of this library's, `returned` must be null or
+/// readable, `canceller` must be null or a canceller of this library, `returned` must be null or
 /// writable, and `results` must meet the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call(
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn obvia_java_call(
 /// # Safety
 ///
 /// `request` and `given` must be readable for their lengths in bytes, `said` must be null or
-/// readable, and `canceller` must be null or one of this library's.
+/// readable, and `canceller` must be null or a canceller of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call_oneway(
     object: Handle,
@@ -122,8 +122,8 @@ fn number(opnum: u32) -> Result<u16> {
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `said` must be null or readable, `canceller` must be null
-/// or one of this library's, and `found` must be null or writable.
+/// `interface` must be a described interface, `said` must be null or readable, `canceller` must be
+/// null or a canceller of this library, and `found` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_query(
     object: Handle,

@@ -1,4 +1,4 @@
-//! The context of calls, their deadlines by it, and their cancellation from another thread.
+//! The context of calls with their deadlines, and the cancellation of calls from another thread.
 
 use com::dcom::{TraceContext, trace, with_trace};
 use com::orpc::CallContext;
@@ -51,13 +51,13 @@ fn traced<R>(trace: Option<TraceContext>, calls: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Runs calls of this thread with the deadline of their context. Without one, the default deadline
-/// applies, or that of the call that the thread performs.
+/// Runs calls of this thread with the deadline of their context. Without a deadline in the context,
+/// the default deadline applies, or the deadline of the call that the thread performs.
 ///
 /// # Safety
 ///
-/// `said` must be null or readable, `canceller` must be null or one of this library's, and both
-/// must outlive the call.
+/// `said` must be null or readable, `canceller` must be null or a canceller of this library, and
+/// both must outlive the call.
 pub(crate) unsafe fn within<R>(
     said: *const Said,
     canceller: *const Canceller,
@@ -79,11 +79,11 @@ pub extern "C" fn obvia_java_canceller() -> *mut Canceller {
     Box::into_raw(Box::default())
 }
 
-/// Cancels the calls that are made with a canceller, including later ones.
+/// Cancels the calls that are made with a canceller, including later calls.
 ///
 /// # Safety
 ///
-/// `canceller` must be one of this library's.
+/// `canceller` must be a canceller of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_cancel(canceller: *const Canceller) {
     // SAFETY: the caller's promise.
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn obvia_java_cancel(canceller: *const Canceller) {
 ///
 /// # Safety
 ///
-/// `canceller` must be one of this library's, and must not be used again.
+/// `canceller` must be a canceller of this library, and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_free_canceller(canceller: *mut Canceller) {
     // SAFETY: the caller's promise.

@@ -28,8 +28,8 @@ pub(crate) unsafe fn class_of(class: *const Halves) -> Result<GUID> {
 ///
 /// # Safety
 ///
-/// `class` must be null or readable, `interface` must be a described one, and `registration` must
-/// be null or writable.
+/// `class` must be null or readable, `interface` must be a described interface, and `registration`
+/// must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_register_class(
     class: *const Halves,
@@ -67,9 +67,9 @@ pub unsafe extern "C" fn obvia_java_revoke_class(registration: *mut ClassRegistr
 /// # Safety
 ///
 /// `class` must be null or readable, `server` must be null or NUL-terminated, `credentials` must be
-/// null or come from [`crate::security`], `interface` must be a described one, `said` must be null
-/// or readable, `canceller` must be null or one of this library's, and `found` must be null or
-/// writable.
+/// null or come from [`crate::security`], `interface` must be a described interface, `said` must be
+/// null or readable, `canceller` must be null or a canceller of this library, and `found` must be
+/// null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_create(
     class: *const Halves,

@@ -29,8 +29,9 @@ pub struct Description {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG if the text does not describe the interface, or the interface is COM's or the
-/// runtime's; RPC_E_VERSION_MISMATCH if another interface with this IID is known.
+/// E_POINTER if a pointer is null; E_INVALIDARG if the text does not describe the interface, or if
+/// the interface belongs to COM or to the runtime; RPC_E_VERSION_MISMATCH if another interface with
+/// this IID is known.
 ///
 /// # Safety
 ///
@@ -77,7 +78,7 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
         ndr: if is_unknown { Vec::new() } else { words(name, idl)? },
         idl: idl.to_owned(),
     };
-    // SAFETY: this library has no generated code, and shares its runtime with no other.
+    // SAFETY: this library has no generated code, and no other library shares its runtime.
     let info = unsafe { abi::describe(&described) }?;
     if !is_unknown {
         com::register(&[info]);

@@ -31,7 +31,7 @@ pub struct Callbacks {
     /// Whether an object has an interface: not 0.
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,
     /// Reports that the last reference to an object was released. Java keeps the object if a new
-    /// reference was made meanwhile.
+    /// reference has been made since the release.
     released: unsafe extern "C" fn(u64),
     /// Creates an object of a class by the number of its factory, and stores a handle, which this
     /// library then owns.
@@ -113,7 +113,8 @@ impl Drop for Object {
     }
 }
 
-/// Returns a handle of an object of Java: on its existing interface pointer or a new one.
+/// Returns a new handle of an object of Java, for the object's existing interface pointer or else
+/// for a new one.
 ///
 /// # Safety
 ///

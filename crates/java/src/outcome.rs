@@ -60,8 +60,8 @@ pub(crate) unsafe fn give<T>(place: *mut T, value: T) -> Result<HRESULT> {
     Ok(code::S_OK)
 }
 
-/// Bytes for the caller: in its buffer if they fit, else kept until [`obvia_java_take`] fetches
-/// them.
+/// Bytes for the caller: in the caller's buffer if they fit, else kept until [`obvia_java_take`]
+/// fetches them.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Bytes {

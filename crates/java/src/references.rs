@@ -29,8 +29,8 @@ pub(crate) fn references_in(mut list: &[u8]) -> Result<Vec<&[u8]>> {
     Ok(references)
 }
 
-/// Takes back references that were marshaled for a call through an interface pointer, where the
-/// call is not made after all.
+/// Takes back references that were marshaled for a call through an interface pointer, if the call
+/// is not made after all.
 ///
 /// # Safety
 ///
@@ -45,13 +45,13 @@ pub unsafe extern "C" fn obvia_java_take_back(through: Handle, given: *const u8,
     })
 }
 
-/// Marshals a reference: into the arguments of a call through an interface pointer, or, if that is
-/// 0, into the results of the call that this thread performs.
+/// Marshals a reference: into the arguments of a call through an interface pointer, or, if
+/// `through` is 0, into the results of the call that this thread performs.
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `said` must be null or readable, `canceller` must be null
-/// or one of this library's, and `reference` must meet the conditions of [`give_bytes`].
+/// `interface` must be a described interface, `said` must be null or readable, `canceller` must be
+/// null or a canceller of this library, and `reference` must meet the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_reference(
     through: Handle,
@@ -78,14 +78,14 @@ pub unsafe extern "C" fn obvia_java_reference(
     })
 }
 
-/// Unmarshals a reference: from the results of a call through an interface pointer, or, if that is
-/// 0, from the arguments of the call that this thread performs.
+/// Unmarshals a reference: from the results of a call through an interface pointer, or, if
+/// `through` is 0, from the arguments of the call that this thread performs.
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, `interface` must be a described one, `said`
-/// must be null or readable, `canceller` must be null or one of this library's, and `found` must be
-/// null or writable.
+/// `reference` must be readable for `length` bytes, `interface` must be a described interface,
+/// `said` must be null or readable, `canceller` must be null or a canceller of this library, and
+/// `found` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_adopt(
     through: Handle,
@@ -118,8 +118,8 @@ pub unsafe extern "C" fn obvia_java_adopt(
 ///
 /// # Safety
 ///
-/// `interface` must be a described one, `said` must be null or readable, `canceller` must be null
-/// or one of this library's, and `reference` must meet the conditions of [`give_bytes`].
+/// `interface` must be a described interface, `said` must be null or readable, `canceller` must be
+/// null or a canceller of this library, and `reference` must meet the conditions of [`give_bytes`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_marshal(
     object: Handle,
@@ -149,9 +149,9 @@ pub unsafe extern "C" fn obvia_java_marshal(
 ///
 /// # Safety
 ///
-/// `reference` must be readable for `length` bytes, `interface` must be a described one, `said`
-/// must be null or readable, `canceller` must be null or one of this library's, and `found` must be
-/// null or writable.
+/// `reference` must be readable for `length` bytes, `interface` must be a described interface,
+/// `said` must be null or readable, `canceller` must be null or a canceller of this library, and
+/// `found` must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_unmarshal(
     reference: *const u8,
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn obvia_java_unmarshal(
 /// # Safety
 ///
 /// `reference` must be readable for `length` bytes, `said` must be null or readable, and
-/// `canceller` must be null or one of this library's.
+/// `canceller` must be null or a canceller of this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_release_marshal_data(
     reference: *const u8,

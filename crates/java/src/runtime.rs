@@ -14,8 +14,8 @@ pub struct Entry(#[expect(dead_code, reason = "dropping it ends the export")] ab
 ///
 /// # Safety
 ///
-/// `name` must be null or NUL-terminated, `interface` must be a described one, and `entry` must be
-/// null or writable.
+/// `name` must be null or NUL-terminated, `interface` must be a described interface, and `entry`
+/// must be null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_export(
     name: *const c_char,

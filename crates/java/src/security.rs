@@ -8,7 +8,7 @@ use com::{HRESULT, Result, code};
 use std::ffi::c_char;
 use std::sync::Arc;
 
-/// Credentials for particular connections, in place of those of the process.
+/// Credentials for particular connections, in place of the credentials of the process.
 pub struct Shown(Arc<dyn Credentials>);
 
 /// # Safety
@@ -63,7 +63,8 @@ pub unsafe extern "C" fn obvia_java_credentials(
     })
 }
 
-/// Runs code that connects, with the given credentials, or those of the process if `shown` is null.
+/// Runs code that connects, with the given credentials, or with the credentials of the process if
+/// `shown` is null.
 ///
 /// # Safety
 ///
@@ -80,7 +81,7 @@ pub(crate) unsafe fn showing<R>(shown: *const Shown, work: impl FnOnce() -> R) -
 ///
 /// # Safety
 ///
-/// `accounts` must refer to twice as many strings, each null or NUL-terminated.
+/// `accounts` must refer to twice `count` strings, each null or NUL-terminated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_set_accounts(accounts: *const *const c_char, count: usize) -> HRESULT {
     guarded(|| {
@@ -100,7 +101,7 @@ pub unsafe extern "C" fn obvia_java_set_accounts(accounts: *const *const c_char,
     })
 }
 
-/// The caller of a method, without its names.
+/// The caller of a method, without the names of its host, domain and user.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Who {

@@ -47,7 +47,7 @@ fn the_shared_library_exports_exactly_the_listed_symbols() {
 
 #[test]
 fn the_static_library_defines_the_listed_symbols() {
-    // The symbols of its Rust code are mangled or have other prefixes.
+    // The symbols of the library's Rust code are mangled or have other prefixes.
     let mut found = defined(&WORKSHOP.library().join("libobvia.a"), &[]);
     let listed = listed();
     found.retain(|symbol| symbol.contains(" obvia_") || symbol.contains(" IID_") || listed.contains(symbol));

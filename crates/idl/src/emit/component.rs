@@ -36,7 +36,8 @@ pub struct Method {
     pub parameters: Vec<String>,
     /// Whether the method reports errors by its HRESULT and must not throw. Only in C++.
     pub returns_hresult: bool,
-    /// Whether the caller does not wait for the call's completion, so that it learns of no error.
+    /// Whether the caller does not wait for the call's completion, and therefore learns of no
+    /// error.
     pub oneway: bool,
     /// A call with the simplest arguments that the interface permits, or the reason why there is
     /// none.

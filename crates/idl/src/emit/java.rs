@@ -94,7 +94,7 @@ const IMPORTS: [&str; 31] = [
 ///
 /// # Errors
 ///
-/// The methods that this back end does not support, each with the reason.
+/// The unsupported parts of the file's own interfaces, each with the reason.
 pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let context = Context { model, types: Types::new(model, stem) };

@@ -51,9 +51,9 @@ impl Stubs<'_> {
         format!("{}.{name}", self.imported(module))
     }
 
-    /// Returns the name by which the file imports something: its own, unless a declaration would
-    /// hide it. The name begins with at most one underscore, because Python extends names with two
-    /// by that of the class.
+    /// Returns the name by which the file imports something: the imported name itself, unless a
+    /// declaration would hide this name. The name begins with at most one underscore, because
+    /// Python adds the class's name to names that begin with two.
     fn imported(&self, name: &str) -> String {
         if !self.declared.contains(name) {
             return name.to_owned();
@@ -99,7 +99,8 @@ impl Stubs<'_> {
         text
     }
 
-    /// Returns the classes of structures. Members may be left out, such as those that count others.
+    /// Returns the classes of structures. Members may be left out, such as members that count
+    /// others.
     fn structures(&self) -> String {
         let mut text = String::new();
         for found in self.model.structs.iter().skip(self.model.bundled.structs) {
@@ -226,7 +227,7 @@ fn documentation(text: &str, indentation: &str) -> String {
     if text.trim().is_empty() {
         return String::new();
     }
-    // Neither the string's end nor an escape sequence may appear in it.
+    // Neither the string's end nor an escape sequence may appear in the docstring.
     let text = text.trim().replace('\\', "\\\\").replace('"', "\\\"");
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     format!("{indentation}\"\"\"{}\"\"\"\n", lines.join(&format!("\n{indentation}")))

@@ -24,7 +24,7 @@ pub(super) struct TestedMethod<'a> {
     /// The values of a call, in the order in which they are drawn. Whether the method fails is
     /// drawn before the first result.
     pub(super) fields: Vec<Field>,
-    /// The reason why the method is omitted, if it is.
+    /// The reason why the method is omitted. `None` if test programs call it.
     pub(super) omission_reason: Option<String>,
 }
 
@@ -72,8 +72,8 @@ pub(super) fn field_name(param: &ParamPlan<'_>, is_result: bool) -> String {
     format!("{}_{}", param.param.name, if is_result { "out" } else { "in" })
 }
 
-/// Returns the text of a count expression. It uses operators that C and Rust share. `operand` reads
-/// a value.
+/// Returns the text of a count expression. The text uses only operators that C and Rust share.
+/// `operand` reads a value.
 pub(super) fn count(plan: &MethodPlan<'_>, value: &Arith, operand: &dyn Fn(&str) -> String) -> String {
     match value {
         Arith::Operand(one) => {
@@ -108,7 +108,8 @@ fn tested_method<'a>(model: &Model, plan: MethodPlan<'a>) -> TestedMethod<'a> {
     TestedMethod { plan, fields, omission_reason }
 }
 
-/// Returns the reason why test programs do not support a parameter. `None` if they do.
+/// Returns the reason why test programs do not support a parameter. `None` for a supported
+/// parameter.
 fn unsupported_reason(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
     if model.layout(in_place(model, param.param)).0 > VALUE_BYTES {
         return Some("too large for a stack");

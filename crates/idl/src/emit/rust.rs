@@ -52,7 +52,7 @@ pub fn runtime(compilation: &Compilation) -> Result<String, Vec<crate::Diagnosti
     emit(compilation).map(|text| public(&text))
 }
 
-/// Makes all items of a text public, except those that every file contains.
+/// Makes all items of a text public, except the items that every file contains.
 fn public(text: &str) -> String {
     let is_every_files = |line: &str| ["static TYPES__", "static DECLARED__"].iter().any(|own| line.starts_with(own));
     let is_item =
@@ -64,7 +64,8 @@ fn public(text: &str) -> String {
 ///
 /// # Errors
 ///
-/// The methods that this back end does not support, each with the reason.
+/// The unsupported parts of the file's own interfaces, each with the reason, and their uses of
+/// imported interfaces that are not supported.
 pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>> {
     let model = &compilation.model;
     let mut out = Writer::default();

@@ -8,7 +8,7 @@ use crate::text::condition::apply;
 /// The maximum number of elements that a sample spells out for an array that must not be empty.
 const ELEMENTS_MAX: i64 = 64;
 
-/// The reason why there is no sample of an argument.
+/// The reason why an argument has no sample.
 pub(super) type Reason = &'static str;
 
 pub(super) const COUNT: Reason = "an array that may not be empty";
@@ -29,7 +29,7 @@ pub(super) fn integer(base: Base, range: Option<(i64, i64)>) -> i64 {
     }
 }
 
-/// Returns the enumeration's value that is 0, or else its first value.
+/// Returns the enumeration's value that is 0, or else its first value. `None` without values.
 pub(super) fn enumerator(found: &Enum) -> Option<&(String, i32)> {
     found.values.iter().find(|(_, number)| *number == 0).or_else(|| found.values.first())
 }

@@ -321,7 +321,8 @@ impl Emitter<'_> {
         Parameter { name: Some(param.name.clone()), ty, flags, default }
     }
 
-    /// Returns the default value of a parameter with this VARTYPE.
+    /// Returns the default value of a parameter with this VARTYPE. `None`, with a warning, if a
+    /// type library cannot have this value.
     fn default(&mut self, kind: u16, value: &Constant, span: Span) -> Option<Value> {
         // A VARIANT takes the type of its value.
         let kind = match (kind, value) {
@@ -404,7 +405,8 @@ impl Emitter<'_> {
 }
 
 /// Gives names that differ only in case the same spelling, since a type library stores them once.
-/// The first spelling is that of a type, then of a method, a member, a parameter.
+/// The first spelling counts: names of types come first, then names of methods, members and
+/// parameters.
 fn share_names(library: &mut TypeLibrary) {
     let mut known: HashMap<String, String> = HashMap::new();
     let mut share = |name: &mut String| {

@@ -1,4 +1,4 @@
-//! Values without pointers: written to their bytes.
+//! Values without pointers: their encoding, from given values of any kind.
 
 use super::wrong::Wrong;
 use super::{Layout, Member};
@@ -10,33 +10,35 @@ type Result<T> = std::result::Result<T, Wrong>;
 
 /// A value that a frame is written from.
 pub trait Given: Clone {
-    /// Whether this is the null value.
+    /// Whether the value is null.
     fn is_null(&self) -> bool;
-    /// Returns the integer, if it is one.
+    /// Returns the integer, if the value is one.
     fn integer(&self) -> Option<i128>;
-    /// Returns the number, if it is one.
+    /// Returns the number, if the value is one.
     fn float(&self) -> Option<f64>;
-    /// Returns the truth value, if it is one.
+    /// Returns the truth value, if the value is one.
     fn boolean(&self) -> Option<bool>;
-    /// Returns the text, if it is one.
+    /// Returns the text, if the value is one.
     fn text(&self) -> Option<Cow<'_, str>>;
-    /// Returns the GUID, if it is one.
+    /// Returns the GUID, if the value is one.
     fn guid(&self) -> Option<u128>;
-    /// Returns the context handle, if it is one.
+    /// Returns the context handle, if the value is one.
     fn context(&self) -> Option<[u8; 20]>;
-    /// Returns the elements, if this is an array.
+    /// Returns the elements, if the value is an array.
     fn elements(&self) -> Option<Vec<Self>>;
-    /// Returns the number of elements, if this is an array.
+    /// Returns the number of elements, if the value is an array.
     fn length(&self) -> Option<usize>;
-    /// Returns the bytes of the elements of this type, if they are at hand in the frame's form.
+    /// Returns the bytes of an array's elements of this type, if the value has them in the frame's
+    /// form.
     fn bytes(&self, element: Base) -> Option<Cow<'_, [u8]>>;
-    /// Whether this has members.
+    /// Whether the value has members.
     fn is_structure(&self) -> bool;
-    /// Returns a member, if there is one of that name.
+    /// Returns the member with a name, if there is one.
     fn member(&self, name: &str) -> Option<Self>;
-    /// Returns a member that is not among these, if there is one.
+    /// Returns the name of a member that is not among these, if there is one.
     fn other_member(&self, names: &[&str]) -> Option<String>;
-    /// Returns the arm and the discriminant, if this is a union's value with one of them.
+    /// Returns the arm and the discriminant, if the value represents a union and has at least one
+    /// of the two.
     fn arm(&self) -> Option<Named<Self>>;
     /// Returns the label by which other pointers can refer to this value.
     fn label(&self) -> Label;
@@ -58,11 +60,11 @@ pub struct Named<V> {
 /// The identity of a value to which several pointers may lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Label {
-    /// The value has none.
+    /// The value has no label.
     None,
-    /// The value has this one.
+    /// The value has this label.
     Of(String),
-    /// The value is a reference to the one with this label.
+    /// The value is a reference to the value with this label.
     To(String),
 }
 
@@ -137,7 +139,7 @@ pub(super) enum Items<'v, V> {
 }
 
 impl<'v, V: Given> Items<'v, V> {
-    /// Returns the elements of a value, if it is an array.
+    /// Returns the elements of a value, if the value is an array.
     pub(super) fn of(element: &Type, value: &'v V) -> Option<Self> {
         if let Type::Base(base) = element
             && let Some(bytes) = value.bytes(*base)

@@ -11,11 +11,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// lead is read once for each pointer, so a small frame could stand for any number of values.
 const REPEATED_MAX: usize = 1 << 20;
 
-/// The greatest number of values that are made of a frame. A value may need a hundred times the
+/// The greatest number of values that are made from a frame. A value may need a hundred times the
 /// bytes that it has in the frame.
 pub(super) const VALUES_MAX: usize = 1 << 24;
 
-/// A maker of values from what is read. A function returns `None` for bytes that are no value.
+/// A maker of values from a frame's contents. Its functions return `None` for bytes that do not
+/// represent a value.
 pub trait Make {
     /// A value.
     type Value;
@@ -32,10 +33,10 @@ pub trait Make {
     fn enumeration(&mut self, id: EnumId, number: i32) -> Option<Self::Value>;
     /// Makes a text.
     fn text(&mut self, text: String) -> Option<Self::Value>;
-    /// Makes an array of its elements.
+    /// Makes an array from its elements.
     fn list(&mut self, elements: Vec<Self::Value>) -> Option<Self::Value>;
-    /// Makes an array of the bytes of all its elements, or returns `None` where it wants the
-    /// elements one by one.
+    /// Makes an array from the bytes of all its elements. Returns `None` to get the elements one by
+    /// one.
     fn bytes(&mut self, element: Base, bytes: &[u8]) -> Option<Self::Value>;
     /// Begins a structure. `label` is the number of a structure to which several pointers lead.
     fn structure(&mut self, id: StructId, label: Option<usize>) -> Option<Self::Structure>;
@@ -45,7 +46,7 @@ pub trait Make {
     fn finish(&mut self, structure: Self::Structure) -> Option<Self::Value>;
     /// Makes another reference to the structure with this label.
     fn again(&mut self, label: usize) -> Option<Self::Value>;
-    /// Makes a value in place of one that is nested too deeply.
+    /// Makes a value in place of a value that is nested too deeply.
     fn too_deep(&mut self) -> Option<Self::Value>;
     /// Makes the value of a union. `is_clear` says whether the arm alone implies the discriminant.
     fn union(&mut self, id: UnionId, tag: i64, is_clear: bool, arm: Option<(&str, Self::Value)>)
@@ -65,8 +66,8 @@ pub struct Reading<'f, 'a, M> {
     shown: HashSet<usize>,
     /// The offsets of the object references that the maker has not received.
     references: BTreeSet<usize>,
-    /// The values of parameters outside of the frame, by index: expressions of a reply use those of
-    /// the request.
+    /// The values of parameters outside of the frame, by index: expressions of a reply read
+    /// parameters of the request.
     outer: &'f dyn Fn(usize) -> Option<i64>,
     depth: usize,
     /// The number of bytes that may still be read.
@@ -111,20 +112,20 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         }
     }
 
-    /// Returns the object references of the frame that the maker has not received: those after a
-    /// value that was refused.
+    /// Returns the object references of the frame that the maker has not received: the references
+    /// after a refused value.
     pub fn remaining(&self) -> impl Iterator<Item = &'f [u8]> {
         let of = |body: &usize| self.frame.get(*body..body.checked_add(self.count(*body)?)?);
         self.references.iter().filter_map(of)
     }
 
-    /// Counts bytes of an object against the limit.
+    /// Counts bytes of an object against the limit. `None` beyond the limit.
     fn spend(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
-    /// Counts values that are made against the limit.
+    /// Counts made values against the limit. `None` beyond the limit.
     fn make(&mut self, values: usize) -> Option<()> {
         self.values_left = self.values_left.checked_sub(values)?;
         Some(())
@@ -141,7 +142,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         usize::try_from(u64::from_le_bytes(*self.frame.get(at..)?.first_chunk()?)).ok()
     }
 
-    /// Returns the count in the header of an object in the frame.
+    /// Returns the count in the header of an object in the frame. `None` outside of the frame.
     fn count(&self, body: usize) -> Option<usize> {
         let header = self.frame.get(body.checked_sub(4)?..body)?;
         Some(u32::from_le_bytes(*header.first_chunk()?) as usize)
@@ -155,7 +156,8 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         evaluate(expression, &load)
     }
 
-    /// Decodes a member's value.
+    /// Decodes a member's value. `None` if the frame does not have the member, or the maker refuses
+    /// the value.
     fn member(&mut self, base: usize, members: &'f [Member<'a>], member: &'f Member<'a>) -> Option<M::Value> {
         let at = base + member.at?;
         let (element, size, length) = match member.tail.or_else(|| counted(member.ty)) {
@@ -185,7 +187,8 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             return self.make.null();
         }
         let reference = self.frame.get(body..body.checked_add(self.count(body)?)?)?;
-        // An array to which several pointers lead has each reference once, which one value can own.
+        // An array to which several pointers lead is in the frame only once, and only one value can
+        // own each of its references.
         self.references.remove(&body).then(|| self.make.object(reference))?
     }
 
@@ -201,7 +204,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             {
                 return Some(value);
             }
-            // Each of them is counted below.
+            // Each element is counted below.
             self.values_left += values;
         }
         self.deeper(|reader| {
@@ -267,7 +270,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
         }
     }
 
-    /// Reads a part of a value, which may have such parts.
+    /// Reads a part of a value, which may have parts itself.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Option<M::Value>) -> Option<M::Value> {
         self.depth += 1;
         let value = if self.depth > M::DEPTH_MAX { self.make.too_deep() } else { read(self) };

@@ -15,8 +15,8 @@ const ALIGN: usize = 8;
 const BYTES_MAX: usize = 1 << 30;
 
 /// The greatest number of values behind pointers, and of the steps of their paths, in a frame. A
-/// value to which several pointers lead is written once for each, so that a small value could need
-/// any number of them.
+/// value to which several pointers lead is written once for each pointer, so a small value could
+/// need any number of steps.
 const STEPS_MAX: usize = 1 << 24;
 
 /// A source of object references.
@@ -25,12 +25,11 @@ pub trait References<V> {
     ///
     /// # Errors
     ///
-    /// If the value is no object, or no reference to it can be made.
+    /// If the value is not an object, or if no reference to the object can be made.
     fn reference(&mut self, object: &V, iid: u128) -> Result<Vec<u8>>;
 }
 
-/// A writer of one frame. Objects follow in the order of their pointers, as a reader from the start
-/// meets them.
+/// A writer of one frame. Objects follow in the order in which a reader meets their pointers.
 pub(super) struct Writer<'a, 'v, V> {
     layout: &'v Layout<'a>,
     references: &'v mut dyn References<V>,
@@ -163,6 +162,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
     }
 
     /// Returns the number of elements for which the object with a structure at `body` has room.
+    /// `None` outside of the frame.
     fn room(&self, body: usize) -> Option<usize> {
         let header = self.frame.get(body.checked_sub(4)?..body)?;
         Some(u32::from_le_bytes(*header.first_chunk()?) as usize)
@@ -246,7 +246,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         Ok(None)
     }
 
-    /// Returns the number of elements of an array's value.
+    /// Returns the number of elements of an array's value. `None` for other values.
     fn count(&self, element: &Type, given: &V) -> Option<i64> {
         let bytes = if let Type::Base(base) = element { given.bytes(*base) } else { None };
         let count = bytes.map(|bytes| bytes.len() / self.layout.size(element).max(1)).or_else(|| given.length());
@@ -316,7 +316,7 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
         Ok(())
     }
 
-    /// Writes the elements of an array into the room that there is for them.
+    /// Writes the elements of an array into the room for them.
     fn array(&mut self, element: &'v Type, at: usize, items: Items<'_, V>) -> Result<()> {
         match items {
             Items::Values(values) => self.elements(element, at, &values),

@@ -5,7 +5,8 @@ use std::fmt;
 /// The reason why a value does not fit a type.
 #[derive(Debug)]
 pub struct Wrong {
-    /// The path of the wrong part of the value, as `.left` or `[2]`; empty for the whole.
+    /// The path of the wrong part of the value, such as `.left` or `[2]`; empty for the whole
+    /// value.
     path: String,
     message: String,
 }

@@ -1,4 +1,4 @@
-//! Automation's types: their form in memory, the types that travel for them, and the properties of
+//! Automation types: their form in memory, the types that travel for them, and the properties of
 //! methods that are called by name.
 //!
 //! `oaidl.idl` declares the types that travel, as MS-OAUT defines them, so that the transfer
@@ -15,7 +15,7 @@ pub const FILE: &str = "oaidl.idl";
 pub const TEXT: &str = include_str!("../oaidl.idl");
 
 /// Returns the VARTYPE of a value, or of the target of one reference pointer. `named` is the name
-/// of its type in the file.
+/// of the value's type in the file. `None` for a type without a VARTYPE.
 pub(crate) fn vartype(model: &Model, ty: &Type, named: Option<&str>) -> Option<u16> {
     Some(match (ty, named) {
         (Type::Pointer(pointer), _) if pointer.class == PointerClass::Ref && pointer.extent == Extent::One => {
@@ -49,8 +49,8 @@ pub(crate) fn vartype(model: &Model, ty: &Type, named: Option<&str>) -> Option<u
     })
 }
 
-/// Returns the DISPID of a method for which the file gives none. `at` is its index among the
-/// interface's own methods, and `depth` the number of the interface's ancestors.
+/// Returns the DISPID of a method for which the file gives none. `at` is the method's index among
+/// the interface's own methods, and `depth` the number of the interface's ancestors.
 pub(crate) fn usual_id(depth: usize, at: usize) -> i32 {
     ((0x6000 | depth as u32) << 16 | at as u32).cast_signed()
 }

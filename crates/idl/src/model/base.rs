@@ -41,7 +41,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// The size in bytes, in memory and on the wire.
+    /// Returns the size in bytes, in memory and on the wire.
     pub const fn size(self) -> u32 {
         match self {
             Self::Boolean | Self::Byte | Self::Char | Self::I8 | Self::U8 => 1,
@@ -53,7 +53,7 @@ impl Base {
         }
     }
 
-    /// The alignment in memory and on the wire.
+    /// Returns the alignment in memory and on the wire.
     pub const fn align(self) -> u32 {
         match self {
             Self::Guid | Self::Context => 4,
@@ -66,7 +66,7 @@ impl Base {
         !matches!(self, Self::F32 | Self::F64 | Self::Hresult | Self::Guid | Self::Context)
     }
 
-    /// The least and the greatest value of an integer type.
+    /// Returns the least and the greatest value of an integer type. `None` for other types.
     pub const fn range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::Boolean => (0, 1),
@@ -82,7 +82,7 @@ impl Base {
         })
     }
 
-    /// The type's name in IDL.
+    /// Returns the type's name in IDL.
     pub const fn idl(self) -> &'static str {
         match self {
             Self::Boolean => "boolean",

@@ -53,7 +53,7 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     for id in sorted(&closure.enums, |id| &model.enums[id.0].name) {
         printer.enumeration(&mut out, id);
     }
-    // A structure follows those that it contains by value.
+    // A structure follows the structures that it contains by value.
     let mut done = HashSet::new();
     for id in sorted(&closure.structs, |id| &model.structs[id.0].name) {
         let _ = writeln!(out, "struct {};", model.structs[id.0].name);
@@ -116,7 +116,7 @@ impl Closure {
 struct Printer<'a> {
     model: &'a Model,
     /// Typedefs of inner pointers that are not [unique], since only a typedef can state the class
-    /// of an inner pointer. A typedef comes before those that use it.
+    /// of an inner pointer. A typedef comes before the typedefs that use it.
     aliases: RefCell<Vec<String>>,
 }
 
@@ -190,8 +190,8 @@ impl Printer<'_> {
         out.push_str("};\n");
     }
 
-    /// Declares the bit fields of an integer. A bit field of no width separates them from those of
-    /// the integer before.
+    /// Declares the bit fields of an integer. A bit field without width separates them from the bit
+    /// fields of the preceding integer.
     fn bit_fields(&self, out: &mut String, field: &Field, follows_others: bool) {
         if follows_others {
             let _ = writeln!(out, "    {} : 0;", self.name(&field.ty));
@@ -277,8 +277,8 @@ impl Printer<'_> {
                     Transfer::Frame => None,
                     Transfer::ZeroCopy => Some("zero_copy".to_owned()),
                     Transfer::Map => Some("map".to_owned()),
-                    // The number of elements that fit into the reply is no part of the text: only
-                    // the server uses it.
+                    // The number of elements that fit into the reply is not a part of the text:
+                    // only the server uses it.
                     Transfer::Lend(_) => Some("lend".to_owned()),
                 });
                 if dual {
@@ -401,8 +401,8 @@ fn stars(place: &Type) -> String {
     stars
 }
 
-/// Returns the attributes of a type's pointers, which are listed from the outermost on. `usual` is
-/// the default class of the outermost pointer.
+/// Returns the attributes of a type's pointers. `levels` lists the pointers from the outermost on.
+/// `usual` is the default class of the outermost pointer.
 pub(crate) fn pointer_attributes(levels: &[&Pointer], usual: PointerClass, names: &[&str]) -> Vec<String> {
     let outer = levels.first().filter(|outer| outer.class != usual);
     let mut attributes: Vec<String> = outer.iter().map(|outer| class(outer.class).to_owned()).collect();
@@ -439,7 +439,8 @@ pub(crate) fn class(class: PointerClass) -> &'static str {
 
 pub(crate) fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
-    // A parameter of the type REFIID is a pointer itself. Attributes name it without a star.
+    // A parameter of the type REFIID is a pointer itself. Attributes name such a parameter without
+    // a star.
     if operand.deref && operand.base != Base::Guid { format!("*{name}") } else { name.to_owned() }
 }
 
@@ -455,7 +456,7 @@ fn member(member: &Member) -> String {
     format!("[id({}){kind}{restricted}] ", member.id.unwrap_or_default())
 }
 
-/// Returns the attribute of a parameter that callers by name may omit.
+/// Returns the attribute of a parameter that callers by name may omit. `None` for other parameters.
 pub(crate) fn optional(param: &Param) -> Option<String> {
     let variant = param.variant.as_ref().filter(|variant| variant.optional)?;
     Some(match &variant.default {
@@ -466,7 +467,7 @@ pub(crate) fn optional(param: &Param) -> Option<String> {
     })
 }
 
-/// Returns the declaration of a parameter of one of Automation's types.
+/// Returns the declaration of a parameter of an Automation type.
 fn automation(param: &Param, memory: Memory, attributes: &[String]) -> String {
     let name = match memory {
         Memory::Bstr => "BSTR".to_owned(),

@@ -6,7 +6,8 @@ use super::measure::Measure;
 use super::types::{Arith, InterfaceId, PointerClass, Type, Value};
 use crate::text::source::Span;
 
-/// A typedef. Types do not refer to it: every use is replaced by the type it stands for.
+/// A typedef. Types do not refer to typedefs: every use is replaced by the type that the typedef
+/// stands for.
 #[derive(Clone, Debug)]
 pub struct Typedef {
     /// The name.
@@ -92,8 +93,8 @@ pub struct BitField {
     pub width: u32,
 }
 
-/// The elements of an array of fixed size that travel in NDR. In memory and in FLAT all elements
-/// are there.
+/// The elements that NDR transmits of an array of fixed size. In memory and in FLAT the array is
+/// complete.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Varying {
     /// The elements up to the first zero: `[string]`.
@@ -163,10 +164,10 @@ pub struct Enum {
     /// The enumeration's values.
     pub values: Vec<(String, i32)>,
     /// Whether the enumeration has 32 bits in NDR (`[v1_enum]`) instead of 16. In memory and in
-    /// FLAT each enumeration has 32.
+    /// FLAT each enumeration has 32 bits.
     pub v1: bool,
     /// Whether values that are not listed are valid (`[open]`), since newer peers may know more
-    /// values. Without `v1` the valid values are those that NDR's 16 bits can hold, from 0 to
+    /// values. Without `v1` the valid values are limited to NDR's 16 bits: from 0 to
     /// [`Enum::NARROW_MAX`].
     pub open: bool,
     /// The UUID, version, flags and help text for type libraries.
@@ -244,9 +245,9 @@ pub struct Param {
     pub varying: Option<Varying>,
     /// The way in which the array's elements reach the peer.
     pub transfer: Transfer,
-    /// The parameter's type in memory, if it differs from the type that travels, which is `ty`.
+    /// The parameter's type in memory, if it differs from `ty`, the type that travels.
     pub memory: Option<Memory>,
-    /// The parameter's type for calls by name. `None` if it cannot be passed by name.
+    /// The parameter's type for calls by name. `None` if the parameter cannot be passed by name.
     pub variant: Option<Variant>,
     /// The reason why no back end can pass the parameter to another process yet, as the end of a
     /// sentence that begins with the parameter.
@@ -314,12 +315,12 @@ pub struct Method {
     pub name: String,
     /// The method's name in languages that forbid members of the interface's own name.
     pub code: String,
-    /// The method's index in the vtable: the first method after IUnknown's has 3. In NDR it is also
-    /// the opnum, except for plain interfaces, whose opnums begin with 0.
+    /// The method's index in the vtable: the first method after IUnknown's methods has index 3. In
+    /// NDR it is also the opnum, except for plain interfaces, whose opnums begin with 0.
     pub opnum: u16,
     /// The method's declared result.
     pub returns: Returns,
-    /// Whether the method returns a pointer directly whose target is `const`.
+    /// Whether the method directly returns a pointer to a `const` target.
     pub(crate) leads_to_const: bool,
     /// Whether the caller does not wait for the call's completion.
     pub oneway: bool,

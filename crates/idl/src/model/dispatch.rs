@@ -16,7 +16,7 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// Returns the name of the type that travels for this one.
+    /// Returns the name of the type that travels for this type.
     pub const fn wire(self) -> &'static str {
         match self {
             Self::Bstr => "wireBSTR",
@@ -69,7 +69,7 @@ pub struct Member {
 /// The type of a parameter for calls by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// The VARTYPE. For a pointer, that of its target.
+    /// The VARTYPE. For a pointer, the VARTYPE of its target.
     pub vt: u16,
     /// Whether callers may omit the parameter.
     pub optional: bool,
@@ -89,7 +89,7 @@ pub struct Help {
 /// The properties of a declaration that only type libraries record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// The declaration's UUID. `None` for interfaces, which have one of their own.
+    /// The declaration's UUID. `None` for interfaces, which have a field for their IID.
     pub uuid: Option<u128>,
     /// The declaration's version, major and minor.
     pub version: (u16, u16),

@@ -34,6 +34,6 @@ pub(crate) struct CDeclared {
 /// The names that are declared in C.
 #[derive(Debug)]
 pub(crate) struct CNames {
-    /// The names that the imported files declare, then those of the compiled file.
+    /// The names that the imported files declare, then the names that the compiled file declares.
     pub(crate) of_imported: [CDeclared; 2],
 }

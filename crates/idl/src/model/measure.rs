@@ -16,7 +16,8 @@ pub struct Measure {
     pub is_any_bits: bool,
     /// The depth of nested structures and unions, the type itself included.
     pub depth: u32,
-    /// The number of members, nested ones included.
+    /// The number of members, including nested members. An enumeration with many values counts as
+    /// several members.
     pub weight: u32,
 }
 
@@ -25,13 +26,14 @@ impl Measure {
         Self { size, align, is_plain: true, is_any_bits: true, depth: 0, weight: 1 }
     }
 
-    /// Returns the measure with `next` placed behind it, like a structure's members.
+    /// Returns the measure with `next` placed behind it, like a structure's members. `None` on
+    /// overflow.
     pub(super) fn followed_by(self, next: Self) -> Option<Self> {
         let at = self.size.checked_next_multiple_of(next.align.max(1))?;
         Some(Self { size: at.checked_add(next.size)?, ..self.beside(next)? })
     }
 
-    /// Returns the measure with `other` in the same place, like a union's arms.
+    /// Returns the measure with `other` in the same place, like a union's arms. `None` on overflow.
     pub(super) fn beside(self, other: Self) -> Option<Self> {
         Some(Self {
             size: self.size.max(other.size),
@@ -43,7 +45,7 @@ impl Measure {
         })
     }
 
-    /// Returns the measure of a structure or a union with these contents.
+    /// Returns the measure of a structure or a union with these contents. `None` on overflow.
     pub(super) fn closed(self) -> Option<Self> {
         let size = self.size.checked_next_multiple_of(self.align)?;
         Some(Self { size, depth: self.depth + 1, ..self })

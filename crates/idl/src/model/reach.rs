@@ -25,8 +25,8 @@ impl Model {
         self.reachable_from([ty])
     }
 
-    /// Returns the interface, the ones that it extends, and all interfaces that their methods lead
-    /// to, without those of Automation's built-in file.
+    /// Returns the interface, its base interfaces, and all interfaces to which the methods of these
+    /// lead, except the interfaces of Automation's built-in file.
     pub fn interfaces_from(&self, id: InterfaceId) -> Vec<InterfaceId> {
         let mut found = vec![id];
         let mut at = 0;
@@ -65,7 +65,7 @@ impl Model {
     }
 
     /// Returns the structures and unions that `refuse` refuses, and those that lead to a refused
-    /// one.
+    /// type, each with the reason.
     pub(crate) fn refusals<W: Clone>(&self, refuse: impl Fn(&Type) -> Option<W>) -> HashMap<Type, W> {
         let structs = (0..self.structs.len()).map(|at| Type::Struct(StructId(at)));
         let all: Vec<Type> = structs.chain((0..self.unions.len()).map(|at| Type::Union(UnionId(at)))).collect();
@@ -94,7 +94,7 @@ impl Model {
         full.contains_key(ty)
     }
 
-    /// Whether a type without its structures and unions has a full pointer.
+    /// Whether a type has a full pointer outside of its structures and unions.
     fn is_full(&self, ty: &Type) -> bool {
         match ty {
             Type::Pointer(pointer) => pointer.class == PointerClass::Full || self.is_full(&pointer.to),

@@ -7,14 +7,15 @@ use super::tables::Model;
 use super::types::{StructId, Type, UnionId};
 
 impl Model {
-    /// The size and alignment of a type in memory and in FLAT: C's on a 64-bit machine.
+    /// Returns the size and alignment of a type in memory and in FLAT, which are the same as in C
+    /// on a 64-bit machine.
     pub fn layout(&self, ty: &Type) -> (u32, u32) {
         // Resolution refuses types whose size overflows.
         let measure = self.measure(ty).unwrap_or_default();
         (measure.size, measure.align.max(1))
     }
 
-    /// Returns the measure of a type. `None` if its size overflows.
+    /// Returns the measure of a type. `None` if the type's size overflows.
     pub fn measure(&self, ty: &Type) -> Option<Measure> {
         Some(match ty {
             Type::Base(base) => {
@@ -39,15 +40,15 @@ impl Model {
         })
     }
 
-    /// The size and alignment of a member. A structure that ends in an open array has one element
-    /// there.
+    /// Returns the size and alignment of a member. As a member, a structure that ends in an open
+    /// array has one element.
     pub(crate) fn layout_inside(&self, ty: &Type) -> (u32, u32) {
         let measure = self.measure_inside(ty).unwrap_or_default();
         (measure.size, measure.align.max(1))
     }
 
-    /// Returns the measure of a member. A structure that ends in an open array has one element
-    /// there, as in C's headers. `None` if the size overflows.
+    /// Returns the measure of a member. As a member, a structure that ends in an open array has one
+    /// element, as in C's headers. `None` if the size overflows.
     fn measure_inside(&self, ty: &Type) -> Option<Measure> {
         let own = self.measure(ty)?;
         let Type::Struct(id) = ty else { return Some(own) };
@@ -58,7 +59,7 @@ impl Model {
         Some(Measure { size: end.checked_next_multiple_of(own.align.max(1))?, ..own })
     }
 
-    /// Computes the measure of a structure from its members.
+    /// Computes the measure of a structure from its members. `None` on overflow.
     pub(crate) fn measure_struct(&self, id: StructId) -> Option<Measure> {
         let found = &self.structs[id.0];
         let bound = |field: &Field| field.range.is_some() || field.switch.is_some();
@@ -75,7 +76,7 @@ impl Model {
         Some(Measure { is_any_bits: whole.is_any_bits && whole.is_plain, ..whole })
     }
 
-    /// Computes the measure of a union from its arms.
+    /// Computes the measure of a union from its arms. `None` on overflow.
     pub(crate) fn measure_union(&self, id: UnionId) -> Option<Measure> {
         let found = &self.unions[id.0];
         let mut arms = NOTHING;
@@ -91,7 +92,7 @@ impl Model {
         Some(whole)
     }
 
-    /// The size and alignment of a union's arms, without a discriminant.
+    /// Returns the size and alignment of a union's arms, without a discriminant.
     pub fn union_body(&self, union: &Union) -> (u32, u32) {
         let (size, align) = all_arms(union).fold((0, 1), |(size, align), field| {
             let (own, own_align) = self.layout_inside(&field.ty);
@@ -100,8 +101,8 @@ impl Model {
         (round_up(size, align), align)
     }
 
-    /// Returns the members' offsets, and the size and alignment of a structure. The last offset is
-    /// that of the conformant array, if there is one.
+    /// Returns the members' offsets, and the size and alignment of a structure. If there is a
+    /// conformant array, the last offset belongs to it.
     pub fn offsets(&self, of: &Struct) -> (Vec<u32>, u32, u32) {
         let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
         let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));
@@ -115,7 +116,7 @@ impl Model {
     }
 }
 
-/// Returns the contents of a union's arms, that of the default arm last.
+/// Returns the contents of a union's arms, the default arm's content last.
 pub(crate) fn all_arms(union: &Union) -> impl Iterator<Item = &Field> {
     union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten())
 }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Model {
     /// Constants, in the order of the source.
     pub consts: Vec<Const>,
-    /// Structures. A structure comes after those that it contains by value.
+    /// Structures. A structure comes after the structures that it contains by value.
     pub structs: Vec<Struct>,
     /// Unions.
     pub unions: Vec<Union>,
@@ -24,24 +24,24 @@ pub struct Model {
     pub typedefs: Vec<Typedef>,
     /// Classes of objects.
     pub coclasses: Vec<Coclass>,
-    /// Interfaces that are called by name only. No code is generated for them.
+    /// Interfaces that are called by name only. No code is generated for these.
     pub dispinterfaces: Vec<Dispinterface>,
     /// Libraries, from which type libraries are made.
     pub libraries: Vec<Library>,
     /// The number of leading entries of each table that Automation's file declares: see
     /// [`automation`](super::automation).
     pub built_in: DeclarationCounts,
-    /// The number of leading entries of each table that built-in files declare, those of
-    /// `built_in` included. The runtime has the code for them.
+    /// The number of leading entries of each table that built-in files declare, including the
+    /// entries of `built_in`. The runtime has the code for these declarations.
     pub bundled: DeclarationCounts,
-    /// Types that no call can carry, and the types that lead to one. Only `[local]` methods may use
-    /// these types.
+    /// Types that no call can carry, and the types that lead to such a type. Only `[local]` methods
+    /// may use these types.
     pub opaque: HashMap<Type, Opaque>,
     /// Structures and unions that no back end can pass to other processes yet, and the types that
-    /// lead to one, each with the reason.
+    /// lead to such a type, each with the reason.
     pub unsupported: HashMap<Type, &'static str>,
-    /// The built-in file of base types, whose used declarations stand in the tables beside those of
-    /// imported files. `None` if no file needs it.
+    /// The built-in file of base types. The used declarations of this file stand in the tables
+    /// beside the declarations of imported files. `None` if no file needs it.
     pub prelude: Option<FileId>,
     /// Facts about the types that back ends have computed.
     pub known: Known,
@@ -50,14 +50,14 @@ pub struct Model {
 /// The reason why no call can carry the values of a type.
 #[derive(Clone, Debug)]
 pub struct Opaque {
-    /// The structure or union that is the reason: the type itself, or one to which the type leads.
+    /// The structure or union that is the reason: the type itself, or a type to which it leads.
     pub of: Type,
     /// The reason, as a part of a sentence that begins with that type's name.
     pub why: &'static str,
 }
 
 impl Opaque {
-    /// The reason of a structure that has only been announced.
+    /// The reason for a structure that has only been announced.
     pub const UNDECLARED: &'static str = "whose members are not declared";
 }
 

@@ -36,7 +36,7 @@ pub struct TypeLibrary {
     pub help_file: Option<String>,
     /// The libraries whose types this library uses.
     pub imports: Vec<Import>,
-    /// The types that this library uses from others.
+    /// The types that this library uses from other libraries.
     pub foreign: Vec<Foreign>,
     /// The library's types. They refer to one another by index.
     pub types: Vec<TypeInfo>,
@@ -186,7 +186,7 @@ pub struct Function {
     pub returns: TypeDesc,
     /// The function's parameters.
     pub params: Vec<Parameter>,
-    /// The number of last parameters that may be omitted and have no default. -1 if the last
+    /// The number of trailing parameters that may be omitted and have no default. -1 if the last
     /// parameter takes all further arguments.
     pub optional: i16,
     /// The function's help text.
@@ -196,7 +196,7 @@ pub struct Function {
 /// A parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The parameter's name. The new value of a property has none.
+    /// The parameter's name. The new value of a property has no name.
     pub name: Option<String>,
     /// The parameter's type.
     pub ty: TypeDesc,

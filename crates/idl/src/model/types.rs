@@ -67,7 +67,7 @@ pub enum PointerClass {
 pub struct Pointer {
     /// The pointer's class.
     pub class: PointerClass,
-    /// The target's type: of one value, or of the elements of an array or a string.
+    /// The type of the target's value, or of the elements of an array or a string.
     pub to: Type,
     /// The number of values at the target.
     pub extent: Extent,

@@ -98,7 +98,7 @@ impl<'a> Numbers<'a> {
         Self { types, places: OnceCell::new() }
     }
 
-    /// Returns the index of a type, or the list's length for other types.
+    /// Returns the index of a type, or the list's length for a type that is not in the list.
     pub(crate) fn at(&self, ty: &Type) -> usize {
         let places = self.places.get_or_init(|| self.types.iter().enumerate().map(|(at, ty)| (ty, at)).collect());
         places.get(ty).copied().unwrap_or(self.types.len())

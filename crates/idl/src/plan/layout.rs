@@ -32,8 +32,8 @@ pub fn plan_by_reference<'a>(model: &Model, method: &'a Method, opnum: u16) -> O
     (arrays != [0, 0]).then(|| with_passings(model, method, opnum, passings))
 }
 
-/// Returns the plans of an interface's methods: the usual ones, and those that pass arrays by
-/// reference, whose opnums follow.
+/// Returns the plans of an interface's methods: the usual plans, and the plans that pass arrays by
+/// reference, whose opnums follow the usual ones.
 pub fn plans<'a>(model: &Model, methods: &[&'a Method]) -> (Vec<MethodPlan<'a>>, Vec<MethodPlan<'a>>) {
     let usual: Vec<MethodPlan<'a>> = methods.iter().map(|method| plan(model, method)).collect();
     let mut referring = Vec::new();

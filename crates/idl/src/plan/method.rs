@@ -107,7 +107,7 @@ pub enum Passing {
     },
     /// Structures with pointers: checked and unmarshaled as a whole.
     Graph,
-    /// Like [`Self::Graph`], for a parameter that is one of Automation's types in memory.
+    /// Like [`Self::Graph`], for a parameter that has an Automation type in memory.
     Automation(Memory),
     /// Does not travel: a pointer in a `[local]` interface whose extent only the caller and the
     /// callee know.
@@ -128,7 +128,7 @@ pub struct ParamPlan<'a> {
     /// The parameter's offset in the reply's block.
     pub reply: Option<u32>,
     /// Whether the parameter only counts the elements of arrays. Languages whose arrays know their
-    /// length omit it.
+    /// length omit the parameter.
     pub counts: bool,
 }
 
@@ -151,16 +151,16 @@ pub struct MethodPlan<'a> {
 }
 
 impl<'a> MethodPlan<'a> {
-    /// Returns the parameters that a request needs, by their indices: the `[in]` ones without the
-    /// counts of arrays.
+    /// Returns the parameters that a request needs, by their indices: the `[in]` parameters without
+    /// the counts of arrays.
     pub fn arguments(&self) -> Vec<usize> {
         let params = &self.params;
         let is_given = |at: usize| params[at].param.direction.is_in() && !self.is_implied(at);
         (0..params.len()).filter(|at| is_given(*at)).collect()
     }
 
-    /// Returns the parameters that a reply has, by their indices: the `[out]` ones without the
-    /// counts of arrays.
+    /// Returns the parameters that a reply has, by their indices: the `[out]` parameters without
+    /// the counts of arrays.
     pub fn results(&self) -> Vec<usize> {
         let params = &self.params;
         (0..params.len()).filter(|at| params[*at].param.direction.is_out() && !params[*at].counts).collect()
@@ -186,12 +186,13 @@ impl<'a> MethodPlan<'a> {
         order.into_iter().flat_map(of).collect()
     }
 
-    /// Returns the parameter whose array the method lends.
+    /// Returns the parameter whose array the method lends, if there is one.
     pub fn lent(&self) -> Option<&ParamPlan<'a>> {
         self.params.iter().find(|param| matches!(param.passing, Passing::Lent { .. }))
     }
 
-    /// Returns the parameters that the vtable has.
+    /// Returns the parameters of the method's function in the vtable. A result that this function
+    /// returns directly is not one of them.
     pub fn in_vtable(&self) -> &[ParamPlan<'a>] {
         let results = usize::from(self.method.direct_result().is_some());
         &self.params[..self.params.len() - results]

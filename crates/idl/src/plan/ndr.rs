@@ -1,5 +1,5 @@
-//! Plans for NDR: the words by which `obvia_ndr::ndr` translates an interface's messages. They are
-//! the same for every language.
+//! Plans for NDR: the words by which `obvia_ndr::ndr` translates an interface's messages. The words
+//! are the same for every language.
 
 use crate::model::{
     Base, Extent, Field, InterfaceId, Method, Model, Pointer, PointerClass, Returns, Type, UnionId, Varying,
@@ -221,7 +221,7 @@ impl Types<'_> {
         [vec![i64::from(block)], list(params.into_iter())].concat()
     }
 
-    /// Returns the words of a parameter. `None` if the message does not contain it.
+    /// Returns the words of a parameter. `None` if the message does not contain the parameter.
     fn param(
         &mut self,
         plan: &MethodPlan<'_>,
@@ -234,8 +234,8 @@ impl Types<'_> {
             return Some([vec![0, 2, kind], expression(&expr(size, operands))].concat());
         }
         let at = i64::from(if request { param.request } else { param.reply }?);
-        // The target of a reference pointer parameter may be a reference pointer too. The inner one
-        // is a pointer in NDR.
+        // The target of a reference pointer parameter may be a reference pointer too. The inner
+        // pointer is a pointer in NDR.
         let is_outermost =
             param.param.boxed || std::ptr::eq(plan::in_place(self.model, param.param), &raw const param.param.ty);
         Some(match &*plan.in_block(self.model, param, request) {

@@ -2,7 +2,7 @@
 //! `obvia_ndr::flat::shape`.
 //!
 //! A structure consists of runs of bytes that are valid as they are, and of parts that need checks.
-//! Offsets are those of C on a 64-bit machine, which FLAT shares.
+//! Offsets are the same as in C on a 64-bit machine and in FLAT.
 
 pub mod flat;
 
@@ -45,8 +45,8 @@ pub enum Element {
 pub enum Count {
     /// One element.
     One,
-    /// The number of elements that the first expression gives. The second one gives the number of
-    /// valid elements.
+    /// The number of elements that the first expression gives. The second expression gives the
+    /// number of valid elements, if not all are valid.
     Counted(Expr, Option<Expr>),
     /// All elements up to the first zero.
     Text,
@@ -76,7 +76,7 @@ pub enum What {
     Pointer(PointerClass, Element, Count),
     /// An interface pointer.
     Object(Iid),
-    /// Structures: their number, the distance in bytes from one to the next, and their shape.
+    /// Structures: their number, the distance in bytes between their starts, and their shape.
     Inner(u32, u32, Shape),
     /// A union: the discriminant's type, the discriminant, the arms, and the shape for all other
     /// discriminants.

@@ -31,7 +31,7 @@ pub fn in_place<'a>(model: &Model, param: &'a Param) -> &'a Type {
 }
 
 /// Returns the size and the length of a parameter's array. For an `[out]` parameter this is the
-/// array that the method allocates.
+/// array that the method allocates. `None` for other parameters.
 pub fn element_counts(param: &Param) -> Option<(&Arith, Option<&Arith>)> {
     let Type::Pointer(outer) = &param.ty else { return None };
     let pointer = match (&outer.to, &outer.extent) {

@@ -4,13 +4,13 @@ use crate::model::{InterfaceId, Method, Model, Object, Type};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
-/// The reason why a structure or a union is not supported that has members of Automation's types:
-/// the model has the form that travels, and not the form in memory.
+/// The reason why a structure or a union with members of Automation types is not supported: the
+/// model has the form that travels, and not the form in memory.
 pub(crate) const AUTOMATION_MEMBER: &str = "a structure or union with one of Automation's types";
 
 /// Returns errors for the parts of an interface that no back end supports yet. `language` is the
-/// back end's, as messages call it. Methods of `[local]` interfaces do not travel, but may have
-/// values whose form in memory the model does not have.
+/// name of the back end's language in messages. Methods of `[local]` interfaces do not travel, but
+/// may have values whose form in memory the model does not have.
 pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str) -> Vec<Diagnostic> {
     let is_local = model.interfaces[id.0].local;
     let methods = model.all_methods(id).into_iter();
@@ -28,7 +28,8 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str) -> Vec
         .collect()
 }
 
-/// Returns the reason why a method cannot be called even within one process.
+/// Returns the reason why a method cannot be called even within one process, with the parameter's
+/// place. `None` if the method can be called.
 fn local_reason(model: &Model, method: &Method) -> Option<(Span, String)> {
     method.params.iter().find_map(|param| {
         let shape = param.unsupported.clone().filter(|_| param.memory.is_some());
@@ -59,6 +60,7 @@ fn reason(model: &Model, method: &Method) -> Option<(Span, String)> {
 }
 
 /// Returns the reason why no call can carry a type, such as `leads to "U", a union without cases`.
+/// `None` if a call can.
 fn opaque_reason(model: &Model, ty: &Type) -> Option<String> {
     let found = model.opaque.get(ty)?;
     let name = match &found.of {

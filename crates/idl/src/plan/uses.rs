@@ -3,7 +3,7 @@
 use crate::model::Arith;
 
 /// The uses of a member in expressions. From some uses the member's value follows: if the member is
-/// the size of an array, it follows from the length of the array that a program passes.
+/// the size of an array, the value follows from the length of the array that a program passes.
 #[derive(Debug)]
 pub(crate) struct Uses {
     member: usize,

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 /// structure.
 const GUID_TAG: &str = "_GUID";
 
-/// The reason why structures are not supported that contain one with an open array.
+/// The reason why structures that contain a structure with an open array are not supported.
 pub(super) const OPEN_MEMBER: &str = "a structure with a member that ends in an open array";
 
 impl Resolver<'_> {
@@ -83,14 +83,15 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Notes that no call can carry a member that leads to void, unless it travels in another form.
+    /// Notes that no call can carry a member that leads to void, unless the member travels in
+    /// another form.
     pub(super) fn note_pointer(&mut self, ty: &Type, spec: &TypeSpec) {
         if *ty != Type::Void && *self.model.innermost(ty) == Type::Void && self.transformation_of(spec).is_none() {
             self.member_reasons.0 = Some("which has a pointer to void");
         }
     }
 
-    /// Returns the type that a built-in file declares with this tag.
+    /// Returns the type that a built-in file declares with this tag, if there is one.
     pub(super) fn given_type(&self, tag: Option<&Ident>) -> Option<Type> {
         match self.types.get(&tag.filter(|tag| self.given.contains(&tag.name))?.name)?.what.clone() {
             Named::Type(ty) => Some(ty),
@@ -106,8 +107,8 @@ impl Resolver<'_> {
         self.unsupported.extend(unsupported.map(|why| (ty.clone(), why)));
     }
 
-    /// Returns a member whose type is the further name of one of Automation's types with that type,
-    /// and notes why members of its type are not supported.
+    /// Returns a member with an Automation type in place of a further name for this type, and notes
+    /// why members of such a type are not supported.
     pub(super) fn member_of(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
         let (spec, declarator) = self.of_memory(spec, declarator);
         if is_automation(&spec) {
@@ -118,7 +119,8 @@ impl Resolver<'_> {
         (spec, declarator)
     }
 
-    /// Returns the reason why values of a type cannot be passed to other processes yet.
+    /// Returns the reason why values of a type cannot be passed to other processes yet. `None` if
+    /// they can.
     pub(super) fn transformation_of(&self, spec: &TypeSpec) -> Option<String> {
         match &spec.kind {
             TypeKind::Named(name) => self.transformed.get(name).cloned(),
@@ -127,7 +129,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns a declaration with one of Automation's types in place of a further name for it.
+    /// Returns a declaration with an Automation type in place of a further name for this type.
     pub(super) fn of_memory(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
         if let TypeKind::Named(name) = &spec.kind {
             self.declare_prelude(name);
@@ -139,7 +141,8 @@ impl Resolver<'_> {
             declarator.pointers = declarator.pointers.saturating_add(*stars);
             spec = TypeSpec { kind: of.kind.clone(), ..spec };
         }
-        // SAFEARRAY without parentheses is the structure, and a pointer to it the array.
+        // SAFEARRAY without parentheses names the structure; a pointer to the structure is the
+        // array.
         if matches!(spec.kind, TypeKind::Automation("SAFEARRAY")) {
             declarator.pointers = declarator.pointers.saturating_sub(1);
         }
@@ -161,7 +164,7 @@ impl Resolver<'_> {
         let mut units = self.units(members);
         let mut parts = units.as_mut().map(|units| std::mem::take(&mut units.parts)).unwrap_or_default();
         let members = units.as_ref().map_or(members, |units| &units.members);
-        // Bit fields of no width are no members.
+        // Bit fields without width are not members.
         let is_empty = was_empty || members.is_empty() && self.diagnostics.len() == errors;
         let variable = |member: &Member| {
             let declarator = member.declarator.as_ref()?;
@@ -237,7 +240,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the type of a variable for the expressions that may use it, without reporting
-    /// errors. Types that expressions cannot use become void.
+    /// errors. Types that expressions cannot use become void. `None` for an unknown name.
     pub(super) fn scalar_type(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<Type> {
         if !declarator.dimensions.is_empty() {
             return Some(Type::Void);
@@ -260,8 +263,8 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Whether a type has a size: a structure or a union, also as the element of an array, has one
-    /// once its members are known. Reports an error if not.
+    /// Whether a type has a size. A structure or a union, also as the element of an array, has a
+    /// size once its members are known. Reports an error if the type has no size.
     pub(super) fn check_complete(&mut self, ty: &Type, span: Span) -> bool {
         let inner = array_of(ty);
         let check_complete = !matches!(inner, Type::Struct(_) | Type::Union(_)) || self.defined.contains(inner);
@@ -274,8 +277,8 @@ impl Resolver<'_> {
         check_complete
     }
 
-    /// Whether a type may be that of a member. A structure that ends in an open array may be if
-    /// `open` is the reason why the surrounding type is not supported then.
+    /// Whether a member may have this type. A structure that ends in an open array is permitted if
+    /// `open` gives the reason why the surrounding type is then not supported.
     pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, open: Option<&'static str>) -> bool {
         let inner = array_of(ty);
         if !self.check_complete(ty, span) {
@@ -301,7 +304,7 @@ impl Resolver<'_> {
         true
     }
 
-    /// Returns the limits that [range] gives.
+    /// Returns the limits that [range] gives. `None` without this attribute, and after an error.
     pub(super) fn range(&mut self, attributes: &[Attribute], ty: &Type) -> Option<(i64, i64)> {
         let attribute = find(attributes, "range")?;
         let [Some(least), Some(most)] = attribute.arguments.as_slice() else {
@@ -329,8 +332,8 @@ impl Resolver<'_> {
         Some((least, most))
     }
 
-    /// Returns the least and greatest value that a parameter's attributes allow. For a count of
-    /// elements, `[max_value(n)]` means `[range(0, n)]`.
+    /// Returns the least and greatest value that a parameter's attributes allow. `None` without
+    /// limits, and after an error. For a count of elements, `[max_value(n)]` means `[range(0, n)]`.
     pub(super) fn limits(&mut self, attributes: &[Attribute], direction: Direction, ty: &Type) -> Option<(i64, i64)> {
         let range = self.range(attributes, ty);
         let Some(attribute) = find(attributes, "max_value") else {
@@ -408,8 +411,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Gives a union that a member declares the type of its discriminant: that of the member's
-/// attribute, or else the type of the member that selects the arm, as in MIDL.
+/// Sets the discriminant's type of a union that a member declares. As in MIDL, this is the type in
+/// the member's attribute, or else the type of the member that selects the arm.
 fn set_switch_type(spec: &mut TypeSpec, member: &Member, members: &[Member]) {
     let TypeKind::Union(decl) = &mut spec.kind else { return };
     if decl.switch.is_some() || has(&decl.attributes, "switch_type") {

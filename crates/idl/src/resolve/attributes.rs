@@ -18,7 +18,7 @@ impl Place {
 pub(super) const ON_TYPES: [&str; 6] = ["uuid", "version", "helpstring", "helpcontext", "hidden", "restricted"];
 
 /// Attributes that select how C programs get their binding handles. An interface pointer is the
-/// binding, so they have no effect.
+/// binding, so these attributes have no effect.
 pub(super) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
 
 /// Attributes without a meaning here: hints for type libraries, for Windows' registry, for MIDL's

@@ -9,7 +9,7 @@ use crate::syntax::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param
 use crate::text::diagnostic::Diagnostic;
 use obvia_ndr::vartype as vt;
 
-/// Whether a type is one of Automation's.
+/// Whether a type is an Automation type.
 pub(super) const fn is_automation(spec: &TypeSpec) -> bool {
     matches!(spec.kind, TypeKind::Automation(_) | TypeKind::SafeArray(..))
 }
@@ -45,7 +45,7 @@ impl Resolver<'_> {
         found
     }
 
-    /// Returns the type that travels for a parameter's type.
+    /// Returns the type that travels for a parameter's type. `None` after an error.
     pub(super) fn wire_type(&mut self, spec: &TypeSpec) -> Option<Type> {
         let memory = self.memory(spec)?;
         if let Some(Named::Type(ty)) = self.types.get(memory.wire()).map(|known| known.what.clone()) {
@@ -56,15 +56,15 @@ impl Resolver<'_> {
         None
     }
 
-    /// Reports a type of Automation's that is not a parameter's.
+    /// Reports an Automation type that is used outside of a parameter. Returns `None`.
     pub(super) fn stray_automation(&mut self, spec: &TypeSpec) -> Option<Type> {
         let error = Diagnostic::error("unsupported", spec.span, "Automation's types are for parameters only");
         self.report(error.help("strings, structures and arrays with size_is carry the same data"));
         None
     }
 
-    /// Returns the reason why a parameter of one of Automation's types cannot be passed to another
-    /// process yet. It can if it is a value, or a reference pointer to one.
+    /// Returns the reason why a parameter of an Automation type cannot be passed to another process
+    /// yet. `None` if the parameter is a value or a reference pointer to a value.
     pub(super) fn automation_reason(&self, param: &ParamSyntax) -> Option<String> {
         if matches!(param.spec.kind, TypeKind::Automation("SAFEARRAY")) {
             return Some("is a SAFEARRAY of unknown elements: write SAFEARRAY(T) to pass it".to_owned());
@@ -78,7 +78,7 @@ impl Resolver<'_> {
         is_more.then(|| why.to_owned())
     }
 
-    /// Returns the type of a parameter for calls by name.
+    /// Returns the type of a parameter for calls by name. `None` if it cannot be passed by name.
     pub(super) fn variant(&mut self, param: &ParamSyntax, ty: &Type, memory: Option<Memory>) -> Option<Variant> {
         let named = if let TypeKind::Named(name) = &param.spec.kind { Some(name.as_str()) } else { None };
         let vt = memory.map(Memory::vt).or_else(|| vartype(&self.model, ty, named))?;
@@ -119,8 +119,8 @@ impl Resolver<'_> {
         id
     }
 
-    /// Finishes an interface that is called by name, once its methods are known: gives them their
-    /// DISPIDs.
+    /// Finishes an interface that is called by name, once its methods are known: gives the methods
+    /// their DISPIDs.
     pub(super) fn dual(&mut self, decl: &InterfaceDecl, id: InterfaceId) {
         let base = self.model.interfaces[id.0].base;
         let is_dual = base.is_some_and(|base| self.model.is_dispatch(base));

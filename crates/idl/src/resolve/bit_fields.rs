@@ -1,4 +1,4 @@
-//! Bit fields: each run of them is an integer of the model.
+//! Bit fields: each run of bit fields is an integer of the model.
 
 use super::{Resolver, attributes};
 use crate::model::{BitField, EnumId, Type};
@@ -15,10 +15,10 @@ pub(super) struct Units {
 }
 
 impl Resolver<'_> {
-    /// Returns members with integers called `bits`, `bits2` and so on in the places of their bit
-    /// fields, which lie in them as Windows' compilers lay them out: consecutive bit fields of one
-    /// size share an integer of this size while they fit, the first one in the lowest bits. `None`
-    /// if there are no bit fields.
+    /// Returns the members with integers called `bits`, `bits2` and so on in the places of bit
+    /// fields. The integers hold the bit fields in the layout of Windows' compilers: consecutive
+    /// bit fields of one size share an integer of this size while they fit, the first one in the
+    /// lowest bits. `None` if there are no bit fields.
     pub(super) fn units(&mut self, members: &[Member]) -> Option<Units> {
         if members.iter().all(|member| member.bits.is_none()) {
             return None;
@@ -65,7 +65,8 @@ impl Resolver<'_> {
         Some(units)
     }
 
-    /// Returns a bit field's type, the size of the type in bytes, and the number of bits.
+    /// Returns a bit field's type, the size of the type in bytes, and the number of bits. `None`
+    /// after an error.
     fn width(&mut self, member: &Member, declarator: &Declarator, width: &Expr) -> Option<(Type, u32, u32)> {
         // Reports a type that is not known.
         let written = self.spec_type(&member.spec, None)?;
@@ -96,7 +97,8 @@ impl Resolver<'_> {
         None
     }
 
-    /// Warns of an enumeration with values that read back as others from a bit field of this width.
+    /// Warns of an enumeration with values that read back as other values from a bit field of this
+    /// width.
     fn check_values(&mut self, id: EnumId, bits: u32, width: &Expr) {
         let found = &self.model.enums[id.0];
         let is_signed = found.is_signed();

@@ -1,5 +1,5 @@
-//! Names of methods and parameters in generated code. In IDL they cannot clash with the names of
-//! types. In generated code one scope contains all of them.
+//! Names of methods and parameters in generated code. In IDL these names cannot clash with the
+//! names of types. In generated code one scope contains all of them.
 
 use super::Resolver;
 use crate::model::stem;
@@ -18,7 +18,7 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> Stri
 
 impl Resolver<'_> {
     /// Renames methods that have the name of their interface or of an inherited method. Renames
-    /// parameters whose name, with or without a suffix of `ENDINGS`, is that of a type or a
+    /// parameters whose name, with or without a suffix of `ENDINGS`, is the name of a type or a
     /// constant. Callers see a parameter's name only in C++, where several results of a method are
     /// the members of one structure.
     pub(super) fn name_in_code(&mut self) {

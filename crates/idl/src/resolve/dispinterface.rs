@@ -63,7 +63,7 @@ impl Resolver<'_> {
             self.report(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
             return None;
         }
-        // A forward declaration may call it an interface.
+        // A forward declaration may call the dispinterface an interface.
         if let Some(Named::Interface(id)) = self.types.get(&name.name).map(|known| &known.what)
             && !self.defined.contains(&interface_key(*id))
         {
@@ -108,7 +108,8 @@ impl Resolver<'_> {
         DispMember { member, params, returns, span: method.name.span }
     }
 
-    /// Returns the type of a property or of a method's result, in the form of a parameter.
+    /// Returns the type of a property or of a method's result, in the form of a parameter. `None`
+    /// after an error.
     fn value_of(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<Param> {
         let param = ParamSyntax { attributes: Vec::new(), spec: spec.clone(), declarator: declarator.clone() };
         let made = self.params(&[&param], true).pop()?;

@@ -23,7 +23,8 @@ use std::collections::HashSet;
 /// The maximum number of methods of an interface, inherited ones included.
 const METHODS_MAX: usize = 1024;
 
-/// Returns the class of pointers in an interface's declaration. `outer` is that of its file.
+/// Returns the class of pointers in an interface's declaration. `outer` is the class of pointers in
+/// the file.
 pub(super) fn pointer_class(decl: &InterfaceDecl, outer: PointerClass) -> PointerClass {
     match find(&decl.attributes, "pointer_default").map(|attribute| attribute.raw.as_str()) {
         None => outer,
@@ -36,7 +37,7 @@ pub(super) fn pointer_class(decl: &InterfaceDecl, outer: PointerClass) -> Pointe
 impl Resolver<'_> {
     pub(super) fn interface(&mut self, decl: &InterfaceDecl) {
         // The built-in files have declared the interface, so its methods are skipped. The other
-        // declarations in it count.
+        // declarations in the interface count.
         if self.given.contains(&decl.name.name) || decl.name.name == "IUnknown" {
             let items = decl.items.iter().flatten();
             return items.filter(|item| !matches!(item, Item::Method(_))).for_each(|item| self.item(item));
@@ -93,7 +94,8 @@ impl Resolver<'_> {
         self.pointer_default = outer_default;
     }
 
-    /// Sets the class of pointers that an interface's declaration gives. Returns the outer one.
+    /// Sets the class of pointers that an interface's declaration gives. Returns the previous
+    /// class.
     pub(super) fn begin_interface(&mut self, decl: &InterfaceDecl) -> PointerClass {
         let outer = self.pointer_default;
         self.pointer_default = pointer_class(decl, outer);
@@ -153,7 +155,7 @@ impl Resolver<'_> {
         remote.into_iter().for_each(|(made, attribute)| self.call_as(id, made, attribute));
     }
 
-    /// Returns the interface of a name, and announces it if it is new.
+    /// Returns the interface with this name, and announces the interface if it is new.
     pub(super) fn interface_id(&mut self, name: &Ident) -> InterfaceId {
         if let Some(Entry { what: Named::Interface(id), .. }) = self.types.get(&name.name) {
             return *id;
@@ -179,7 +181,8 @@ impl Resolver<'_> {
         id
     }
 
-    /// Attaches a method with `[call_as]` to the `[local]` method in whose place it is called.
+    /// Attaches a method with `[call_as]` to the `[local]` method that it replaces in calls of
+    /// other processes.
     fn call_as(&mut self, id: InterfaceId, made: Method, attribute: &Attribute) {
         let name = match attribute.arguments.first() {
             Some(Some(Expr { kind: ExprKind::Name(name), .. })) => name.as_str(),
@@ -465,8 +468,8 @@ impl Resolver<'_> {
         made
     }
 
-    /// Adds a reference pointer to the types of parameters that need one: see [`Param::boxed`].
-    /// Requires that all structures are known.
+    /// Adds a reference pointer to the types of parameters that need such a pointer: see
+    /// [`Param::boxed`]. Requires that all structures are known.
     pub(super) fn box_open_structures(&mut self) {
         let structs = &self.model.structs;
         let is_open = |pointer: &Pointer| {
@@ -483,7 +486,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the reason why a parameter's value cannot be passed to other processes yet.
+    /// Returns the reason why a parameter's value cannot be passed to other processes yet. `None`
+    /// if it can.
     fn unsupported_value(
         &self,
         param: &ParamSyntax,
@@ -543,7 +547,7 @@ fn two_parameters(name: &Ident, first: Span) -> Diagnostic {
     error.related(first, "the first one").help("give one of them another name")
 }
 
-/// Returns the direction of a parameter. As in MIDL, one without attributes is `[in]`.
+/// Returns the direction of a parameter. As in MIDL, a parameter without attributes is `[in]`.
 fn direction(param: &ParamSyntax) -> Direction {
     match (has(&param.attributes, "in"), has(&param.attributes, "out") || has(&param.attributes, "retval")) {
         (true, true) => Direction::InOut,

@@ -98,8 +98,8 @@ impl Resolver<'_> {
         self.model.coclasses.push(Coclass { name, about, interfaces, imported, span });
     }
 
-    /// Returns an interface of a class. One that no file declares counts as announced, as if there
-    /// were a forward declaration.
+    /// Returns an interface of a class. An interface that no file declares counts as announced, as
+    /// if there were a forward declaration.
     fn offered(&mut self, decl: &OfferedDecl) -> Option<Offered> {
         let name = &decl.name;
         self.declare_prelude(&name.name);
@@ -143,7 +143,7 @@ impl Resolver<'_> {
         (bits(attributes, names), Help { text, context: self.number(attributes, "helpcontext") })
     }
 
-    /// Returns the text of an attribute.
+    /// Returns the text of an attribute. `None` without the attribute, and after an error.
     fn text_attribute(&mut self, attributes: &[Attribute], name: &str) -> Option<String> {
         let attribute = find(attributes, name)?;
         let value = attribute.arguments.first().and_then(Option::as_ref).and_then(|value| self.evaluate(value));

@@ -16,7 +16,8 @@ const SIZE_MAX: u32 = 1 << 30;
 const DEPTH_MAX: u32 = 64;
 /// The maximum number of members of a structure. Members of nested structures count each time.
 const WEIGHT_MAX: u32 = 1 << 14;
-/// The maximum number of arrays and pointers in a type, those of typedefs included.
+/// The maximum number of arrays and pointers in a type, including the arrays and pointers of
+/// typedefs.
 const LEVELS_MAX: usize = 32;
 /// The maximum number of base interfaces of an interface.
 pub(super) const BASES_MAX: usize = 64;
@@ -25,20 +26,20 @@ pub(super) const MEMBERS_MAX: usize = 1024;
 /// The maximum number of parameters of a method.
 pub(super) const PARAMETERS_MAX: usize = 250;
 /// The number of members that every file may have, counting all its types and all values that its
-/// methods pass. Each byte of the file permits one more.
+/// methods pass. Each byte of the file permits one further member.
 const FILE_LEAST: usize = 1 << 16;
 /// The maximum number of bytes of text in all constants and default values of a file. A constant
-/// may name another one, so that a few bytes of a file stand for a long text.
+/// may name another constant, so that a few bytes of a file stand for a long text.
 const TEXTS_MAX: usize = 1 << 20;
-/// The number of members that an interface counts as, and again for each of its base interfaces,
-/// because generated code repeats their declarations and conversions.
+/// The number of members as which an interface counts. Each of its base interfaces adds the same
+/// number, because generated code repeats their declarations and conversions.
 const BASE_WEIGHT: usize = 8;
 /// The maximum number of types that all structures and unions of a file lead to, added up.
 const REACH_MAX: usize = 1 << 20;
 
 impl Resolver<'_> {
     /// Checks the measure of a structure or a union against the limits. Returns an empty measure if
-    /// it exceeds them.
+    /// a limit is exceeded.
     pub(super) fn measured(&mut self, found: Option<Measure>, span: Span) -> Measure {
         let refused = match found {
             Some(found) if found.depth > DEPTH_MAX => {
@@ -185,7 +186,8 @@ fn levels(mut ty: &Type) -> usize {
     }
 }
 
-/// Returns the place of the first count with which the sum of the counts exceeds `most`.
+/// Returns the place of the first count with which the sum of the counts exceeds `most`, if there
+/// is one.
 fn first_beyond(most: usize, mut counts: impl Iterator<Item = (usize, Span)>) -> Option<Span> {
     let mut sum = 0_usize;
     counts

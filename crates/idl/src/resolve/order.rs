@@ -1,4 +1,5 @@
-//! The order of interfaces: an interface may extend one that its file declares further below.
+//! The order of interfaces: an interface may extend an interface that its file declares further
+//! below.
 
 use super::prelude::{names, place};
 use super::{Named, Resolver, interface_key};
@@ -36,9 +37,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves an interface, and then those above it that extend it. An interface whose base is
-    /// declared below waits for it, with its methods. The declarations beside the methods count at
-    /// once.
+    /// Resolves an interface, and then the interfaces above it that extend it. An interface whose
+    /// base is declared below waits for the base, with its methods. The declarations beside the
+    /// methods are resolved at once.
     pub(super) fn interface_in_order(&mut self, decl: &InterfaceDecl) {
         if let Some(base) = decl.base.as_ref().filter(|base| decl.items.is_some() && self.is_below(base)) {
             self.interface_id(&decl.name);
@@ -60,8 +61,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves the interfaces whose bases have not been declared, which reports them, and forgets
-    /// the current file.
+    /// Resolves the interfaces whose bases have not been declared, which reports the missing bases,
+    /// and forgets the current file.
     pub(super) fn end_order(&mut self) {
         let order = std::mem::take(&mut self.order);
         let mut left: Vec<InterfaceDecl> = order.waiting.into_values().flatten().collect();
@@ -80,15 +81,15 @@ impl Resolver<'_> {
     }
 
     /// Returns the place where a file declares a name that is not known yet, and whether the use of
-    /// the name is inside of that declaration. `None` if no file declares it.
+    /// the name is inside of that declaration. `None` if no file declares the name.
     pub(super) fn declared_later(&self, name: &str, used: Span) -> Option<(Span, bool)> {
         let item = *self.declarations.get_or_init(|| declarations(self.parsed)).get(name)?;
         let is_around = |whole: Span| whole.file == used.file && whole.start < used.start && used.end < whole.end;
         Some((place(item)?, matches!(item, Item::Typedef(_, spec, _) if is_around(spec.span))))
     }
 
-    /// Whether an interface waits for its base, whose contents the current file declares further
-    /// below. The base of a built-in interface is resolved at once.
+    /// Whether an interface must wait for its base, because the current file declares the contents
+    /// of the base further below. The base of a built-in interface is resolved at once.
     fn is_below(&self, name: &Ident) -> bool {
         let key = match self.types.get(&name.name).map(|known| &known.what) {
             Some(Named::Interface(id)) => interface_key(*id),
@@ -98,7 +99,7 @@ impl Resolver<'_> {
         !self.model.is_prelude(name.span) && self.is_declared_below(&name.name) && !self.defined.contains(&key)
     }
 
-    /// Returns the interfaces that waited for this one.
+    /// Returns the interfaces that waited for this interface.
     fn after(&mut self, decl: &InterfaceDecl) -> Vec<InterfaceDecl> {
         if decl.items.is_none() {
             return Vec::new();

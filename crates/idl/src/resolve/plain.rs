@@ -115,7 +115,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the kind and the type of the result of a method of a `[local]` interface.
+    /// Returns the kind and the type of the result of a method of a `[local]` interface. `None`
+    /// after an error.
     fn returned_here(&mut self, method: &MethodSyntax) -> Option<(Returns, Option<Type>)> {
         let (spec, stars) = &method.returns;
         let ty = self.spec_type(spec, None)?;
@@ -173,7 +174,7 @@ impl Resolver<'_> {
         params.iter().filter(|param| !plain || !is_handle(param)).collect()
     }
 
-    /// Reports a binding handle in a wrong place.
+    /// Reports a binding handle in a wrong place. Returns `None`.
     pub(super) fn stray_handle(&mut self, span: Span) -> Option<Type> {
         let error = Diagnostic::error(
             "stray-handle",
@@ -185,6 +186,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the type of a parameter with `[context_handle]`, and the number of remaining stars.
+    /// `None` after an error.
     pub(super) fn context_handle(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<(Type, u8)> {
         let is_handle = |name: &String| {
             matches!(self.types.get(name).map(|known| &known.what), Some(Named::Type(Type::Base(Base::Context))))

@@ -25,7 +25,8 @@ pub(super) struct Prelude {
     /// All declarations.
     items: Rc<[Item]>,
     unused: HashMap<String, usize>,
-    /// The declarations of such names in the current file that are still to be resolved.
+    /// The current file's declarations of names of the prelude, as long as they are still to be
+    /// resolved.
     own: HashMap<String, Own>,
     /// The places of the file's declarations that were resolved at the use of a name above them.
     early: HashSet<Span>,
@@ -35,7 +36,7 @@ pub(super) struct Prelude {
 #[derive(Clone)]
 struct Own {
     item: Rc<Item>,
-    /// The class of pointers in it, which an interface around it may give.
+    /// The class of pointers in the declaration, which a surrounding interface may set.
     pointer_default: PointerClass,
 }
 
@@ -73,7 +74,7 @@ pub(super) fn names(item: &Item) -> Vec<String> {
     }
 }
 
-/// Returns the place of a declaration's first name.
+/// Returns the place of a declaration's first name. `None` for a declaration without names.
 pub(super) fn place(item: &Item) -> Option<Span> {
     Some(match item {
         Item::Const(_, declarator, _) => declarator.name.span,
@@ -125,7 +126,8 @@ impl Resolver<'_> {
         self.prelude = Prelude::new(items);
     }
 
-    /// Returns the file to import for a built-in type that is not known without an import.
+    /// Returns the file to import for a built-in type that is not known without an import. `None`
+    /// for other names.
     pub(super) fn file_of(&self, name: &str) -> Option<&'static str> {
         static FILES: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
             let all = [("wtypes.idl", TEXT), (automation::FILE, automation::TEXT)];
@@ -137,8 +139,8 @@ impl Resolver<'_> {
         (self.model.prelude.is_none() || file == automation::FILE).then_some(file)
     }
 
-    /// Notes the declarations of a file that have names of the prelude. They take precedence, also
-    /// over uses above them.
+    /// Notes the declarations of a file that have names of the prelude. These declarations take
+    /// precedence, also for uses above them.
     pub(super) fn note_own(&mut self, items: &[Item], pointer_default: PointerClass) {
         for item in items {
             match item {
@@ -203,7 +205,7 @@ impl Resolver<'_> {
         item.clone()
     }
 
-    /// Resolves a declaration in the middle of another one.
+    /// Resolves a declaration in the middle of another declaration.
     fn resolve_apart(&mut self, item: &Item, is_imported: bool, pointer_default: PointerClass) {
         let (owners, declaring) = (take(&mut self.owners), self.declaring.take());
         let (reasons, imported) = (take(&mut self.member_reasons), replace(&mut self.imported, is_imported));

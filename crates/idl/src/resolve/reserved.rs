@@ -9,7 +9,7 @@ impl Resolver<'_> {
     /// Reports an interface with a reserved UUID.
     pub(super) fn check_reserved(&mut self, decl: &InterfaceDecl, uuid: u128) {
         let owner = owner_of(uuid);
-        // Windows' own files declare the interfaces of their names.
+        // Windows' files declare COM's interfaces under COM's names, which is permitted.
         if owner.is_some_and(|owner| owner.strip_prefix("COM's ") == Some(&decl.name.name)) {
             return;
         }

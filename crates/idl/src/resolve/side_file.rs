@@ -47,7 +47,7 @@ pub(crate) fn merge(
     Merging { sources, diagnostics }.file(items, side);
 }
 
-/// Collects the interfaces that a file declares, those in its libraries included.
+/// Collects the interfaces that a file declares, including the interfaces in its libraries.
 fn interfaces<'i>(items: &'i mut [Item], found: &mut Vec<&'i mut InterfaceDecl>) {
     for item in items {
         match item {
@@ -135,7 +135,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Adds attributes to those of a declaration. An attribute that is already there is refused.
+    /// Adds attributes to a declaration. An attribute that is already there is refused.
     fn add(&mut self, to: &mut Vec<Attribute>, attributes: Vec<Attribute>) {
         for attribute in attributes {
             let (name, span) = (&attribute.name.name, attribute.name.span);

@@ -7,8 +7,7 @@ use crate::syntax::ast::Param as ParamSyntax;
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
-/// The maximum number of read arrays that a method may pass by reference, and also the number of
-/// written ones.
+/// The maximum number of read arrays, and of written arrays, that a method may pass by reference.
 const REFERENCES_MAX: usize = 4;
 /// The default room in bytes for the elements that a method lends.
 const LENT_BYTES: u32 = 4096;
@@ -123,7 +122,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the element type of an array that a method may lend.
+/// Returns the element type of an array that a method may lend. `None` for other types.
 fn lent_element(model: &Model, direction: Direction, ty: &Type) -> Option<Type> {
     let Type::Pointer(outer) = ty else { return None };
     let Type::Pointer(inner) = &outer.to else { return None };

@@ -100,7 +100,8 @@ impl Resolver<'_> {
         TypeSpec { kind: TypeKind::Named(own.name.name.clone()), ..spec.clone() }
     }
 
-    /// Records a further name for one of Automation's types. Returns whether the typedef is one.
+    /// Records a further name for an Automation type. Returns whether the typedef gives such a
+    /// name.
     fn memory_typedef(&mut self, spec: &TypeSpec, declarators: &[Declarator]) -> bool {
         if let TypeKind::Named(name) = &spec.kind {
             self.declare_prelude(name);
@@ -118,7 +119,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the reason why no back end can pass values of the typedef to other processes yet,
-    /// with `{name}` for the type's name.
+    /// with `{name}` for the type's name. `None` if back ends can.
     fn transformation(&self, attributes: &[Attribute], spec: &TypeSpec) -> Option<String> {
         let attribute = ["wire_marshal", "transmit_as", "represent_as"].iter().find_map(|name| find(attributes, name));
         match (attribute, &spec.kind) {
@@ -131,9 +132,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a typedef gives the name of another file's handle to the other form of handles: they
-    /// are pointers to void, or integers of a pointer's size. The typedef has no effect then. Warns
-    /// of it.
+    /// Whether a typedef declares a handle of another file again, in the other form of handles: a
+    /// pointer to void instead of an integer of a pointer's size, or the reverse. Such a typedef
+    /// has no effect, and causes a warning.
     fn is_declared_again(&mut self, name: &Ident, ty: &Type) -> bool {
         let Some(known) = self.types.get(&name.name) else { return false };
         let (Named::Type(first), Some(span)) = (&known.what, known.span) else { return false };
@@ -151,13 +152,13 @@ impl Resolver<'_> {
         is_again
     }
 
-    /// Whether a typedef repeats an earlier one.
+    /// Whether a typedef repeats an earlier typedef.
     fn is_same_typedef(&self, name: &Ident, ty: &Type) -> bool {
         self.typedefs.get(&name.name).is_some_and(|at| self.model.typedefs[*at].ty == *ty)
     }
 
     /// Resolves a GUID typedef, which declares the standard type instead of a structure of the
-    /// file's own.
+    /// file's own. `None` after an error.
     fn guid_type(&mut self, spec: &TypeSpec, own: &Declarator) -> Option<Type> {
         let guid = Type::Base(Base::Guid);
         let members = match &spec.kind {
@@ -193,7 +194,7 @@ impl Resolver<'_> {
 /// The reason why integers of a pointer's size are not supported.
 pub(super) const POINTER_SIZED: &str = "is an integer of a pointer's size, which has 32 bits in NDR and 64 in NDR64";
 
-/// Whether a name is a keyword for one of Automation's types, which Windows' files declare.
+/// Whether a name is a keyword for an Automation type. Windows' files declare these types.
 fn is_automation_word(name: &str) -> bool {
     matches!(name, "BSTR" | "VARIANT" | "VARIANTARG" | "SAFEARRAY")
 }

@@ -42,12 +42,14 @@ pub(super) const CLASSES: [&str; 3] = ["ref", "unique", "ptr"];
 pub(super) struct Context<'a> {
     pub(super) variables: &'a [Variable],
     pub(super) of: &'a str,
-    /// Whether the declaration is a parameter of a `[local]` interface, which may point to void.
+    /// Whether the declaration is a parameter of a `[local]` interface. Such a parameter may point
+    /// to void.
     pub(super) local: bool,
 }
 
 impl Resolver<'_> {
-    /// Returns the type of a declaration whose attributes use no other declaration.
+    /// Returns the type of a declaration whose attributes use no other declaration. `None` after an
+    /// error.
     pub(super) fn declared_type(
         &mut self,
         spec: &TypeSpec,
@@ -64,7 +66,7 @@ impl Resolver<'_> {
         )
     }
 
-    /// Returns the type of a declaration.
+    /// Returns the type of a declaration. `None` after an error.
     pub(super) fn full_type(
         &mut self,
         spec: &TypeSpec,
@@ -137,6 +139,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the pointer that a type's name stands for, with the class if the typedef gives it.
+    /// `None` if the name stands for no pointer.
     fn named_pointer(&self, spec: &TypeSpec, ty: &Type) -> Option<NamedPointer> {
         let has_class = match &spec.kind {
             TypeKind::Named(name) => self.classed.contains(name),
@@ -149,7 +152,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the type below the stars and dimensions, and the number of remaining stars. One star
-    /// belongs to an interface pointer.
+    /// belongs to an interface pointer. `None` after an error.
     fn innermost(
         &mut self,
         spec: &TypeSpec,
@@ -193,8 +196,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a type's name stands for a pointer to an object, or to an unknown value that is one,
-    /// so that no star is written.
+    /// Whether a type's name stands for a pointer to an object, or for a pointer to void that may
+    /// lead to an object, so that no star is written.
     fn is_object_pointer(&self, spec: &TypeSpec) -> bool {
         let TypeKind::Named(name) = &spec.kind else { return false };
         self.object_pointers.contains(name) || self.is_void_pointer(name)
@@ -325,7 +328,7 @@ impl Resolver<'_> {
                     return None;
                 }
                 // A conformant array is a pointer to its elements, except at the end of a
-                // structure, where it is the elements.
+                // structure, which contains the elements themselves.
                 let class = if place == Place::Param { PointerClass::Ref } else { self.pointer_default };
                 Some(Type::Pointer(Box::new(Pointer { class, to: element, extent })))
             }
@@ -349,7 +352,7 @@ impl Resolver<'_> {
     }
 
     /// Resolves a type specifier and declares the type that it defines. `name` is for types without
-    /// a tag.
+    /// a tag. `None` after an error.
     pub(super) fn spec_type(&mut self, spec: &TypeSpec, name: Option<&Ident>) -> Option<Type> {
         match &spec.kind {
             TypeKind::Base("handle_t") => self.stray_handle(spec.span),

@@ -15,6 +15,8 @@ use std::collections::HashSet;
 
 impl Resolver<'_> {
     /// Returns the expression that selects the arm of a union without a discriminant of its own.
+    /// `None` for other types, for a parameter of a `[local]` method without the attribute, and
+    /// after an error.
     pub(super) fn switch(
         &mut self,
         attributes: &[Attribute],
@@ -227,7 +229,7 @@ fn tag_value(tag: &Type, value: i64) -> Option<i64> {
     (least..=most).contains(&number).then_some(number as i64)
 }
 
-/// Whether a type is a union, or a pointer chain to one.
+/// Whether a type is a union, or a chain of pointers to a union.
 fn is_union_behind(ty: &Type) -> bool {
     matches!(ty, Type::Union(_)) || matches!(ty, Type::Pointer(pointer) if is_union_behind(&pointer.to))
 }

@@ -14,7 +14,8 @@ pub(super) struct Variable {
 }
 
 impl Resolver<'_> {
-    /// Evaluates a constant expression. Reports an error and returns `None` if it has no value.
+    /// Evaluates a constant expression. Reports an error and returns `None` if the expression has
+    /// no value.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> Option<Value> {
         let expr = &self.without_types(expr)?;
         let outcome = self.constant_value(expr, true);
@@ -22,7 +23,7 @@ impl Resolver<'_> {
         self.check_text_length(&value, expr.span).then_some(value)
     }
 
-    /// Evaluates a constant expression that must be an integer.
+    /// Evaluates a constant expression that must be an integer. `None` after an error.
     pub(super) fn evaluate_int(&mut self, expr: &Expr) -> Option<i64> {
         match self.evaluate(expr)? {
             Value::Int(value) => Some(value),
@@ -34,8 +35,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the value of a constant expression. Overflow and division by zero are no errors in a
-    /// part on which the result does not depend.
+    /// Returns the value of a constant expression. Overflow and division by zero are not errors in
+    /// a part on which the result does not depend.
     fn constant_value(&self, expr: &Expr, is_decisive: bool) -> Result<Value, Box<Diagnostic>> {
         let existing = |value: Option<i64>| {
             let error = || {
@@ -79,12 +80,13 @@ impl Resolver<'_> {
                 }
                 _ => return Err(Box::new(not_integers(condition))),
             },
-            // `without_types` has replaced them.
+            // `without_types` has replaced these expressions.
             ExprKind::Cast(..) | ExprKind::SizeOf(..) => return Err(Box::new(not_integers(expr))),
         })
     }
 
-    /// Returns an expression with the values of its casts and of `sizeof`, which need types.
+    /// Returns an expression with the values of its casts and of `sizeof`, which need types. `None`
+    /// after an error.
     fn without_types(&mut self, expr: &Expr) -> Option<Expr> {
         self.declare_prelude_in(expr);
         self.typeless(expr)
@@ -138,9 +140,9 @@ impl Resolver<'_> {
         self.check_complete(&ty, spec.span).then(|| i64::from(self.model.layout(&ty).0))
     }
 
-    /// Returns the value of a cast. In an expression over parameters or members, a cast to an
-    /// unsigned type keeps the bits of that type, and a cast to a signed type counts as the
-    /// expression.
+    /// Returns the value of a cast. `None` after an error. In an expression over parameters or
+    /// members, a cast to an unsigned type keeps the bits of that type, and a cast to a signed type
+    /// has no effect.
     fn cast(&mut self, spec: &TypeSpec, stars: u8, inner: &Expr) -> Option<Expr> {
         let inner = self.typeless(inner)?;
         let base = match self.spec_type(spec, None)? {
@@ -169,7 +171,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves an expression over parameters or members, as in `size_is(n * 2)`.
+    /// Resolves an expression over parameters or members, as in `size_is(n * 2)`. `None` after an
+    /// error.
     pub(super) fn arith(&mut self, expr: &Expr, variables: &[Variable], of: &str) -> Option<Arith> {
         let expr = &self.without_types(expr)?;
         let outcome = self.arith_value(expr, variables, of);
@@ -215,7 +218,7 @@ impl Resolver<'_> {
                     && [i64::from(u8::MAX), i64::from(u16::MAX), i64::from(u32::MAX)].contains(mask)
                     && operand.base.range().is_some_and(|(least, most)| least >= 0 && most <= i128::from(*mask))
                 {
-                    // The mask of a cast that keeps the value.
+                    // The mask belongs to a cast that keeps the value.
                     return Ok(left);
                 }
                 Arith::Binary(operator.clone(), Box::new(left), Box::new(right))
@@ -250,7 +253,7 @@ fn sizes(attributes: &[Attribute]) -> impl Iterator<Item = &Expr> {
     sizes.flat_map(|one| one.arguments.iter().flatten())
 }
 
-/// Whether an expression or a part of it is as wanted.
+/// Whether `is_wanted` is true for an expression or for a part of it.
 fn has_part(expr: &Expr, is_wanted: &impl Fn(&Expr) -> bool) -> bool {
     let inner = |part: &Expr| has_part(part, is_wanted);
     is_wanted(expr)
@@ -292,7 +295,7 @@ fn masked(inner: &Expr, mask: i64) -> ExprKind {
     ExprKind::Binary("&".to_owned(), Box::new(inner.clone()), Box::new(mask))
 }
 
-/// Returns the value that a variable of the type has after an assignment.
+/// Returns the value that a variable of the type has after `value` was assigned to it.
 fn truncated(value: i64, base: Base) -> i64 {
     match base {
         Base::I8 => i64::from(value as i8),

@@ -54,7 +54,7 @@ pub enum ExprKind {
 pub struct Attribute {
     /// The attribute's name.
     pub name: Ident,
-    /// The attribute's arguments. `None` for an omitted one, as in `size_is(, n)`.
+    /// The attribute's arguments. `None` for an omitted argument, as in `size_is(, n)`.
     pub arguments: Vec<Option<Expr>>,
     /// The text between the parentheses, for attributes whose arguments are not expressions.
     pub raw: String,
@@ -174,7 +174,7 @@ pub struct Declarator {
     pub name: Ident,
     /// The dimensions after the name.
     pub dimensions: Vec<Dimension>,
-    /// Whether the declarator is that of a pointer to a function, as in `(*name)(long)`.
+    /// Whether the declarator declares a pointer to a function, as in `(*name)(long)`.
     pub is_function: bool,
     /// The declarator's place in the source, from the first star to the last bracket.
     pub span: Span,
@@ -290,7 +290,7 @@ pub struct CoclassDecl {
 pub struct OfferedDecl {
     /// The attributes before the interface.
     pub attributes: Vec<Attribute>,
-    /// Whether it is a dispinterface.
+    /// Whether the interface is a dispinterface.
     pub is_dispinterface: bool,
     /// The interface's name.
     pub name: Ident,

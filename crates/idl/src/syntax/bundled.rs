@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 thread_local! {
-    /// The declarations of each built-in file that this thread has parsed, by the file's name, and
-    /// the number of the file in the last compilation, which the places of the declarations
+    /// The declarations of each built-in file that this thread has parsed, by the file's name. They
+    /// come with the file's number in the last compilation, which the places of the declarations
     /// contain. Most compilations of a program give a built-in file the same number.
     static PARSED: RefCell<HashMap<&'static str, ParsedFile>> = RefCell::default();
 }

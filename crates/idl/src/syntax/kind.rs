@@ -97,13 +97,13 @@ pub enum SyntaxKind {
 }
 
 impl SyntaxKind {
-    /// Whether the kind is that of tokens, and not of nodes.
+    /// Whether the kind belongs to tokens, and not to nodes.
     pub fn is_token(self) -> bool {
         self.is_trivia()
             || matches!(self, Self::Ident | Self::Number | Self::Text | Self::Char | Self::Punct | Self::Unknown)
     }
 
-    /// Whether the kind is that of tokens outside the grammar: blanks, comments and preprocessor
+    /// Whether the kind belongs to tokens outside the grammar: blanks, comments and preprocessor
     /// lines.
     pub fn is_trivia(self) -> bool {
         matches!(self, Self::Space | Self::Comment | Self::Directive)
@@ -167,8 +167,8 @@ impl SyntaxKind {
     }
 }
 
-/// A node as the parser records it: a kind, and the range of its tokens among those of the
-/// preprocessor.
+/// A node as the parser records it: a kind, and the range of its tokens among the preprocessor's
+/// tokens.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Noted {
     pub(crate) kind: SyntaxKind,

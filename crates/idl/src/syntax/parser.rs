@@ -1,5 +1,5 @@
-//! The parser: turns tokens into syntax by recursive descent. After an error it continues at the
-//! next declaration.
+//! The parser: turns tokens into syntax by recursive descent. After an error the parser continues
+//! at the next declaration.
 
 mod acf;
 mod attributes;
@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 64;
 /// The maximum number of dimensions, and of stars, in a declaration.
 const LEVELS_MAX: usize = 16;
 
-/// The parser could not continue. An error has been reported.
+/// The outcome of a parser that could not continue. An error has been reported.
 pub(crate) struct Stop;
 
 pub(crate) type Parsed<T> = Result<T, Stop>;
@@ -92,8 +92,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the contents of braces up to the closing one. After an error it continues behind the
-    /// next semicolon.
+    /// Parses the contents of braces up to the closing one. After an error the parser continues
+    /// behind the next semicolon.
     pub(crate) fn body(&mut self, mut part: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
         while !self.eat("}") {
             let before = self.at;
@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
         Ok(Item::Import(files))
     }
 
-    /// Whether a declaration of WinRT follows, and not a type of this name.
+    /// Whether the next word begins a declaration of WinRT. If not, it is the name of a type.
     fn is_winrt(&self) -> bool {
         self.text_at(1).is_some_and(|next| next == "{" || next.starts_with(|c: char| c.is_ascii_alphabetic()))
     }
@@ -474,7 +474,7 @@ impl<'a> Parser<'a> {
     /// Parses the rest of `(*name)(parameters)`. The type of the function is not recorded.
     fn function_pointer(&mut self, start: Span) -> Parsed<Declarator> {
         self.calling_convention();
-        // Without the star it is the function's type.
+        // Without the star, the name stands for the function's type.
         let pointers = u8::from(self.eat("*"));
         self.calling_convention();
         let name = self.ident("the name of a function's type")?;

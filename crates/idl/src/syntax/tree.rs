@@ -1,11 +1,11 @@
 //! The syntax tree: every byte of a file, in the structure that the parser found.
 //!
 //! There is one grammar. While the parser makes the AST, it records each construct as a *node*: a
-//! kind, and the first and last of its tokens among those that the preprocessor produced. Recursive
-//! descent makes these ranges nested or disjoint, so that sorting them yields the tree (see
-//! `build.rs`). The leaves are all tokens of the file, as the lexer found them. Tokens that the
-//! parser never saw (blanks, comments, directives, excluded branches, empty macros) belong to the
-//! innermost node that has tokens on both their sides.
+//! kind, and the first and last of its tokens among the tokens that the preprocessor produced.
+//! Recursive descent makes these ranges nested or disjoint, so that sorting them yields the tree
+//! (see `build.rs`). The leaves are all tokens of the file, as the lexer found them. Tokens that
+//! the parser never saw (blanks, comments, directives, excluded branches, empty macros) belong to
+//! the innermost node that has tokens on both their sides.
 //!
 //! - A node of a kind other than [`SyntaxKind::Error`] was parsed completely: it has the parts that
 //!   the grammar gives it. Its parts may contain errors, each an `Error` node among declarations,
@@ -104,7 +104,7 @@ impl Tree {
         self.root().tokens()
     }
 
-    /// Returns the token that contains a byte of the source.
+    /// Returns the token that contains a byte of the source. `None` behind the end.
     pub fn token_at(&self, offset: usize) -> Option<Token<'_>> {
         let at = self.tokens.partition_point(|token| token.span.end <= offset);
         (at < self.tokens.len()).then_some(Token { tree: self, at })
@@ -222,7 +222,7 @@ impl<'a> Node<'a> {
         self.data().tokens.clone().map(move |at| Token { tree: self.tree, at })
     }
 
-    /// Returns the last token of the node or of its descendants.
+    /// Returns the last token of the node or of its descendants. `None` for an empty file.
     pub fn last_token(self) -> Option<Token<'a>> {
         let tokens = &self.data().tokens;
         (!tokens.is_empty()).then(|| Token { tree: self.tree, at: tokens.end - 1 })
@@ -249,12 +249,12 @@ impl<'a> Token<'a> {
         self.tree.text.get(self.span()).unwrap_or_default()
     }
 
-    /// Returns the previous token of the file.
+    /// Returns the previous token of the file, if there is one.
     pub fn preceding(self) -> Option<Self> {
         Some(Self { tree: self.tree, at: self.at.checked_sub(1)? })
     }
 
-    /// Returns the next token of the file.
+    /// Returns the next token of the file, if there is one.
     pub fn following(self) -> Option<Self> {
         let at = self.at + 1;
         (at < self.tree.tokens.len()).then_some(Self { tree: self.tree, at })
@@ -270,7 +270,7 @@ impl<'a> Token<'a> {
 #[derive(Clone, Debug)]
 pub struct Children<'a> {
     tree: &'a Tree,
-    /// The remaining tokens, those of child nodes included.
+    /// The remaining tokens, including the tokens of child nodes.
     tokens: Range<usize>,
     /// The remaining nodes, descendants included.
     nodes: Range<usize>,

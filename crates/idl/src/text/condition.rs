@@ -2,7 +2,8 @@
 
 use crate::text::lexer::unescaped;
 
-/// Returns the value of a condition's words. `None` if they are no expression, or have no value.
+/// Returns the value of a condition's words. `None` if the words are not an expression, or have no
+/// value.
 pub(crate) fn evaluate(words: &[&str]) -> ConditionValue {
     let mut arithmetic = Arithmetic { words, at: 0, depth: 0 };
     let value = arithmetic.choice()?;
@@ -17,7 +18,7 @@ const OPERATIONS_MAX: usize = 64;
 type ConditionValue = Option<i64>;
 
 /// The integer arithmetic of conditions, by precedence climbing. The functions return `None` for
-/// words that are no expression.
+/// words that are not an expression.
 struct Arithmetic<'a> {
     words: &'a [&'a str],
     at: usize,
@@ -91,7 +92,8 @@ impl<'a> Arithmetic<'a> {
     }
 }
 
-/// Returns the value of a number, or that of a character, which has a sign as in most compilers.
+/// Returns the value of a number or of a character. Characters are signed, as in most compilers.
+/// `None` for other words.
 fn parse_number(text: &str) -> Option<i64> {
     if text.starts_with('\'') {
         let text = unescaped(text);
@@ -107,7 +109,8 @@ fn parse_number(text: &str) -> Option<i64> {
     }
 }
 
-/// Returns the precedence of a binary operator of C. A larger number binds tighter.
+/// Returns the precedence of a binary operator of C. A larger number binds tighter. `None` for
+/// other operators.
 pub(crate) fn precedence(operator: &str) -> Option<u8> {
     Some(match operator {
         "||" => 1,
@@ -124,8 +127,8 @@ pub(crate) fn precedence(operator: &str) -> Option<u8> {
     })
 }
 
-/// Returns the value of `left && right` or `left || right` if `left` alone decides it. `None` if
-/// not.
+/// Returns the value of `left && right` or `left || right` if `left` alone decides it. Otherwise
+/// `None`.
 pub(crate) fn decided(operator: &str, left: i64) -> Option<i64> {
     match operator {
         "&&" if left == 0 => Some(0),

@@ -7,8 +7,8 @@ use annotate_snippets::{Group, Level, Renderer};
 use excerpt::Excerpt;
 use std::fmt;
 
-/// The maximum number of findings of one kind that are shown. Later ones mostly follow from the
-/// first.
+/// The maximum number of findings of one kind that are shown. Later findings mostly follow from the
+/// first ones.
 pub(crate) const DIAGNOSTICS_MAX: usize = 100;
 
 /// The severity of a finding.
@@ -115,8 +115,8 @@ impl Diagnostic {
 /// The findings of a compilation that failed, with the sources that they point into.
 #[derive(Debug)]
 pub struct Failure {
-    /// The findings, in the order of the source. If there are too many, the last one gives the
-    /// number of the omitted ones.
+    /// The findings, in the order of the source. If there are too many, the last finding gives the
+    /// number of the omitted findings.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that the findings point into.
     pub sources: Sources,
@@ -129,8 +129,8 @@ impl Failure {
     }
 }
 
-/// Limits a list of findings to [`DIAGNOSTICS_MAX`], and appends one that gives the number of the
-/// omitted ones.
+/// Limits a list of findings to [`DIAGNOSTICS_MAX`], and appends a finding that gives the number of
+/// the omitted findings.
 pub(crate) fn first_of(mut diagnostics: Vec<Diagnostic>, what: &str) -> Vec<Diagnostic> {
     let more = diagnostics.len().saturating_sub(DIAGNOSTICS_MAX);
     if more > 0 {

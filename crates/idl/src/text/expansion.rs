@@ -1,6 +1,6 @@
 //! The replacement of macros by their definitions, in the order of C (ISO/IEC 9899:2011, 6.10.3):
 //! arguments first, then the replacement together with what follows it. A macro's name that comes
-//! from its own replacement is a name.
+//! from its own replacement is not replaced again.
 
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::{Token, TokenKind};
@@ -14,11 +14,11 @@ use std::rc::Rc;
 /// The maximum depth of nested replacements, and of nested arguments.
 const DEPTH_MAX: usize = 64;
 /// The number of words that the macros of any file may produce in all. Each byte of the file
-/// permits one more.
+/// permits one further word.
 const REPLACED_LEAST: usize = 500_000;
-/// The number of hidden macros of a word that count as one word more.
+/// The number of hidden macros of a word that count as a further word.
 const HIDDEN_COUNT: usize = 8;
-/// The number of bytes of a word that count as one word more.
+/// The number of bytes of a word that count as a further word.
 const WORD_LENGTH: usize = 32;
 
 /// The state of the replacement of a file's macros.
@@ -66,8 +66,8 @@ impl<'a> Expansion<'a> {
         self.is_over
     }
 
-    /// Adds a token of the file, or the replacement of the macro that it names or whose use it
-    /// completes.
+    /// Adds a token of the file, or the replacement of the macro that the token names or whose use
+    /// the token completes.
     pub(crate) fn add(&mut self, files: &mut Files<'_>, token: Token, is_spaced: bool, out: &mut Vec<Token>) {
         let is_plain = token.kind != TokenKind::Ident || !self.macros.contains_key(files.sources.text(token.span));
         if is_plain && self.call.is_none() {
@@ -83,13 +83,15 @@ impl<'a> Expansion<'a> {
         out.extend(words.into_iter().map(|word| word.token));
     }
 
-    /// Ends a macro's use that is not complete: the name of a macro without arguments is a name.
+    /// Ends a macro's use that is not complete: without arguments, the name of a macro with
+    /// parameters stands for itself.
     pub(crate) fn end_call(&mut self, files: &mut Files<'_>, out: &mut Vec<Token>) {
         let call = self.call.take();
         out.extend(self.name_of(files, call).map(|word| word.token));
     }
 
-    /// Returns the name of a macro's use without arguments.
+    /// Returns the name of a macro with parameters if no argument list has begun: the name then
+    /// stands for itself. Reports an argument list that does not end.
     fn name_of(&self, files: &mut Files<'_>, call: Option<Call>) -> Option<Word> {
         let call = call.filter(|_| !self.is_over)?;
         if call.is_open() {
@@ -143,14 +145,14 @@ impl<'a> Expansion<'a> {
         pending.extend(made.words.into_iter().rev());
     }
 
-    /// Returns the macro that a word names.
+    /// Returns the macro that a word names, unless the macro is hidden from the word.
     fn named(&self, files: &Files<'_>, word: &Word) -> Option<Rc<Macro>> {
         let name = (word.token.kind == TokenKind::Ident).then(|| files.sources.text(word.token.span))?;
         self.macros.get(name).filter(|of| !is_hidden(&word.hidden, of)).cloned()
     }
 
-    /// Returns the words that replace a macro's use, from which the macro and others are hidden.
-    /// Reports an error and returns `None` if there are none.
+    /// Returns the words that replace a macro's use, from which the macro and `others` are hidden.
+    /// Reports an error and returns `None` if the use is faulty or exceeds a limit.
     fn replacement(
         &mut self,
         files: &mut Files<'_>,
@@ -212,7 +214,7 @@ impl<'a> Expansion<'a> {
         Some(made)
     }
 
-    /// Returns an argument with its macros replaced.
+    /// Returns an argument with its macros replaced. `None` if a limit is exceeded.
     fn argument(&mut self, files: &mut Files<'_>, argument: &[Word]) -> Option<Vec<Word>> {
         if self.nesting >= DEPTH_MAX {
             self.too_deep(files);
@@ -231,7 +233,8 @@ impl<'a> Expansion<'a> {
         (!self.is_over).then_some(out)
     }
 
-    /// Counts words of a replacement. `None` if the macros of the file may not produce them.
+    /// Counts words of a replacement. `None` if the macros of the file may not produce so many
+    /// words.
     fn count(&mut self, files: &mut Files<'_>, words: usize) -> Option<()> {
         self.replaced = self.replaced.saturating_add(words);
         if self.replaced > self.replaced_max && !self.is_over {

@@ -19,7 +19,7 @@ pub enum TokenKind {
     Char,
     /// One to three characters of punctuation.
     Punct,
-    /// A UUID. Only the parser, which knows where one is expected, makes this kind.
+    /// A UUID. Only the parser, which knows where a UUID is expected, makes this kind.
     Uuid,
     /// Blanks and line ends.
     Space,
@@ -88,7 +88,7 @@ impl Lexer<'_> {
             self.at += rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
             TokenKind::Space
         } else if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") {
-            // As in C, the line continues on the next one.
+            // As in C, the line continues on the next line.
             self.at += 1;
             TokenKind::Space
         } else if rest.starts_with("//") {

@@ -123,7 +123,7 @@ fn parameters<'s, 'w>(
 /// The macros whose replacement a word comes from: the word does not name them again, as in C.
 pub(crate) type Hidden = Option<Rc<Hide>>;
 
-/// A macro whose replacement a word comes from, and the others.
+/// A macro whose replacement a word comes from, and the other such macros.
 #[derive(Debug)]
 pub(crate) struct Hide {
     of: Rc<Macro>,
@@ -132,7 +132,7 @@ pub(crate) struct Hide {
     pub(crate) count: usize,
 }
 
-/// Adds a macro to those that are hidden.
+/// Adds a macro to the hidden macros.
 pub(crate) fn hide(of: &Rc<Macro>, others: &Hidden) -> Hidden {
     let count = 1 + others.as_ref().map_or(0, |others| others.count);
     Some(Rc::new(Hide { of: Rc::clone(of), others: others.clone(), count }))
@@ -154,7 +154,7 @@ fn is_same(one: &Hidden, other: &Hidden) -> bool {
     }
 }
 
-/// Returns the macros that are hidden from both.
+/// Returns the macros that are hidden from both words.
 pub(crate) fn hidden_from_both(one: &Hidden, other: &Hidden) -> Hidden {
     if is_same(one, other) {
         return one.clone();
@@ -162,7 +162,7 @@ pub(crate) fn hidden_from_both(one: &Hidden, other: &Hidden) -> Hidden {
     each(one).filter(|of| is_hidden(other, of)).fold(None, |found, of| hide(of, &found))
 }
 
-/// Returns the macros that are hidden from either.
+/// Returns the macros that are hidden from either word.
 fn all(one: &Hidden, other: &Hidden) -> Hidden {
     if one.is_none() || is_same(one, other) {
         return other.clone();
@@ -195,7 +195,8 @@ pub(crate) enum Step {
     Open,
     /// The word, a parenthesis, ends the arguments.
     Complete(Word),
-    /// No arguments follow: the macro's name is a name, and the word is not part of the use.
+    /// No arguments follow: the macro's name stands for itself, and the word is not part of the
+    /// use.
     Name(Word),
 }
 
@@ -241,7 +242,7 @@ pub(crate) struct Replacement {
 }
 
 impl Replacement {
-    /// Returns a replacement without words, before which white space stands or not.
+    /// Returns a replacement without words. `is_spaced` says whether white space stands before it.
     pub(crate) fn new(is_spaced: bool) -> Self {
         Self { words: Vec::new(), is_spaced, operand: 0 }
     }
@@ -304,7 +305,8 @@ pub(crate) fn quoted(files: &mut Files<'_>, argument: &[Word], place: Span) -> V
     tokens.into_iter().map(|token| Word { token, is_spaced: false, hidden: None }).collect()
 }
 
-/// Returns the tokens of a text that stands in no file. Errors about them are reported at a place.
+/// Returns the tokens of a text that stands in no file. Errors about the tokens are reported at
+/// `place`.
 fn made(files: &mut Files<'_>, text: &str, place: Span) -> Vec<Token> {
     let Some(made) = files.sources.made(text, place) else { return Vec::new() };
     let mut tokens = lex(text, made.file, &mut Vec::new());

@@ -35,7 +35,7 @@ pub(crate) enum FileDirective {
 }
 
 /// The macros that are defined before a file is read. Conditions test the versions of MIDL and of
-/// widl, and whether GUID is declared, which is a built-in type.
+/// widl, and whether the type GUID, which is built in, has been declared.
 pub(crate) const PREDEFINED: [(&str, i64); 3] = [("__midl", 801), ("__WIDL__", 0x800), ("GUID_DEFINED", 1)];
 
 struct Condition {
@@ -96,7 +96,8 @@ impl<'a> Preprocessor<'a> {
         self.expansion.is_over()
     }
 
-    /// Processes a token.
+    /// Processes a token. Returns the directive that the file reader has to execute, if the token
+    /// is one.
     pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
         self.expansion.permit((token.span.end - token.span.start) as usize);
         match token.kind {
@@ -121,7 +122,7 @@ impl<'a> Preprocessor<'a> {
         std::mem::replace(&mut self.outer, self.conditions.len())
     }
 
-    /// Ends a file. Its conditions must be closed, and those of the including file continue.
+    /// Ends a file. Its conditions must be closed. The conditions of the including file continue.
     pub(crate) fn end_file(&mut self, files: &mut Files<'_>, outer: usize) {
         self.expansion.end_call(files, &mut self.tokens);
         if let Some(open) = self.own().last() {

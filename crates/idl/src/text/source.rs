@@ -14,12 +14,13 @@ pub struct Span {
     pub file: FileId,
     /// The first byte.
     pub start: u32,
-    /// The byte behind the last.
+    /// The byte behind the last one.
     pub end: u32,
 }
 
 impl Span {
-    /// Returns the span from the start of this span to the end of another.
+    /// Returns the span from the start of this span to the end of another. Returns this span if the
+    /// other span is in another file or ends before this one starts.
     pub fn to(self, other: Self) -> Self {
         if self.file == other.file && other.end > self.start { Self { end: other.end, ..self } } else { self }
     }
@@ -81,7 +82,7 @@ impl Sources {
         Some(FileId(id))
     }
 
-    /// Adds a text that stands in no file, and that was made for a place in one. `None` if there
+    /// Adds a text that stands in no file, and that was made for a place in a file. `None` if there
     /// are too many files, or too much text.
     pub(crate) fn made(&mut self, text: &str, place: Span) -> Option<Span> {
         let place = self.use_of(place);
@@ -110,7 +111,7 @@ impl Sources {
         }
     }
 
-    /// Makes a file an imported one.
+    /// Marks a file as imported.
     pub(crate) fn import(&mut self, id: FileId) {
         self.files[usize::from(id.0)].role = Role::Idl;
     }
@@ -125,7 +126,7 @@ impl Sources {
         &self.files
     }
 
-    /// Returns the file with this path.
+    /// Returns the file with this path, if there is one.
     pub(crate) fn find(&self, path: &Path) -> Option<FileId> {
         let at = self.files.iter().position(|file| file.path == path)?;
         Some(FileId(at as u16))

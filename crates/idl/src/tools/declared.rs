@@ -1,4 +1,4 @@
-//! The structures, unions and enumerations of a model, and those that its methods use.
+//! The structures, unions and enumerations of a model, and the types that its methods use.
 
 use crate::model::{About, DispMembers, EnumId, Method, Model, Param, StructId, Type, UnionId};
 use crate::text::source::Span;

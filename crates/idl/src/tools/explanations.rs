@@ -16,7 +16,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Returns the examples: a wrong one, and the same without the mistake.
+    /// Returns the examples: a text with the mistake, and the same text without it.
     pub fn examples(&self) -> impl Iterator<Item = &'static str> {
         self.text.split("```").skip(1).step_by(2).map(|block| block.strip_prefix("c\n").unwrap_or(block))
     }
@@ -36,7 +36,7 @@ pub fn codes() -> impl Iterator<Item = &'static str> {
     explanations().map(|known| known.code).chain(tools)
 }
 
-/// Returns the explanation of a code as text.
+/// Returns the explanation of a code as text. `None` for an unknown code.
 pub fn explain(code: &str) -> Option<String> {
     let compiler = explanations().find(|known| known.code == code).map(|known| known.text.to_owned());
     let of = |what: &str, why: &str, remedy: &str| format!("{what}\n\nConsequence: {why}.\n\nRemedy: {remedy}.");

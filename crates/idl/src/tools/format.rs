@@ -1,8 +1,8 @@
 //! Formatting of IDL files: the same tokens and comments, with the project's white space.
 //!
 //! Only blanks and line ends change. A file with syntax errors is refused, and the tokens of the
-//! result are compared with those of the source before it is returned. Branches that a condition
-//! excludes, and preprocessor lines, stay as they are.
+//! result are compared with the tokens of the source before the result is returned. Branches that a
+//! condition excludes, and preprocessor lines, stay as they are.
 
 mod builder;
 mod printer;
@@ -17,7 +17,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// The syntax errors of the text.
+/// The syntax errors of the text, or `not-formatted` if the tokens of the result would differ.
 pub fn format(path: &Path, text: &str) -> Result<String, Failure> {
     let (mark, rest) = match text.strip_prefix('\u{feff}') {
         Some(rest) => ("\u{feff}", rest),

@@ -737,7 +737,8 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(call_receipt(plain) == RPC_E_SERVERFAULT);
     tampering.side = NEITHER;
     server_room = 1024;
-    /* Frames for a required string: in one the string is null, in the other its slot is invalid. */
+    /* Frames for a required string: in the first the string is null, in the second its slot is
+     * invalid. */
     const uint64_t without[5] = {0, 0, 40, 0, 18};
     const uint64_t strange[6] = {41, 0, 48, 0, 0, 18};
     unsigned char slot[OBVIA_INLINE_MAX];

@@ -20,7 +20,7 @@ const FILES: [&str; 9] = [
     "examples/pfs/pfs.idl",
 ];
 
-/// Words, each of which may replace another one of its row.
+/// Words, each of which may replace another word of its row.
 const WORDS: [&[&str]; 8] = [
     &["long", "short", "hyper", "float", "byte", "unsigned long", "wchar_t"],
     &["in", "out", "in, out"],
@@ -35,7 +35,8 @@ const WORDS: [&[&str]; 8] = [
 /// A quick run tests one of this many changes. All changes take minutes.
 const STEP: usize = 29;
 
-/// Returns changed texts: without a token, twice with it, or with another in its place.
+/// Returns changed texts: without a token, with the token twice, or with another token in its
+/// place.
 fn changed(text: &str) -> Vec<String> {
     let (tree, _) = parse(text);
     let mut made = Vec::new();
@@ -63,7 +64,7 @@ fn changed(text: &str) -> Vec<String> {
     made
 }
 
-/// Whether an interface of the old file is there unchanged.
+/// Whether an interface of the old file is unchanged in the new file.
 fn is_unchanged(old: &Compilation, found: &Interface, new: &Compilation) -> bool {
     let text = |of: &Compilation, found: &Interface| {
         let at = of.model.interfaces.iter().position(|other| other.name == found.name).expect("in the model");

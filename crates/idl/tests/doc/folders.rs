@@ -39,7 +39,7 @@ fn files_of_others_are_not_touched() {
     let message = foreign(&folder);
     assert!(message.contains("index.html") && message.contains("empty folder"), "{message}");
     assert_eq!(std::fs::read_to_string(folder.join("index.html")).unwrap(), "mine");
-    // A file that somebody has put beside the pages is not the tool's.
+    // A file that somebody has put beside the pages does not belong to the tool.
     std::fs::remove_file(folder.join("index.html")).unwrap();
     write(&[page("index.html", "1")], &folder).unwrap();
     std::fs::write(folder.join("notes.txt"), "mine").unwrap();
@@ -65,7 +65,7 @@ fn a_later_run_replaces_the_files_of_one_that_failed() {
     assert!(matches!(write(&failing, &folder), Err(WriteError::Unwritable { .. })));
     write(&[page("index.html", "2")], &folder).unwrap();
     assert!(matches!(write(&failing, &folder), Err(WriteError::Unwritable { .. })));
-    // A run that is interrupted while it writes the marker leaves the beginning of the next one.
+    // A run that is interrupted while it writes the marker leaves the beginning of the next marker.
     std::fs::write(folder.join(".obvia-idl-doc.new"), "Made by").unwrap();
     write(&[page("index.html", "3")], &folder).unwrap();
     assert_eq!(names(&folder), ["index.html"]);
@@ -73,7 +73,7 @@ fn a_later_run_replaces_the_files_of_one_that_failed() {
     std::fs::create_dir(&first).unwrap();
     std::fs::write(first.join(".obvia-idl-doc.new"), "").unwrap();
     write(&[page("index.html", "1")], &first).unwrap();
-    // A marker that cannot be written leaves the earlier one.
+    // A marker that cannot be written leaves the earlier marker.
     std::fs::create_dir(first.join(".obvia-idl-doc.new")).unwrap();
     write(&[page("index.html", "2")], &first).unwrap_err();
     std::fs::remove_dir(first.join(".obvia-idl-doc.new")).unwrap();

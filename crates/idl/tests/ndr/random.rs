@@ -80,8 +80,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Chooses the members that a structure's expressions read. `None` if they contradict an
-    /// earlier choice.
+    /// Chooses valid values for the members that a structure's expressions read.
     fn settle(&mut self, base: usize, shape: &Shape) {
         for part in shape.parts {
             match &part.what {

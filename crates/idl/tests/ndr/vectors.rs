@@ -91,7 +91,8 @@ fn fixed_size_arrays_can_be_passed_in_part() {
         let stub = interface.encode("Name", Part::Request, format, &none, &frame).unwrap();
         assert_eq!(interface.decode("Name", Part::Request, format, &none, &stub).unwrap(), frame, "{format:?}");
     }
-    // The outer parameter pointer has no referent identifier. Its target is a pointer that has one.
+    // The outer parameter pointer has no referent identifier. Its target is a pointer that has a
+    // referent identifier.
     let frame = b"\x10\0\0\0\0\0\0\0\x10\0\0\0\x01\0\0\0\x07\0\0\0\0\0\0\0";
     let stub = interface.encode("Get", Part::Reply, FORMATS[0], &none, frame).unwrap();
     assert_eq!(stub, b"\0\0\x02\0\x07\0\0\0\0\0\0\0");

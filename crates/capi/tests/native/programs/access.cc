@@ -38,7 +38,7 @@ void say(const char *line)
     std::fflush(stdout);
 }
 
-// A token that counts its copies, and so those of the rule that contains it.
+// A token that counts its copies, and thus the copies of the rule that contains the token.
 struct Token {
     explicit Token(std::atomic<int> &count) : count_(count) { ++count_; }
     Token(const Token &other) : count_(other.count_) { ++count_; }

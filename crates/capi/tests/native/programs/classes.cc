@@ -1,5 +1,5 @@
-// Classes. `classes serve [BINDING]` registers some, prints its binding, and ends when it is idle;
-// `classes make [SERVER]` creates objects of them.
+// Classes. `classes serve [BINDING]` registers classes, prints its binding, and ends when it is
+// idle; `classes make [SERVER]` creates objects of these classes.
 #include "specialised_values.hpp"
 
 #include <atomic>

@@ -7,7 +7,7 @@
 //     program call        calls it from several threads, and prints "ok"
 //
 // libobvia is not instrumented, so its synchronization of objects between threads is not visible.
-// All objects are therefore created before it has a thread, and kept until the end.
+// All objects are therefore created before libobvia has a thread, and kept until the end.
 #include "races.h"
 
 #include <obvia.hpp>
@@ -148,8 +148,9 @@ private:
     std::atomic<int64_t> told_{0};
 };
 
-// Orders the accesses to the memory of a closed connection before those to a later connection's
-// memory, which may have the same addresses: the sanitizer does not see that libobvia unmaps memory.
+// Orders the accesses to the memory of a closed connection before the accesses to the memory of a
+// later connection, which may be at the same addresses: the sanitizer does not see that libobvia
+// unmaps memory.
 void follow_closed_connections()
 {
     static std::mutex closing;
@@ -195,7 +196,7 @@ void one_turn(const object &races, const members &own, const obvia::span<int32_t
     obvia::check(races->Make(turn, member.put()));
     obvia::check(member->Get(&number));
     CHECK(number == turn);
-    // An object of the server, and one of this process, which is called back.
+    // An object of the server, and an object of this process, which is called back.
     obvia::check(races->Ask(member.get(), &number));
     CHECK(number == turn);
     obvia::check(races->Ask(own[static_cast<std::size_t>(turn) + 1].get(), &number));
@@ -203,8 +204,8 @@ void one_turn(const object &races, const members &own, const obvia::span<int32_t
     obvia::check(races->Tell(1));
 }
 
-// Makes the connections in both directions, by arguments that need no memory beside that of the
-// connections.
+// Makes the connections in both directions, by arguments that need no memory beside the
+// connections' own.
 void reach(const object &races, const members &own)
 {
     int64_t sum = 0;
@@ -224,11 +225,11 @@ void meet(std::atomic<int32_t> &missing)
 
 // Several threads share a proxy and memory.
 //
-// The sanitizer does not notice that memory which a connection no longer uses becomes another
-// connection's. So all connections exist before the first of them exchanges its memory for a larger
-// one; they do so one after another, and Add() orders the server's threads meanwhile; no thread ends,
-// with its connections, before all are done; and the server keeps an object of this process, since it
-// closes its connections to a process of whose objects it has none.
+// The sanitizer does not notice that memory which a connection no longer uses becomes the memory of
+// another connection. So all connections exist before the first of them exchanges its memory for a
+// larger one; the connections do so one after another, while Add() orders the server's threads; no
+// thread ends, with its connections, before all are done; and the server keeps an object of this
+// process, since it closes its connections to a process if it has no object of that process.
 void call()
 {
     const members own_members = make_members();

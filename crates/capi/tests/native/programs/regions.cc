@@ -319,8 +319,8 @@ void methods_lend(const object &regions)
     }
 }
 
-// Requests of Sum by reference, as a hostile client writes them. Its opnum follows the last
-// method's.
+// Requests of Sum by reference, as a hostile client writes them. Its opnum follows the opnum of the
+// last method.
 void hostile_references_are_refused(const object &regions)
 {
     const uint16_t opnum = 12;

@@ -130,7 +130,7 @@ void methods_of_this_process_that_throw_return_nothing()
     Link_free(list, 1);
 }
 
-// Callers get the text of an exception that is no obvia::error only if the program says so.
+// Callers get the text of an exception other than obvia::error only if the program says so.
 void texts_of_exceptions_are_told_where_the_program_says_so(const obvia::com_ptr<ISound> &sound)
 {
     Link *list = nullptr;
@@ -143,7 +143,7 @@ void texts_of_exceptions_are_told_where_the_program_says_so(const obvia::com_ptr
 }
 
 // A pointer that is returned beside an IID has the interface of that IID, even if the method
-// returns a pointer to another one.
+// returns a pointer to another interface.
 void pointers_beside_an_iid_are_of_its_interface(const obvia::com_ptr<ISound> &sound)
 {
     ISecond *second = nullptr;

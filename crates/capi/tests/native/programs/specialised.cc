@@ -1,6 +1,6 @@
-// Objects that are called over virtual interfaces. `specialised serve` exports one from a process
-// that listens only on TCP, and prints the binding; `specialised call BINDING` calls it, and prints
-// the protocol sequences of the calls.
+// Objects that are called over virtual interfaces. `specialised serve` exports such an object from
+// a process that listens only on TCP, and prints the binding; `specialised call BINDING` calls it,
+// and prints the protocol sequences of the calls.
 #include "specialised_values.hpp"
 
 #include <obvia.hpp>

@@ -11,15 +11,15 @@ use crate::model::Transfer;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
 
-/// Returns the arrays that are passed by reference. Each comes with the index, in generated code,
-/// of its hand: the cache of the region that was used last, which is tried first.
+/// Returns the arrays that are passed by reference. Each array comes with the index of its region
+/// cache in generated code. The cache holds the region that was used last, which is tried first.
 pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, String)> {
     plan.references().map(|(param, array, is_written)| {
         (param, if is_written { format!("OBVIA_REGION_CACHES + {array}") } else { array.to_string() })
     })
 }
 
-/// Converts the addresses of arrays to references.
+/// Writes the conversion of the addresses of arrays to references.
 pub(super) fn convert_addresses(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
     for (param, region) in references(plan) {
         let reference = local(plan, param, "reference");
@@ -29,8 +29,8 @@ pub(super) fn convert_addresses(out: &mut Writer, context: &Context<'_>, plan: &
     }
 }
 
-/// Writes the proxy's function for a call whose arrays are in other regions than those in the
-/// region caches, or in no region.
+/// Writes the proxy's function for a call with arrays that are in regions outside of the region
+/// caches, or in no region.
 pub(super) fn write_other_regions(
     out: &mut Writer,
     context: &Context<'_>,
@@ -58,7 +58,7 @@ pub(super) fn write_other_regions(
     out.line("");
 }
 
-/// Checks the numbers of used elements in the results.
+/// Writes the check of the numbers of used elements in the results.
 pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { size, length: Some(length), .. } = &param.passing else { continue };
@@ -69,8 +69,8 @@ pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the stub's function for a call whose arrays are in other regions of the caller than those
-/// in the region caches.
+/// Writes the stub's function for a call with arrays that are in regions of the caller outside of
+/// the region caches.
 pub(super) fn write_region_selection(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, true);
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.made(plan, SELECT_REGIONS)));
@@ -98,7 +98,7 @@ pub(super) fn counts_references(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) ->
 }
 
 impl Stub<'_> {
-    /// Resolves the reference to an array.
+    /// Writes the conversion of the reference to an array to an address.
     pub(super) fn resolve(&self, out: &mut Writer, param: &ParamPlan<'_>, region: &str) {
         let Passing::Reference { element, size, is_written, .. } = &param.passing else { return };
         let (model, name) = (self.context.model, binding(&param.param.code));
@@ -116,7 +116,7 @@ impl Stub<'_> {
         ));
     }
 
-    /// Checks the numbers of used elements that the method returned.
+    /// Writes the check of the numbers of used elements that the method returned.
     pub(super) fn check_used(&self, out: &mut Writer) {
         for param in &self.plan.params {
             let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };

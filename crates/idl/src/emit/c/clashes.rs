@@ -148,7 +148,8 @@ fn owner(model: &Model, id: InterfaceId) -> Owner<'_> {
 }
 
 /// Returns the owner of the names that are generated for a method. The names for an inherited
-/// method are generated again for this interface, so their place is that of the interface.
+/// method are generated again for this interface, so their place in the source is the interface's
+/// place.
 fn owner_of<'m>(model: &'m Model, id: InterfaceId, method: &'m Method) -> Owner<'m> {
     let found = &model.interfaces[id.0];
     let is_own = found.methods.iter().any(|own| std::ptr::eq(own, method));

@@ -61,7 +61,7 @@ pub(super) struct Array<'p, 'a> {
 }
 
 impl Array<'_, '_> {
-    /// Returns the type number of a string.
+    /// Returns the type number of a string. `None` for an array.
     pub(super) fn text_kind(&self) -> Option<u32> {
         match self.element {
             Type::Base(base) if self.size.is_none() => Some(text_kind(*base)),
@@ -90,7 +90,8 @@ pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Arr
     plan.ordered(request).into_iter().filter_map(of).collect()
 }
 
-/// Returns the type of the value that a block holds for a parameter.
+/// Returns the type of the value that a block holds for a parameter. `None` if the value is
+/// elsewhere.
 pub(super) fn block_type<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
     match &param.passing {
         Passing::Value(ty) | Passing::RefPointer(ty) => Some(ty),

@@ -1,4 +1,5 @@
-//! The imports of a file: the headers that its header includes, and imported files that have none.
+//! The imports of a file: the headers that its header includes, and the imported files without a
+//! header.
 //!
 //! The back end makes no header for a file with a part that it does not support. Another file may
 //! import that file, and use its interfaces in methods that are called within one process, since an
@@ -15,10 +16,10 @@ use std::path::Path;
 
 /// A declaration of one file that a declaration of another file needs.
 struct Need<'m> {
-    /// The declaration that needs the other one.
+    /// The place of the declaration that needs the other declaration.
     span: Span,
     imported: bool,
-    /// The name and the place of the other one.
+    /// The name and the place of the other declaration.
     name: &'m str,
     other: Span,
 }
@@ -28,7 +29,7 @@ pub(super) struct Imports<'m> {
     pub(super) proxies: Proxies,
     sources: &'m Sources,
     needs: Vec<Need<'m>>,
-    /// The refused files, each with an error in it.
+    /// The refused files, each with one of its errors.
     refused: HashMap<FileId, Diagnostic>,
 }
 

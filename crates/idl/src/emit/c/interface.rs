@@ -30,7 +30,8 @@ pub(super) fn module(out: &mut Writer, model: &Model, imports: &Imports<'_>) {
     out.line("");
 }
 
-/// Lets several files of a program define an object that belongs to a built-in interface.
+/// Declares an object that belongs to a built-in interface as weak, so that several files of a
+/// program may define it.
 pub(super) fn weaken(out: &mut Writer, model: &Model, found: &Interface, object: &str) {
     if model.is_prelude(found.span) {
         out.line(format!("extern {object} __attribute__((weak));"));

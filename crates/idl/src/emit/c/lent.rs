@@ -9,7 +9,7 @@ use super::values::refuse;
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
 
-/// Checks that the reply has as many elements as the results say.
+/// Writes the check that the reply has as many elements as the results say.
 pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Some(lent) = plan.lent() else { return };
     let Passing::Lent { element, size, .. } = &lent.passing else { return };
@@ -24,7 +24,7 @@ pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     refuse(out, &format!("obvia_length(reply) != {end} + {used} * sizeof({element})"), &invalid);
 }
 
-/// Gives the lent elements to the caller.
+/// Writes the statement that gives the lent elements to the caller.
 pub(super) fn take(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { element, .. } = &lent.passing else { return };
     let from = place(context, element, false, "results", &block_end(&context.block(plan, false)));
@@ -45,7 +45,7 @@ pub(super) fn refill(out: &mut Writer, stub: &Stub<'_>, lent: &ParamPlan<'_>) {
 }
 
 impl Stub<'_> {
-    /// Checks that the reply has room for the lent elements.
+    /// Writes the check that the reply has room for the lent elements.
     pub(super) fn room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let length = self.lent_length(lent);
         refuse(
@@ -62,9 +62,9 @@ impl Stub<'_> {
         format!("{end} + {room} * sizeof({})", type_name(self.context.model, element))
     }
 
-    /// Declares the method's pointer to the room for the lent elements. The pointer is in one
-    /// structure with the pointer to the call, which is rarely needed and thus occupies no
-    /// register.
+    /// Declares the method's pointer to the room for the lent elements. One structure contains this
+    /// pointer and the pointer to the call: the call is rarely needed, and its pointer thus
+    /// occupies no register.
     pub(super) fn show_room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, .. } = &lent.passing else { return };
         let array = pointer_to(self.context.model, element, "array");
@@ -74,7 +74,8 @@ impl Stub<'_> {
         out.line(format!("struct {{ {array}; obvia_call *call; }} {name} = {{{here}, call}};"));
     }
 
-    /// Answers with the lent elements. Elements outside the reply are copied into it.
+    /// Writes the answer with the lent elements. Elements outside of the reply are copied into the
+    /// reply.
     pub(super) fn lent_answer(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, size, room } = &lent.passing else { return };
         let (name, used) = (binding(&lent.param.code), local(self.plan, lent, "used"));

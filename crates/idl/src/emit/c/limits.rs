@@ -7,7 +7,7 @@ use crate::plan::in_place;
 ///
 /// # Errors
 ///
-/// The part of the type that they cannot describe.
+/// The part of the type that tables cannot describe.
 pub(super) fn parameter(model: &Model, param: &Param) -> Result<(), &'static str> {
     match in_place(model, param) {
         // The parameter's attributes give the discriminant.
@@ -35,8 +35,8 @@ fn check_members(model: &Model, ty: &Type) -> Result<(), &'static str> {
         Type::Struct(id) => {
             let found = &model.structs[id.0];
             let open = found.conformant.as_ref().map(|(element, ..)| element);
-            // A conformant array is also a member of type void, which takes no space and needs no
-            // check.
+            // The list of members contains the conformant array a second time, as a member of type
+            // void, which needs no check.
             let mut members = found.fields.iter().filter(|field| open.is_none() || field.ty != Type::Void);
             open.map_or(Ok(()), |element| check_without_discriminant(model, element))?;
             members.try_for_each(|field| member(model, field))

@@ -1,9 +1,9 @@
-//! Macros of compilers, of the standard headers, of those of POSIX that most programs include, and
-//! of libobvia.
+//! Macros of compilers, of the standard headers, of the POSIX headers that most programs include,
+//! and of libobvia.
 
 use crate::emit::Words;
 
-/// Whether a name is one that no declaration may have, because a macro has it and macros apply
+/// Whether a name belongs to a macro. No declaration may have such a name, because macros apply
 /// everywhere.
 pub(super) fn is_macro(name: &str) -> bool {
     // The numbers of system calls, which C++'s headers define.

@@ -30,10 +30,11 @@ const TAKEN: [&str; 17] = [
     "prepared", "selected", "memcpy", "memset", "free",
 ];
 
-/// The namespaces of C++'s headers, and the function of every program.
+/// The namespaces of C++'s headers, and `main`.
 const GLOBAL: [&str; 3] = ["std", "obvia", "main"];
 
-/// Returns a valid identifier for C and C++, which also differs from names that are in use.
+/// Returns a valid identifier for C and C++, which also differs from the names for which `is_meant`
+/// is true.
 pub(super) fn distinct(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     let is_runtimes = |stem: &str| stem.starts_with("obvia_") || stem.starts_with("OBVIA_");
     let is_keyword = |stem: &str| is_runtimes(stem) || KEYWORDS.contains(stem) || is_macro(stem);
@@ -45,8 +46,8 @@ pub(super) fn ident(name: &str) -> String {
     distinct(name, |_| false)
 }
 
-/// Returns the name of a type, which no variable of a generated function hides, and which is not
-/// that of a namespace or of `main`.
+/// Returns the name of a type. The name differs from the variables of generated functions, from
+/// namespaces and `main`, and from the names of libraries.
 pub(super) fn type_ident(name: &str) -> String {
     let is_hidden = |stem: &str| TAKEN.contains(&stem) || ["arguments", "count", "first", "implements"].contains(&stem);
     distinct(name, |stem| is_hidden(stem) || GLOBAL.contains(&stem) || LIBRARY.contains(stem))
@@ -118,7 +119,7 @@ pub fn is_name(text: &str) -> bool {
     crate::text::lexer::is_name(text) && ident(text) == text
 }
 
-/// Returns a parameter's name in a declaration, which differs from the object's.
+/// Returns a parameter's name in a declaration. The name differs from `self`, the object.
 pub(super) fn declared(name: &str) -> String {
     distinct(name, |stem| stem == "self")
 }

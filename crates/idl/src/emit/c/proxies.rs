@@ -1,5 +1,5 @@
-//! The interfaces that have proxies. The code of each file contains those of the built-in
-//! interfaces that its own interfaces with proxies extend.
+//! The interfaces that have proxies. The code of a file contains the proxies of its own interfaces,
+//! and of the built-in interfaces that these extend.
 
 use crate::compile::Compilation;
 use crate::model::{Interface, InterfaceId, Model};
@@ -34,7 +34,8 @@ impl Proxies {
         Self { files, built_in }
     }
 
-    /// Whether the methods of an interface can pass objects of another one to other processes.
+    /// Whether the methods of an interface can pass objects of another interface to other
+    /// processes.
     pub(super) fn has(&self, model: &Model, of: InterfaceId, other: InterfaceId) -> bool {
         self.are_in(model, self.files[of.0], other)
     }
@@ -50,8 +51,8 @@ impl Proxies {
     }
 }
 
-/// Returns the file whose header has a declaration. This is the declaration's own file, or, if that
-/// file is included as text, the file that includes it, which was read before.
+/// Returns the file whose header has a declaration. This is the declaration's own file. For a file
+/// that is included as text it is the file that includes it, which was read before.
 pub(super) fn importing(sources: &Sources, span: Span) -> FileId {
     let is_included = |id: &FileId| sources.file(*id).role == Role::Included;
     (0..=span.file.0).rev().map(FileId).find(|id| !is_included(id)).unwrap_or(span.file)

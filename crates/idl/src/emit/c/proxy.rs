@@ -117,7 +117,8 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
     length
 }
 
-/// Counts a string's characters with the final zero. A null string has the count 0.
+/// Writes the code that counts a string's characters with the final zero. A null string has the
+/// count 0.
 fn text_count(out: &mut Writer, context: &Context<'_>, array: &Array<'_, '_>, name: &str, too_many: &[String]) {
     let text = binding(&array.param.param.code);
     let bits = 8 * context.model.layout(array.element).0;
@@ -150,7 +151,7 @@ fn put_array(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, arr
     }
 }
 
-/// Checks the results, then stores them for the caller.
+/// Writes the code that checks the results, and then stores them for the caller.
 fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = plan.ordered(false);
     let refusal = leave("obvia_refusal(reply)");
@@ -197,7 +198,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Copies a result that has to be checked, and checks it.
+/// Writes the code that copies a result that has to be checked, and checks the copy.
 fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let Some(ty) = block_type(param) else { return };
     let model = context.model;
@@ -218,7 +219,8 @@ fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     range(out, param, ty, &value, &invalid);
 }
 
-/// Checks that the arrays of the reply are in their places, and that nothing follows them.
+/// Writes the check that the arrays of the reply are in their places, and that nothing follows
+/// them.
 fn find_arrays<'p>(
     out: &mut Writer,
     context: &Context<'_>,
@@ -261,8 +263,8 @@ fn find_arrays<'p>(
     found
 }
 
-/// Copies the arrays of the reply to the caller's arrays, and checks them there. Copies strings to
-/// memory that the caller frees.
+/// Writes the code that copies the arrays of the reply to the caller's arrays, and checks them
+/// there. Strings are copied to memory that the caller frees.
 fn copy_arrays(
     out: &mut Writer,
     context: &Context<'_>,

@@ -230,7 +230,7 @@ fn draw_field(out: &mut Writer, model: &Model, tested: &TestedMethod<'_>, field:
     }
 }
 
-/// Returns the field of a parameter's argument or result.
+/// Returns the field of a parameter's argument or result, if there is one.
 fn field<'t>(tested: &'t TestedMethod<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
     let name = field_name(param, is_result);
     tested.fields.iter().find(|field| field.name == name && field.is_result == is_result)

@@ -69,7 +69,7 @@ impl Stub<'_> {
         self.plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)))
     }
 
-    /// Declares the results of a method that allocates some.
+    /// Declares the results of a method that allocates results.
     fn begin_late(&self, out: &mut Writer) {
         for param in self.plan.ordered(false) {
             self.begin_result(out, param);
@@ -107,7 +107,7 @@ impl Stub<'_> {
         (local(self.plan, array.param, at), local(self.plan, array.param, count), array.element)
     }
 
-    /// Checks the request and loads the arguments.
+    /// Writes the code that checks the request and loads the arguments.
     fn request(&self, out: &mut Writer) {
         let plan = self.plan;
         if plan.ordered(true).is_empty() {
@@ -158,7 +158,7 @@ impl Stub<'_> {
         }
     }
 
-    /// Reads the length of a string, which only its header gives.
+    /// Writes the code that reads the length of a string, which only the string's header gives.
     fn count_text(&self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): &Named<'_>) {
         let Some(kind) = array.text_kind() else { return };
         let name = binding(&array.param.param.code);
@@ -170,7 +170,7 @@ impl Stub<'_> {
         refuse(out, &format!("{none}{count} == UINT64_MAX"), &self.bad());
     }
 
-    /// Loads an argument once, and checks it.
+    /// Writes the code that loads an argument once, and checks the loaded value.
     fn load(&self, out: &mut Writer, param: &ParamPlan<'_>) {
         let Some(ty) = block_type(param) else { return };
         let model = self.context.model;
@@ -193,7 +193,8 @@ impl Stub<'_> {
         range(out, param, ty, &name, &self.bad());
     }
 
-    /// Allocates the reply, and copies the values that the method changes in place into it.
+    /// Writes the code that allocates the reply, and copies the values that the method changes in
+    /// place into the reply.
     fn reply(&self, out: &mut Writer) {
         let plan = self.plan;
         if plan.ordered(false).is_empty() {
@@ -272,8 +273,9 @@ impl Stub<'_> {
         }
     }
 
-    /// Places an array in the reply, unless the array may move after the method has returned. An
-    /// array from the request is copied there, where only this process can write.
+    /// Writes the code that places an array in the reply, unless the array may move after the
+    /// method has returned. An array from the request is copied to the reply, where only this
+    /// process can write.
     fn begin_array(&self, out: &mut Writer, array: &Array<'_, '_>, may_move: bool) {
         let (to, count, element) = self.named(array, "to", "count");
         let model = self.context.model;
@@ -292,7 +294,7 @@ impl Stub<'_> {
         }
     }
 
-    /// Copies arrays to private memory, or allocates room for them there.
+    /// Writes the code that copies arrays to private memory, or allocates room for them there.
     fn private_arrays(&mut self, out: &mut Writer) {
         let plan = self.plan;
         let model = self.context.model;
@@ -320,8 +322,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Copies a string to private memory, so that the caller cannot change its length during the
-    /// call. Short strings are copied to the stack.
+    /// Writes the code that copies a string to private memory, so that the caller cannot change its
+    /// length during the call. Short strings are copied to the stack.
     fn take_text(&mut self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): Named<'_>, own: String) {
         let model = self.context.model;
         let small = local(self.plan, array.param, "small");
@@ -370,7 +372,7 @@ impl Stub<'_> {
         if is_array || matches!(param.passing, Passing::Value(_)) { place } else { format!("&{place}") }
     }
 
-    /// Writes the results that are not in the reply yet, and answers.
+    /// Writes the code that stores the results that are not in the reply yet, and answers.
     fn answer(&self, out: &mut Writer) {
         let behind = arrays(self.plan, false);
         if let Some(lent) = self.plan.lent() {
@@ -404,7 +406,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Allocates the reply, whose length is now known, and moves allocated data there.
+    /// Writes the code that allocates the reply, whose length is known after the method has
+    /// returned, and moves allocated data there.
     fn allocated_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         let model = self.context.model;
         let free = behind.iter().map(|array| format!("free({});", local(self.plan, array.param, "own")));

@@ -1,5 +1,5 @@
-//! Methods that tables describe. The proxy gives the library the addresses of its arguments. A
-//! function calls the method with such addresses.
+//! Methods that tables describe. The proxy gives the library the addresses of its arguments. In the
+//! stub, a function calls the method with such addresses.
 
 use super::context::{Context, layout_table};
 use super::names::{binding, method as method_name, parameter, parameters};
@@ -35,7 +35,7 @@ pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
     })
 }
 
-/// Returns the reason why a parameter is not supported. `None` if it is.
+/// Returns the reason why a parameter is not supported. `None` for a supported parameter.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
     let is_place = is_place(model, param);
     if let (Type::Pointer(pointer), false, true) = (&param.param.ty, is_place, param.param.direction.is_out()) {

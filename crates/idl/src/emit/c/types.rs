@@ -8,7 +8,7 @@ use crate::text::source::Span;
 use crate::text::writer::Writer;
 use std::collections::BTreeSet;
 
-/// Writes the constants, which are no macros: a macro would change every header that is included
+/// Writes the constants, which are not macros: a macro would change every header that is included
 /// later.
 ///
 /// In C++ constants have their declared types, and internal linkage: a linker must not take one for
@@ -34,7 +34,7 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
 }
 
 fn is_struct_written(model: &Model, id: StructId) -> bool {
-    // libobvia's headers do not have Automation's types. Methods with such structures are refused.
+    // libobvia's headers do not have Automation types. Methods with such structures are refused.
     let is_automation = || model.unsupported.get(&Type::Struct(id)) == Some(&AUTOMATION_MEMBER);
     if model.is_prelude(model.structs[id.0].span) && is_automation() {
         return false;
@@ -46,14 +46,14 @@ fn is_union_written(model: &Model, id: UnionId) -> bool {
     is_written(model, model.unions[id.0].imported, model.unions[id.0].span)
 }
 
-/// Whether the header declares a type or a constant: one of the file's own, or a base type that the
-/// compiler has built in.
+/// Whether the header declares a type or a constant. The header has the declarations of the file,
+/// and the base types that are built into the compiler.
 fn is_written(model: &Model, imported: bool, span: Span) -> bool {
     !imported || model.is_prelude(span)
 }
 
-/// Writes a declaration. A base type may stand in several headers of a program, of which the first
-/// one counts.
+/// Writes a declaration. Several headers of a program may declare the same base type; the first
+/// declaration counts.
 pub(super) fn once(out: &mut Writer, model: &Model, name: &str, span: Span, write: impl FnOnce(&mut Writer)) {
     let is_shared = model.is_prelude(span);
     if is_shared {
@@ -152,7 +152,7 @@ fn enumeration(out: &mut Writer, model: &Model, found: &Enum) {
     out.line("");
 }
 
-/// Writes structures and unions, each after those that it contains by value.
+/// Writes structures and unions, each after the types that it contains by value.
 pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     let structs = (0..model.structs.len()).map(StructId).filter(|id| is_struct_written(model, *id));
     let unions = (0..model.unions.len()).map(UnionId).filter(|id| is_union_written(model, *id));
@@ -174,7 +174,7 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     }
 }
 
-/// Writes the typedefs, except those that repeat a type's own name.
+/// Writes the typedefs, except typedefs that repeat a type's own name.
 pub(super) fn typedefs(out: &mut Writer, model: &Model) {
     let declare = |one: &Typedef| {
         let text = declare(model, &one.ty, &type_ident(&one.name));
@@ -252,7 +252,7 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
         out.line(format!("OBVIA_HAS_SIZE({name}, {size});"));
     }
     for (at, field) in found.fields.iter().enumerate() {
-        // The last offset is that of the conformant array's elements.
+        // The last offset belongs to the conformant array's elements.
         let is_array = is_open && at + 1 == found.fields.len();
         let offset = if is_array { offsets.last() } else { offsets.get(at) };
         out.line(format!("OBVIA_LIES_AT({name}, {}, {});", ident(&field.name), offset.copied().unwrap_or(0)));

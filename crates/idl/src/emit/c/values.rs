@@ -142,8 +142,8 @@ fn store_name(name: &str) -> String {
     format!("{name}{STORE}")
 }
 
-/// The types for which the functions above have been written. A function comes after those that it
-/// calls.
+/// The types whose check and store functions have been written to the output. A function comes
+/// after the functions that it calls.
 #[derive(Default)]
 pub(super) struct Functions {
     enums: BTreeSet<EnumId>,
@@ -253,7 +253,7 @@ fn structure_store(out: &mut Writer, model: &Model, id: StructId) {
     out.line("");
 }
 
-/// Checks the limits of arguments, which the server would refuse too.
+/// Writes the checks of the arguments' limits, which the server would check, too.
 pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
         let name = binding(&param.param.code);

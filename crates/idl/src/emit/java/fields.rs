@@ -17,7 +17,7 @@ pub(super) struct Members<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) id: StructId,
     pub(super) found: &'a Struct,
-    /// The members. A conformant array is one of them.
+    /// The members, including a conformant array.
     pub(super) fields: Cow<'a, [Field]>,
     pub(super) name: &'a str,
     pub(super) names: Vec<String>,
@@ -30,8 +30,8 @@ impl<'a> Members<'a> {
         let names = members_of(found.fields.iter().map(|field| field.name.as_str()));
         let (mut offsets, ..) = context.model.offsets(found);
         if found.conformant.is_some() {
-            // The conformant array's offset is the last one. The void field with the array's name
-            // has the offset before, which is removed.
+            // The last offset belongs to the conformant array. The offset before it belongs to the
+            // void field with the array's name, and is removed.
             offsets.remove(found.fields.len() - 1);
         }
         let name = context.types.class(&Type::Struct(id));
@@ -43,7 +43,8 @@ impl<'a> Members<'a> {
         self.found.conformant.is_some() && at + 1 == self.fields.len()
     }
 
-    /// Returns the members that users see, without those that only give the lengths of arrays.
+    /// Returns the members that users see, without the members that only give the lengths of
+    /// arrays.
     pub(super) fn seen(&self) -> impl Iterator<Item = (usize, &Field, &str)> {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| !self.is_elided(*at));
         fields.map(|(at, field)| (at, field, self.names[at].as_str()))
@@ -95,7 +96,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Returns the value of a member of the structure that is written.
+    /// Returns the expression for a member's value in a structure that is written.
     pub(super) fn written(&self, at: usize) -> String {
         if !self.is_elided(at) {
             return format!("of.{}()", self.names[at]);

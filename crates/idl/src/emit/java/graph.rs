@@ -187,7 +187,8 @@ pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
     out.line("}");
 }
 
-/// Returns the type and the value of a parameter in a checked frame.
+/// Returns the type and the value of a parameter in a checked frame. `None` for a parameter that is
+/// not read.
 fn value(
     out: &mut Writer,
     method: &Method<'_>,
@@ -239,7 +240,8 @@ fn value(
     })
 }
 
-/// Returns the discriminant of a parameter that is a union. It is in the frame or known outside it.
+/// Returns the discriminant of a parameter that is a union. The discriminant is in the frame, or is
+/// known outside of the frame.
 fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, request: bool) -> String {
     let place = |index: usize| {
         let param = &method.plan.params[index];

@@ -203,7 +203,8 @@ pub(super) fn graph_type(context: &Context<'_>, ty: &Type) -> String {
     }
 }
 
-/// Returns the description of an object's interface. `iid` returns it for an IID in another member.
+/// Returns the description of an object's interface. `iid` returns the description for an IID that
+/// another member holds.
 pub(super) fn object_info(context: &Context<'_>, object: &Object, iid: impl Fn(&Operand) -> String) -> String {
     match object {
         Object::Known(id) => format!("{}Info.INFO", context.types.interface(*id)),
@@ -346,7 +347,7 @@ pub(super) fn write(
 }
 
 /// Returns the expression that reads a union from a checked frame, in place or as a copy. `which`
-/// is its discriminant.
+/// is the union's discriminant.
 pub(super) fn union(context: &Context<'_>, ty: &Type, reader: &str, place: &str, which: &str) -> String {
     let function = if reader == "frame" { "view" } else { "build" };
     format!("{}Type.{function}({reader}, {place}, {which})", java(context, ty))

@@ -102,7 +102,7 @@ impl<'a> Method<'a> {
         &self.stems[self.index(param)]
     }
 
-    /// Returns the type of a parameter. `None` for one that is not passed.
+    /// Returns the type of a parameter. `None` for a parameter that is not passed.
     pub(super) fn argument(&self, param: &ParamPlan<'_>) -> Option<String> {
         if param.counts {
             return None;
@@ -208,8 +208,8 @@ impl<'a> Method<'a> {
         format!("{} {}({})", self.returns(), self.name, params.join(", "))
     }
 
-    /// Returns the variable of a result. For a parameter that travels both ways it differs from the
-    /// argument's.
+    /// Returns the variable of a result. For a parameter that travels both ways, this variable
+    /// differs from the argument's variable.
     pub(super) fn came(&self, at: usize) -> &str {
         if self.plan.params[at].param.direction == Direction::InOut { &self.came[at] } else { &self.given[at] }
     }
@@ -240,7 +240,8 @@ impl<'a> Method<'a> {
         })?
     }
 
-    /// Returns the first array that implies this count, so that the count is not passed.
+    /// Returns the first array that implies this count, if there is one: the count is then not
+    /// passed.
     pub(super) fn elided_by(&self, at: usize) -> Option<usize> {
         self.arrays_counted_by(at).next()
     }
@@ -257,12 +258,13 @@ impl<'a> Method<'a> {
         found.map(|(array, _)| array).filter(move |_| self.plan.params[at].counts)
     }
 
-    /// Returns the size of an array of structures.
+    /// Returns the size of an array of structures. `None` for other parameters.
     fn graph_size<'p>(&self, param: &ParamPlan<'p>) -> Option<&'p Arith> {
         self.graph_counts(param).map(|(size, _)| size)
     }
 
-    /// Returns the size of an array of structures, and its length if that differs.
+    /// Returns the size of an array of structures, and its length if the length differs. `None` for
+    /// other parameters.
     pub(super) fn graph_counts<'p>(&self, param: &ParamPlan<'p>) -> Option<(&'p Arith, Option<&'p Arith>)> {
         match seen(self.context.model, in_place(self.context.model, param.param)) {
             Ok(Seen::Array { size, length, .. }) => Some((size, length)),

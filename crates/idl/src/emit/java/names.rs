@@ -144,7 +144,7 @@ const TYPES: [&str; 52] = [
 
 /// Whether a dotted name is a valid name of a package.
 pub fn is_package(text: &str) -> bool {
-    // The virtual machine reserves the package `java` and those in it.
+    // The virtual machine reserves the package `java` and its subpackages.
     text.split('.').next() != Some("java")
         && text.split('.').all(|part| crate::text::lexer::is_name(part) && !KEYWORDS.contains(&part))
 }

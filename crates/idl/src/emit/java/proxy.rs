@@ -76,7 +76,7 @@ fn refer(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// Writes checks of the arguments' limits, which the server would refuse too.
+/// Writes the checks of the arguments' limits, which the server would check, too.
 fn checks(out: &mut Writer, method: &Method<'_>) {
     for (at, param) in method.plan.params.iter().enumerate() {
         let (name, stem) = (&method.given[at], method.stem(param));

@@ -1,4 +1,4 @@
-//! The declarations that this back end omits, and those that it does not support.
+//! The declarations that this back end omits, and the declarations that it does not support.
 
 use super::arithmetic::is_narrow;
 use super::fields::fields;
@@ -9,7 +9,8 @@ use crate::Diagnostic;
 use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, unsupported};
 
-/// Returns a warning with the reason why an interface is omitted. `None` if it is not.
+/// Returns a warning with the reason why an interface is omitted. `None` if the interface is not
+/// omitted.
 pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
     let found = &model.interfaces[id.0];
     let why = if found.local {
@@ -77,7 +78,8 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     }
 }
 
-/// Returns the reason why a parameter with pointers is not supported. `None` if it is.
+/// Returns the reason why a parameter with pointers is not supported. `None` for a supported
+/// parameter.
 fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) -> Option<&'static str> {
     let ty = in_place(model, param.param);
     let found = match seen(model, ty) {
@@ -131,13 +133,14 @@ fn pointed_to(model: &Model, ty: &Type) -> Option<&'static str> {
 }
 
 /// Returns the reason why a structure or a union, or a type that it leads to, is not supported.
+/// `None` for a supported type.
 pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
     let refused = model.known.java.get_or_init(|| model.refusals(|ty| refusal_of_members(model, ty)));
     refused.get(model.innermost(ty)).copied()
 }
 
 /// Returns the reason why a structure or a union itself is not supported, without the types that it
-/// leads to.
+/// leads to. `None` for a supported type.
 fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
     if model.opaque.contains_key(ty) {
         return Some("a type that no call can carry");
@@ -164,7 +167,7 @@ fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
     objects.or(of_members)
 }
 
-/// Returns the reason why an expression cannot select a union's arm.
+/// Returns the reason why an expression cannot select a union's arm. `None` if the expression can.
 fn refuse_switch(model: &Model, id: UnionId, switch: Option<&Arith>) -> Option<&'static str> {
     let tag = &model.unions[id.0].tag;
     match switch {

@@ -38,7 +38,7 @@ impl Arm<'_> {
 /// A function that returns the arguments for an arm's record.
 type Made<'a> = &'a dyn Fn(&Arm<'_>) -> Vec<String>;
 
-/// Returns the offset of the union after its discriminant.
+/// Returns the offset of the union's arms, which follow the discriminant.
 fn body(model: &Model, union: &Union) -> u32 {
     round_up(model.layout(&union.tag).0, model.union_body(union).1)
 }
@@ -154,7 +154,7 @@ fn record(
     out.line("");
 }
 
-/// Writes the check that the discriminant in an arm's record is one of the arm's.
+/// Writes the check that the discriminant in an arm's record selects this arm.
 fn which_check(out: &mut Writer, union: &Union, arm: &Arm<'_>, arms: &[Arm<'_>]) {
     let others: Vec<i64> = arms.iter().flat_map(|arm| arm.cases).copied().collect();
     if is_wide(&union.tag) {

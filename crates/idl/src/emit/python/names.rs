@@ -26,12 +26,12 @@ pub fn value_name(name: &str) -> String {
     if name == "mro" || name.starts_with('_') { format!("{name}_") } else { name.to_owned() }
 }
 
-/// Whether a name can be that of a result, of several: a named tuple has no other names.
+/// Whether a name is permitted for one of several results, which form a named tuple.
 pub(super) fn is_result_name(name: &str) -> bool {
     !name.starts_with('_') && !is_keyword(name)
 }
 
-/// Whether a name is one of Python's keywords, which is no name of an attribute.
+/// Whether a name is one of Python's keywords, which cannot name attributes.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name) || ["None", "True", "False"].contains(&name)
 }

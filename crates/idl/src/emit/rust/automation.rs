@@ -1,4 +1,4 @@
-//! Automation's types: their form for users and in vtables, and their conversion by proxies and
+//! Automation types: their form for users and in vtables, and their conversion by proxies and
 //! stubs.
 
 use super::context::Context;
@@ -44,7 +44,7 @@ pub(super) fn result(memory: Memory, param: &ParamPlan<'_>) -> Option<String> {
     (param.param.direction == Direction::Out).then(|| name(memory).to_owned())
 }
 
-/// Returns the expression that converts a user's argument to the vtable's.
+/// Returns the expression that converts an argument from the user's form to the vtable's form.
 pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     match param.param.direction {
@@ -54,8 +54,8 @@ pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Returns the expression that converts the vtable's argument to the trait method's. `None` for
-/// results, and if there is nothing to convert.
+/// Returns the expression that converts an argument from the vtable's form to the form of the
+/// trait's method. `None` for results, and if there is nothing to convert.
 pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.code);
     match param.param.direction {
@@ -66,7 +66,8 @@ pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
     }
 }
 
-/// Clears the results at the start of a proxy, so that they are empty if the call fails.
+/// Writes the code that clears the results at the start of a proxy, so that they are empty if the
+/// call fails.
 pub(super) fn clear(out: &mut Writer, params: &[ParamPlan<'_>]) {
     for param in params.iter().filter(|param| memory(param).is_some() && param.param.direction == Direction::Out) {
         out.line("// SAFETY: by COM's rules, the caller's pointer is writable.");
@@ -100,7 +101,7 @@ pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
     out.line(format!("unsafe {{ *{name} = {raw}_value }};"));
 }
 
-/// Frees the data that travelled for a result.
+/// Writes the statement that frees the data that travelled for a result.
 pub(super) fn free(out: &mut Writer, context: &Context<'_>, types: &str, param: &ParamPlan<'_>) {
     let Type::Pointer(pointer) = in_place(context.model, param.param) else { return };
     let (raw, kind) = (&param.param.code, context.kind(&pointer.to) - KIND_FIRST);
@@ -129,8 +130,8 @@ pub(super) fn method_argument(param: &ParamPlan<'_>, memory: Memory) -> String {
     }
 }
 
-/// Writes the conversion of a result into the reply. If it fails, `failing` frees the results that
-/// are there already.
+/// Writes the conversion of a result into the reply. If the conversion fails, `failing` frees the
+/// results that are already in the reply.
 pub(super) fn respond(out: &mut Writer, param: &ParamPlan<'_>, failing: &str) {
     let (raw, at) = (&param.param.code, param.reply.unwrap_or(0));
     out.line(format!("match obvia::rt::wire_result(result, &{raw}_value) {{"));

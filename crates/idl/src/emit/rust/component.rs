@@ -9,8 +9,8 @@ use crate::emit::sample::{self, COUNT, HANDLE, POINTERS, Reason, SHARED, enumera
 use crate::model::{Base, Direction, InterfaceId, Model, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
 
-/// Returns an interface's methods: their declarations for an object in Rust, and calls of them. The
-/// interface must be one that [`emit`](super::emit()) supports.
+/// Returns an interface's methods: their declarations for an object in Rust, and calls of them.
+/// [`emit`](super::emit()) must support the interface.
 pub fn component(model: &Model, id: InterfaceId) -> Component {
     let interfaces = model.lineage(id).into_iter().map(|id| {
         let found = &model.interfaces[id.0];

@@ -86,7 +86,7 @@ pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> 
     }
 }
 
-/// Returns the expression that converts a user's argument to the vtable's.
+/// Returns the expression that converts an argument from the user's form to the vtable's form.
 pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     let (name, raw) = (binding(&param.code), &param.code);
     let inout = param.direction == Direction::InOut;
@@ -172,7 +172,8 @@ pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Stri
     }
 }
 
-/// Stores the room that the caller has for a parameter, since the method may change the count.
+/// Writes the code that stores the room that the caller has for a parameter, since the method may
+/// change the count.
 pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     if let Some(Form::Filled { size, .. }) = form_of(model, param) {
         let count = size_text(plan, &size, Side::Abi);
@@ -183,7 +184,8 @@ pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
     }
 }
 
-/// Returns the expression that converts the vtable's argument to the trait method's.
+/// Returns the expression that converts an argument from the vtable's form to the form of the
+/// trait's method. `None` for results.
 pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Option<String> {
     let name = binding(&param.code);
     let inout = param.direction == Direction::InOut;
@@ -319,7 +321,7 @@ pub(super) enum Elements {
 }
 
 /// Returns the number of elements of a result that the method allocates or writes to the caller's
-/// memory.
+/// memory. `None` for other parameters.
 pub(super) fn elements_of_result(model: &Model, param: &Param) -> Option<Elements> {
     Some(match form_of(model, param)? {
         Form::ReturnedSlice { size, .. } => Elements::Counted(size),
@@ -342,7 +344,8 @@ fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId
 }
 
 /// Whether a parameter is a union in the caller's memory. Such a union is read before other
-/// parameters are borrowed, and written after them, because one of them holds its discriminant.
+/// parameters are borrowed, and written after them, because another parameter holds the
+/// discriminant.
 pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
     param.passing == Passing::Graph && matches!(form_of(model, param.param), Some(Form::PlacedUnion(_)))
 }

@@ -218,7 +218,7 @@ fn check_members(model: &Model, ty: &Type) -> Result<(), Refusal> {
         Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),
         Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
         Type::Union(id) => {
-            // Full pointers can be set, which makes the lifetime of a type that contains them
+            // Full pointers can be set, so the lifetime of a type that contains full pointers is
             // invariant.
             if model.has_full_pointers(ty) {
                 return Err(FULL_UNION);

@@ -31,8 +31,8 @@ pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
     block(out, context, plan, "REQUEST", |_| true);
     let outer = block(out, context, plan, "REPLY", |_| true);
     if changes(context.model, plan) {
-        // Tables of the arguments that the method must not free, and of those that it may have
-        // freed.
+        // Tables of the arguments that the method must not free, and of the arguments that it may
+        // have freed.
         let kept =
             |param: &ParamPlan<'_>| param.param.direction == Direction::In || automation::memory(param).is_some();
         block(out, context, plan, "KEPT", kept);
@@ -256,8 +256,8 @@ fn argument(model: &Model, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Returns the reason why a method's parameters cannot form a structure although each one is
-/// supported by itself.
+/// Returns the reason why a parameter cannot be in a structure of the method's parameters although
+/// it is supported by itself. `None` if it can.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<form::Refusal> {
     let is_behind = !plan.reads_blocks_alone(model, param);
     is_behind.then_some("an array or union whose size or discriminant is behind a pointer that may be null")

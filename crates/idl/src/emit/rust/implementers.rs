@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const SHARED: &str = "Send + Sync + 'static";
 
 /// Returns the type of a parameter as methods get it. A lent array is an argument of the method,
-/// and not a result.
+/// and not a result. `None` for parameters that methods do not get.
 fn method_argument(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
     match &param.passing {
         Passing::Lent { element, .. } => Some(format!("&mut obvia::Lending<'_, {}>", value(model, element))),
@@ -109,8 +109,8 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("");
 }
 
-/// Writes the function in the vtable of an implementation, which converts pointers to the trait's
-/// arguments.
+/// Writes the function in the vtable of an implementation. The function converts pointers to the
+/// arguments of the trait's method.
 fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Context { model, name, .. } = context;
     let ((params, result), method) = (signature(model, plan), ident(&plan.method.name));
@@ -209,7 +209,8 @@ fn local(param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Returns the expression that converts the vtable's argument to the trait method's.
+/// Returns the expression that converts an argument from the vtable's form to the form of the
+/// trait's method. `None` for results, and if there is nothing to convert.
 fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.code);
     let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
@@ -242,8 +243,8 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
 }
 
 /// Writes checks of the returned arrays' lengths, against one another and against the lengths that
-/// the method returns. They run before any result is given to the caller. Then writes the counts
-/// that are implied by the arrays.
+/// the method returns. The checks run before any result is given to the caller. Behind the checks,
+/// writes the counts that the arrays imply.
 fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&ParamPlan<'_>]) {
     let mut counted: BTreeMap<usize, String> = BTreeMap::new();
     for param in values {

@@ -245,7 +245,8 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("Ok({})", tuple(&values)));
 }
 
-/// Writes a count that arrays imply: the first array's length, which the others must share.
+/// Writes a count that arrays imply: the length of the first array, which the other arrays must
+/// have, too.
 fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, name: &str) {
     let mut arrays = plan.params.iter().filter_map(|param| match &param.passing {
         Passing::Array { size, .. } => counted_by(size, at).then(|| format!("{}.len()", binding(&param.param.code))),
@@ -259,7 +260,7 @@ fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, n
     }
 }
 
-/// Returns the expression that converts a user's argument to the vtable's.
+/// Returns the expression that converts an argument from the user's form to the vtable's form.
 fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     let inwards = param.param.direction.is_in();

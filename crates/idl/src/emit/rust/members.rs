@@ -1,4 +1,4 @@
-//! Members of structures: their names in constructors, and the sizes of arrays by them.
+//! Members of structures: their names in constructors, and the sizes of arrays that they give.
 
 use super::expression::arith_text;
 use super::names::{ident, is_item};

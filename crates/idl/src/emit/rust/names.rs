@@ -51,8 +51,8 @@ const BOUND: [&str; 20] = [
     "status", "tag", "text", "union", "used", "value", "wire",
 ];
 
-/// Returns a valid identifier for Rust after a type's path, which also differs from names that are
-/// in use.
+/// Returns a valid identifier for Rust after a type's path, which also differs from the names for
+/// which `is_meant` is true.
 fn distinct(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     if KEYWORDS.contains(&name) && !is_meant(name) {
         return format!("r#{name}");
@@ -99,8 +99,8 @@ pub(super) fn getter(name: &str) -> String {
     distinct(name, |stem| stem == "new")
 }
 
-/// Whether a name in code is that of a constant, an enumeration or an interface, which no pattern
-/// may bind.
+/// Whether a name in code belongs to a constant, an enumeration or an interface. No pattern may
+/// bind such a name.
 pub(super) fn is_item(model: &Model, code: &str) -> bool {
     let items = model.known.rust_items.get_or_init(|| {
         let names = model.enums.iter().map(|found| &found.name).chain(model.consts.iter().map(|found| &found.name));

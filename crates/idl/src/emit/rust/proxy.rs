@@ -151,7 +151,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     end(out, context, plan);
 }
 
-/// Writes checks of the arguments' limits, which the server would refuse too.
+/// Writes the checks of the arguments' limits, which the server would check, too.
 pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
         let Some((least, most)) = param.param.range else { continue };

@@ -323,7 +323,7 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
     let seen = seen(model, field);
     let result = match &seen {
         Seen::Inner(text) => format!("&{text}"),
-        // A part of the structure itself lives only as long as the structure.
+        // A part of the structure itself lives only as long as the structure does.
         Seen::Object(_) | Seen::Union { .. } => shown.replace("'a", "'_"),
         _ => shown.clone(),
     };

@@ -129,7 +129,7 @@ impl Emitter<'_> {
         let target = if alias.public {
             TypeDesc::Named(self.declared(Declared::Alias(at)))
         } else {
-            // Typedefs of Automation's types that have a base type in the file.
+            // Typedefs of Automation types that have a base type in the file.
             match vartype(self.model, &alias.ty, Some(&alias.name)) {
                 Some(kind @ (vt::BOOL | vt::DATE)) => TypeDesc::Simple(kind),
                 _ => return plain,

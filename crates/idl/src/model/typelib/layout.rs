@@ -17,11 +17,11 @@ pub(super) const HEADER: usize = 0x54;
 pub(super) const SYSTEM: u32 = 0x43;
 /// Flag: there is a help file.
 pub(super) const HAS_HELP_FILE: u32 = 0x10;
-/// Flag: there is a library with help texts. The place of its name follows the header.
+/// Flag: there is a library with help texts. The place of the library's name follows the header.
 pub(super) const HAS_HELP_DLL: u32 = 0x100;
 
-/// The segments, in the order of the directory. The directory has two more, whose contents are
-/// unknown.
+/// The segments, in the order of the directory. The directory has two further segments, whose
+/// contents are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
     Types,

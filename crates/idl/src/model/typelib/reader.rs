@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         self.letters(at + layout::NAME, length).map(Some)
     }
 
-    /// Returns the text whose place is at `from`.
+    /// Returns the text whose place is at `from`. `None` if `from` holds no place.
     fn text(&mut self, from: usize) -> Taken<Option<String>> {
         let place = self.word(from)?;
         if place == NONE {
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         self.letters(at + 2, length).map(Some)
     }
 
-    /// Returns the UUID whose place is at `from`.
+    /// Returns the UUID whose place is at `from`. `None` if `from` holds no place.
     fn uuid(&self, from: usize) -> Taken<Option<u128>> {
         let place = self.word(from)?;
         if place == NONE {
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns the libraries that this one uses, and the types that it uses from them.
+    /// Returns the imported libraries, and the types that this library uses from them.
     fn imports(&mut self) -> Taken<(Vec<Import>, Vec<Foreign>)> {
         let (start, length) = self.segments[Segment::Imports as usize];
         let (mut imports, mut places, mut at) = (Vec::new(), Vec::new(), 0);

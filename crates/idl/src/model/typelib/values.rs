@@ -16,8 +16,8 @@ pub(super) const fn size(vartype: u16) -> Option<usize> {
     Some(match vartype {
         vt::I1 | vt::UI1 => 1,
         vt::I2 | vt::UI2 | vt::BOOL => 2,
-        // A null object, the only possible default for objects.
         vt::EMPTY | vt::NULL | vt::I4 | vt::UI4 | vt::R4 | vt::INT | vt::UINT | vt::ERROR | HRESULT => 4,
+        // A null object, the only possible default for objects.
         vt::UNKNOWN | vt::DISPATCH => 4,
         vt::R8 | vt::CY | vt::DATE | vt::I8 | vt::UI8 => 8,
         _ => return None,
@@ -27,7 +27,8 @@ pub(super) const fn size(vartype: u16) -> Option<usize> {
 pub(super) const HRESULT: u16 = 25;
 
 impl Value {
-    /// Returns a number with a VARTYPE. Excess high bits are dropped.
+    /// Returns a number with a VARTYPE. Excess high bits are dropped. `None` for the VARTYPE of
+    /// other values.
     pub const fn number(vartype: u16, bits: u64) -> Option<Self> {
         match size(vartype) {
             Some(8) => Some(Self::Number(vartype, bits)),

@@ -123,7 +123,7 @@ impl Writer {
         let help_file = self.text(library.help_file.as_deref())?;
         self.foreign(library)?;
         // Names that differ only in case share the first spelling. The names of types come first,
-        // then those of their members and parameters.
+        // then the names of their members and parameters.
         for (at, ty) in library.types.iter().enumerate() {
             self.name(&ty.name, Use::Type, place_of(at))?;
         }
@@ -396,7 +396,7 @@ impl Writer {
         if members > 0 { self.members_of(here, ty) } else { Ok(()) }
     }
 
-    /// Adds the interfaces of a class and returns the place of the first one.
+    /// Adds the interfaces of a class and returns the place of the first interface.
     fn references(&mut self, interfaces: &[(TypeRef, u32)]) -> u32 {
         let first = self.next(Segment::References);
         for (at, (interface, flags)) in interfaces.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Shapes in the form that checks frames, for tools without generated code.
+//! Shapes in the form that the check of frames reads, for tools without generated code.
 //!
 //! The shapes are leaked: they live as long as the process, like compiled ones.
 

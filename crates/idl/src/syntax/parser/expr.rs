@@ -117,8 +117,8 @@ impl Parser<'_> {
         Ok(Expr { kind, span: token.span })
     }
 
-    /// Whether a cast follows. A name in parentheses is a type if a value follows it that is no
-    /// operand of a binary operator.
+    /// Whether a cast follows. A name in parentheses counts as a type if a star follows the name,
+    /// or if the next token behind the parentheses can only begin an operand.
     fn is_cast(&self) -> bool {
         if self.peek_text() != Some("(") {
             return false;

@@ -11,7 +11,8 @@ impl Parser<'_> {
         unescaped(self.sources.text(token.span))
     }
 
-    /// Returns the text of a quoted token, with that of the quoted tokens that directly follow it.
+    /// Returns the text of a quoted token, joined with the texts of the quoted tokens that directly
+    /// follow.
     pub(super) fn joined(&mut self, token: Token) -> String {
         let mut text = self.unquoted(token);
         while let Some(next) = self.peek().filter(|next| next.kind == TokenKind::Text) {

@@ -59,7 +59,7 @@ const WINDOWS: [(&str, &str); 16] = [
     ("DWORDLONG", "unsigned hyper"),
 ];
 
-/// Automation's types and their normal names.
+/// Automation types and their normal names.
 const AUTOMATION: [(&str, &str); 3] = [("BSTR", "BSTR"), ("VARIANT", "VARIANT"), ("VARIANTARG", "VARIANT")];
 
 /// Words of which integer types are made.
@@ -123,7 +123,7 @@ impl Parser<'_> {
         self.tokens.get(self.at + ahead).is_some_and(|token| token.kind == TokenKind::Ident)
     }
 
-    /// Skips the qualifiers of a type. Whether `const` is among them.
+    /// Skips the qualifiers of a type. Returns whether `const` is among them.
     pub(super) fn qualifiers(&mut self) -> bool {
         let mut constant = false;
         loop {
@@ -366,7 +366,7 @@ impl Parser<'_> {
         while !self.eat("}") {
             values.push(self.node(SyntaxKind::Enumerator, |this| {
                 // The attributes are dropped: they can only be help texts for type libraries, which
-                // do not record those of values yet.
+                // do not record the help texts of values yet.
                 this.attributes()?;
                 let name = this.ident("the value's name")?;
                 let value = if this.eat("=") { Some(this.expr()?) } else { None };
@@ -380,7 +380,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a type may be that of a member without a name: a structure or a union that is declared
+/// Whether a member of this type needs no name: the type is a structure or a union that is declared
 /// here.
 fn is_nameless(spec: &TypeSpec) -> bool {
     match &spec.kind {

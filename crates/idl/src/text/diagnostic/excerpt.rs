@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The maximum length in bytes of a line that is shown whole.
 const LINE_MAX: usize = 240;
-/// The maximum size in bytes of the lines from the first shown one to the last shown one.
+/// The maximum size in bytes of the lines from the first shown line to the last.
 const STRETCH_MAX: usize = 4096;
 /// The numbers of bytes of a longer line that are shown before the start of a place, and from that
 /// start on.
@@ -28,8 +28,8 @@ pub(super) struct Excerpt<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    /// Returns the excerpts for a finding's place and a related one: a single excerpt if they are
-    /// near each other.
+    /// Returns the excerpts for a finding's place and a related place: a single excerpt if the
+    /// places are near each other.
     pub(super) fn of(sources: &'a Sources, primary: Option<Marked<'a>>, related: Option<Marked<'a>>) -> Vec<Self> {
         let Some(primary) = primary else { return Vec::new() };
         let first = (AnnotationKind::Primary, primary);

@@ -59,6 +59,7 @@ impl<'m> Comparison<'m> {
     }
 
     /// Compares the bit fields of an integer, and adds their enumerations to the pairs to compare.
+    /// `None` if nothing has changed.
     fn bit_fields(&mut self, old: &[BitField], new: &[BitField]) -> Option<Change> {
         let scope = Scope::default();
         let types = old.iter().zip(new).all(|(a, b)| self.types(&a.ty, &b.ty, &scope).is_empty());

@@ -17,7 +17,7 @@ pub(super) struct Alignment {
 
 impl Alignment {
     /// Aligns entries of the same name. Entries of different names in the same place correspond if
-    /// `is_same` says that the rest of them is equal.
+    /// `is_same` says that they are equal apart from their names.
     pub(super) fn of(old: &[&str], new: &[&str], is_same: impl Fn(usize, usize) -> bool) -> Self {
         let places: HashMap<&str, usize> = new.iter().enumerate().map(|(at, name)| (*name, at)).collect();
         let mut is_paired = vec![false; new.len()];
@@ -41,7 +41,7 @@ impl Alignment {
         }
     }
 
-    /// Returns the new index of an old entry.
+    /// Returns the new index of an old entry, if the entry still exists.
     pub(super) fn partner(&self, old: usize) -> Option<usize> {
         let at = self.pairs.binary_search_by_key(&old, |pair| pair.0).ok()?;
         Some(self.pairs[at].1)

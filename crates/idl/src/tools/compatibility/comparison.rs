@@ -15,8 +15,8 @@ pub struct Finding {
     pub kind: Kind,
     /// The change in words, with the declaration before and now.
     pub message: String,
-    /// The changed declaration's place in the new file, or that of the declaration around it.
-    /// `None` if nothing is left of it.
+    /// The changed declaration's place in the new file, or the place of the declaration around it.
+    /// `None` if neither is left.
     pub span: Option<Span>,
 }
 
@@ -51,7 +51,7 @@ impl Pair {
         }
     }
 
-    /// Returns the old one of two declared types.
+    /// Returns the old type of the pair. `None` for a pair of interfaces.
     pub(super) const fn old_type(&self) -> Option<Type> {
         match self {
             Self::Struct(id, _) => Some(Type::Struct(*id)),
@@ -114,7 +114,7 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Returns the next pair to compare.
+    /// Returns the next pair to compare, if one is left.
     pub(super) fn next_pair(&mut self) -> Option<Pair> {
         self.current = self.next.pop();
         self.current
@@ -147,8 +147,8 @@ impl<'m> Comparison<'m> {
         self.new_names.counterpart(&self.old.interfaces[old.0]) == Some(new)
     }
 
-    /// Whether the old interface or the new one is called by name, or was described by a type
-    /// library.
+    /// Whether the old or the new interface is called by name, or a type library described the old
+    /// interface.
     pub(super) fn is_described(&self, old: InterfaceId, new: InterfaceId) -> bool {
         self.described.contains(&old) || self.new.interfaces[new.0].dual
     }

@@ -1,5 +1,5 @@
-//! Comparison of declarations that no call depends on, but source code does: constants, typedefs,
-//! and the names of types.
+//! Comparison of declarations on which source code depends, but no call: constants, typedefs, and
+//! the names of types.
 
 use super::changes::Kind;
 use super::comparison::{Comparison, Pair};
@@ -44,7 +44,7 @@ impl<'m> Comparison<'m> {
                     }
                     (changes, Some(new.span))
                 }
-                // The name may be that of the type itself now.
+                // The name may now belong to the type itself.
                 None => match self.new_names.types.get(name.as_str()).cloned() {
                     Some(ty) => (self.types(&old.ty, &ty, &Scope::default()), None),
                     None if old.imported => continue,
@@ -108,7 +108,7 @@ impl<'m> Comparison<'m> {
 }
 
 /// Whether two values are the same number or text. A constant of a type with a fraction may be
-/// written without one.
+/// written without a fraction.
 fn is_same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Int(whole), Value::Float(number)) | (Value::Float(number), Value::Int(whole)) => {
@@ -118,7 +118,7 @@ fn is_same(old: &Value, new: &Value) -> bool {
     }
 }
 
-/// Whether the file has no name for an enumeration, so that the compiler made one of the first
+/// Whether the file has no name for an enumeration, so that the compiler made a name from the first
 /// value's name.
 fn is_anonymous(found: &Enum) -> bool {
     let rest = found.values.first().and_then(|(first, _)| found.name.strip_prefix(first.as_str()));

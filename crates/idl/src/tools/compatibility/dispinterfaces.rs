@@ -12,7 +12,7 @@ use crate::text::source::Span;
 use crate::tools::notation::{id_text, type_text};
 use std::collections::HashMap;
 
-/// A member of a dispinterface, or a method of the interface whose members it has.
+/// A member of a dispinterface, or a method of the interface whose members the dispinterface has.
 struct Callable<'m> {
     member: &'m Member,
     /// The use in words. The accessors of a property share its name.
@@ -121,7 +121,7 @@ fn callables<'m>(model: &'m Model, of: &'m Dispinterface) -> Vec<Callable<'m>> {
     }
 }
 
-/// Returns the methods of an interface and its bases, without those of IDispatch.
+/// Returns the methods of an interface and its bases, without the methods of IDispatch.
 fn methods(model: &Model, id: InterfaceId) -> impl Iterator<Item = &Method> {
     let own = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
     own.flat_map(|id| &model.interfaces[id.0].methods)

@@ -70,7 +70,7 @@ impl<'m> Comparison<'m> {
     }
 
     /// Compares what type libraries say about the ways to call an interface. A `[dual]` interface
-    /// is one of `[oleautomation]`, too.
+    /// counts as `[oleautomation]`, too.
     fn flags(&mut self, old: &Interface, new: &Interface) {
         let lost = old.about.flags & !new.about.flags;
         let is_automation = new.about.flags & (DUAL | OLEAUTOMATION) != 0;
@@ -99,7 +99,7 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Compares two methods. `is_described` says whether they are called by name.
+    /// Compares two methods. `is_described` says whether the methods are called by name.
     fn method(&mut self, owner: &str, old: &'m Method, new: &'m Method, is_described: bool) {
         let (name, span) = (format!("`{owner}.{}`", new.name), Some(new.span));
         if old.name != new.name {
@@ -158,7 +158,8 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Returns the parameters of a method, and the result that the model holds as the last one.
+/// Returns the parameters of a method, and the result that the model holds as the last parameter,
+/// if there is such a result.
 fn parts_of(method: &Method) -> (&[Param], Option<&Param>) {
     match method.params.split_last() {
         Some((last, rest)) if method.returns == Returns::Value => (rest, Some(last)),
@@ -166,7 +167,7 @@ fn parts_of(method: &Method) -> (&[Param], Option<&Param>) {
     }
 }
 
-/// Returns the use of a member by callers by name in words.
+/// Returns the words for the way in which callers by name use a member.
 pub(super) const fn use_of(kind: MemberKind) -> &'static str {
     match kind {
         MemberKind::Method => "a method",

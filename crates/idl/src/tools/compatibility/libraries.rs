@@ -26,7 +26,7 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Reports the declarations that a library has no longer, although the file still has them.
+    /// Reports the declarations that a library no longer has, although the file still has them.
     fn contents(&mut self, old: &'m Library, new: &Library) {
         let listed: HashSet<(&str, &str)> =
             new.declared.iter().map(|declared| self.new.declared_name(*declared)).collect();
@@ -86,7 +86,7 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Returns the name that an interface of the old model has in the new one.
+    /// Returns the name that an interface of the old model has in the new model.
     fn name_now(&self, offered: Offered) -> &'m str {
         let (old, new): (&'m Model, &'m Model) = (self.old, self.new);
         match offered {
@@ -99,7 +99,7 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Returns the default interface of a class: the first one if none has the attribute.
+/// Returns the default interface of a class: the first interface if none has the attribute.
 fn default_of(class: &Coclass, source: u32) -> Option<Offered> {
     let all = || class.interfaces.iter().filter(|(_, bits)| bits & SOURCE == source);
     let found = all().find(|(_, bits)| bits & DEFAULT != 0).or_else(|| all().next());

@@ -37,12 +37,14 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// Returns the interface that corresponds to one of the other model: by uuid, else by name.
+    /// Returns the interface that corresponds to an interface of the other model: by uuid, else by
+    /// name. `None` if no interface does.
     pub(super) fn counterpart(&self, of: &Interface) -> Option<InterfaceId> {
         self.uuids.get(&of.uuid).or_else(|| self.interfaces.get(of.name.as_str())).copied().map(InterfaceId)
     }
 
-    /// Whether the model has a declaration of the same kind and name as one of the other model.
+    /// Whether the model has a declaration of the same kind and name as a declaration of the other
+    /// model.
     pub(super) fn has(&self, declared: Declared, name: &str) -> bool {
         match declared {
             Declared::Struct(_) | Declared::Union(_) | Declared::Enum(_) => self.types.contains_key(name),

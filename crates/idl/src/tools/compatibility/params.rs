@@ -57,11 +57,12 @@ impl<'m> Comparison<'m> {
         if is_described {
             compare(Kind::ParamOptional, optional(old.variant.as_ref()), optional(new.variant.as_ref()));
         }
-        // Types of Automation travel as types of the built-in file, whose change is reported above.
+        // Automation types travel as types of the built-in file. A change of the Automation type is
+        // reported above.
         if old.memory == new.memory {
             changes.extend(self.places(&place(old), &place(new), scope));
         }
-        // Most changes of the VARTYPE follow from those of the type.
+        // Most changes of the VARTYPE follow from changes of the type.
         let vartype = |param: &Param| param.variant.as_ref().map(|variant| variant.vt);
         if is_described && changes.is_empty() && vartype(old) != vartype(new) {
             changes.push((Kind::ParamVartype, vartype_text(vartype(old)), vartype_text(vartype(new))));
@@ -85,7 +86,7 @@ fn memory(memory: Option<Memory>) -> String {
     memory.map_or_else(|| "no type of Automation".to_owned(), memory_text)
 }
 
-/// Returns the name of a type of Automation.
+/// Returns the name of an Automation type.
 pub(super) fn memory_text(memory: Memory) -> String {
     match memory {
         Memory::Bstr => "BSTR".to_owned(),

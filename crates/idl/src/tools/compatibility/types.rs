@@ -99,8 +99,8 @@ impl Comparison<'_> {
         changes
     }
 
-    /// Compares two declared types: they correspond if they have one name, or if each name is
-    /// declared on its side only, so that the type was renamed.
+    /// Compares two declared types: they correspond if they have the same name, or if each name is
+    /// declared in its own model only. In the second case the type was renamed.
     fn named(&mut self, pair: Pair) -> Option<Kind> {
         let (old, new) = names(self.old, self.new, pair);
         if old != new && (self.new_names.types.contains_key(old) || self.old_names.types.contains_key(new)) {
@@ -110,7 +110,7 @@ impl Comparison<'_> {
         None
     }
 
-    /// Compares the interfaces of two objects.
+    /// Compares the interfaces of two objects. `None` if nothing has changed.
     fn objects(&self, old: &Object, new: &Object, scope: &Scope<'_>) -> Option<Change> {
         let text = |model: &Model, object: &Object, names: &[&str]| match object {
             Object::IidIs(operand) => format!("iid_is({})", arith(&Arith::Operand(operand.clone()), names)),
@@ -238,7 +238,7 @@ fn bases(old: Base, new: Base) -> Kind {
     }
 }
 
-/// Returns the changes between two ranges. A value without a range has all values of its type.
+/// Returns the changes between two ranges. Without a range, all values of the type are permitted.
 fn ranges(old: &Place<'_>, new: &Place<'_>) -> Vec<Change> {
     if old.range == new.range {
         return Vec::new();

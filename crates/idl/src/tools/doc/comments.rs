@@ -93,8 +93,8 @@ fn has_comment(kind: SyntaxKind) -> bool {
     )
 }
 
-/// Returns the comment of a construct: the last one directly before it, or else the one behind it
-/// on the same line.
+/// Returns the comment of a construct: the last comment directly before the construct, or else the
+/// comment behind it on the same line.
 fn of_node(node: Node<'_>) -> String {
     let before = before(node);
     if before.is_empty() {
@@ -110,12 +110,12 @@ fn of_node(node: Node<'_>) -> String {
     }
 }
 
-/// Returns the comments before a construct without an empty line between. The tree may have them
-/// in an earlier construct, if they are on its line.
+/// Returns the comments before a construct that no empty line separates from the construct. The
+/// tree may have them in an earlier construct, if they are on the line of that construct.
 fn before(node: Node<'_>) -> Vec<&str> {
     let Some(mut token) = node.tokens().find(|token| !is_trivia(*token)) else { return Vec::new() };
-    // The tokens before the construct, from the last one on, and whether no construct follows each
-    // on its line.
+    // The comments and blanks before the construct, the last one first, each with whether it ends
+    // its line.
     let (mut trivia, mut ends_line, mut is_behind) = (Vec::new(), false, false);
     while let Some(earlier) = token.preceding() {
         if !is_trivia(earlier) {
@@ -170,8 +170,8 @@ fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| plain(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the comment behind a construct on its last line. Constructs that end in a block have one
-/// only with a mark, because `}; // IFoo` does not describe them.
+/// Returns the comment behind a construct on its last line. For constructs that end in a block the
+/// comment needs a mark, because `}; // IFoo` does not describe them.
 fn behind(node: Node<'_>) -> String {
     let is_short = matches!(
         node.kind(),

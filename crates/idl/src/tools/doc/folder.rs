@@ -27,7 +27,7 @@ pub enum WriteError {
         /// The name of one of its files.
         file: String,
     },
-    /// The path is that of a file.
+    /// The path leads to a file.
     NoFolder {
         /// The path.
         path: PathBuf,
@@ -57,15 +57,15 @@ impl fmt::Display for WriteError {
 
 impl std::error::Error for WriteError {}
 
-/// Writes pages to a new or empty folder, or to one that an earlier run made. Files of the earlier
-/// run that this run does not write are removed.
+/// Writes pages to a new or empty folder, or to a folder that an earlier run made. Files of the
+/// earlier run that this run does not write are removed.
 ///
 /// # Errors
 ///
 /// [`WriteError::Foreign`] if the folder has a file that no earlier run made, and
-/// [`WriteError::NoFolder`] if the path is that of a file; then nothing is written.
-/// [`WriteError::Unwritable`] if the system refuses to write. A later run can replace the files of
-/// a run that failed or was interrupted.
+/// [`WriteError::NoFolder`] if the path leads to a file; in both cases nothing is written.
+/// [`WriteError::Unwritable`] if the system refuses to read, write or remove a file, or to create
+/// the folder. A later run can replace the files of a run that failed or was interrupted.
 pub fn write(pages: &[Page], folder: &Path) -> Result<(), WriteError> {
     std::fs::create_dir_all(folder).map_err(|error| match folder.is_file() {
         true => WriteError::NoFolder { path: folder.to_owned() },
@@ -73,7 +73,7 @@ pub fn write(pages: &[Page], folder: &Path) -> Result<(), WriteError> {
     })?;
     let mut present = old_pages(folder)?;
     // The list is written first, with the files of both runs: a run that is interrupted leaves a
-    // folder that the next one can replace.
+    // folder that the next run can replace.
     let names: HashSet<&str> = pages.iter().map(|page| page.name.as_str()).collect();
     present.retain(|name| !names.contains(name.as_str()));
     let all = pages.iter().map(|page| page.name.as_str()).chain(present.iter().map(String::as_str));
@@ -101,6 +101,7 @@ fn refused(path: &Path) -> impl FnOnce(io::Error) -> WriteError {
 /// # Errors
 ///
 /// [`WriteError::Foreign`] if the folder has a file that no earlier run made.
+/// [`WriteError::Unwritable`] if the system refuses to read the folder or its marker.
 fn old_pages(folder: &Path) -> Result<Vec<String>, WriteError> {
     let foreign = |file: String| WriteError::Foreign { folder: folder.to_owned(), file };
     let marker = folder.join(MARKER);

@@ -84,8 +84,8 @@ impl Html {
     }
 }
 
-/// Whether a character is a control, a bidirectional override, invisible, or no character of
-/// Unicode.
+/// Whether a character is a control, a bidirectional override, invisible, or not a Unicode
+/// character.
 pub(super) fn is_hidden(one: char) -> bool {
     let is_invisible = matches!(
         one,

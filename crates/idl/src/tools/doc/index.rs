@@ -72,7 +72,7 @@ fn list(html: &mut Html, items: &Items<'_>, found: &[&Item]) {
     html.table_end();
 }
 
-/// Returns the comment of a declaration, and what type libraries record of it.
+/// Returns the comment of a declaration, and the properties that type libraries record.
 fn documentation<'i>(items: &'i Items<'_>, item: &'i Item) -> (&'i str, Option<&'i About>) {
     let (model, at) = (&items.compilation(item).model, item.place.1);
     match item.place.0 {
@@ -117,7 +117,7 @@ fn constants(html: &mut Html, items: &Items<'_>, found: &[&Item]) {
     html.table_end();
 }
 
-/// Returns an integer of a size in bytes. Negative ones are shown as the machine stores them.
+/// Returns an integer of a size in bytes. Negative integers are shown as the machine stores them.
 fn hexadecimal(value: i64, size: u32) -> String {
     let bits = size.clamp(1, 8) * 8;
     let mask = u64::MAX >> (64 - bits);

@@ -12,7 +12,7 @@ use crate::model::canonical::{fingerprint, uuid_text};
 use crate::model::typelib::flags;
 use crate::model::{Interface, InterfaceId, Method, Model};
 
-/// The place of the first method behind those of IUnknown.
+/// The place of the first method behind the methods of IUnknown.
 const FIRST: u16 = 3;
 
 /// Returns the page of an interface.

@@ -70,7 +70,8 @@ impl Kind {
         }
     }
 
-    /// Whether the declaration has a page of its own. The others stand on the page of their file.
+    /// Whether the declaration has a page of its own. Other declarations stand on the page of their
+    /// file.
     pub(super) const fn has_page(self) -> bool {
         !matches!(self, Self::Typedef | Self::Const)
     }
@@ -96,7 +97,7 @@ pub(super) struct Item {
     pub(super) line: usize,
     /// The documentation comment.
     pub(super) comment: String,
-    /// The page, followed by the place in it if the page is that of a file.
+    /// The page. If the page belongs to a file, the declaration's place in the page follows.
     pub(super) href: String,
 }
 
@@ -107,7 +108,7 @@ pub(super) struct SourceFile {
     pub(super) path: String,
     /// The page.
     pub(super) page: String,
-    /// Whether the reference was asked for this file. The others are imported.
+    /// Whether the reference was asked for this file. Other files are imported.
     pub(super) is_named: bool,
     /// The file's declarations, by their indices in [`Items::all`].
     pub(super) items: Vec<usize>,
@@ -146,7 +147,7 @@ impl Lines {
     }
 }
 
-/// A declaration of a compilation, before those of several compilations are merged.
+/// A declaration of a compilation, before the declarations of several compilations are merged.
 struct Found {
     compilation: usize,
     place: Place,
@@ -156,8 +157,8 @@ struct Found {
     is_own: bool,
     /// Whether the declaration is without a definition, as `interface IFoo;` and `struct S;` are.
     is_forward: bool,
-    /// The declaration's content, for those of included files that several compilations have:
-    /// macros may make them differ. Empty for others.
+    /// The declaration's content, if several compilations have the declaration from an included
+    /// file: macros may make the contents differ. Empty for other declarations.
     variant: String,
 }
 
@@ -172,8 +173,8 @@ impl Found {
 type Key<'f> = (usize, Kind, &'f str, &'f str);
 
 impl<'c> Items<'c> {
-    /// Collects the declarations of compilations. A declaration that several of them have is the
-    /// same one.
+    /// Collects the declarations of compilations. A declaration that several compilations have
+    /// becomes a single item.
     pub(super) fn of(compilations: &'c [Compilation]) -> Self {
         let comments: Vec<Comments<'_>> = compilations.iter().map(Comments::of).collect();
         let mut pages = Names::default();
@@ -185,7 +186,7 @@ impl<'c> Items<'c> {
         }
         variants::mark(compilations, &mut found);
         // The compilation of the file itself comes first: its side file and macros do not apply
-        // where others import it.
+        // where other files import it.
         found.sort_by_key(|one| (one.file, !one.is_own, one.compilation, one.span.file, one.span.start));
         let mut items = Self {
             compilations,
@@ -256,13 +257,14 @@ impl<'c> Items<'c> {
         &self.compilations[item.compilation]
     }
 
-    /// Returns the index of the declaration for a declaration of a compilation. `None` for those of
+    /// Returns the index in `all` of a declaration of a compilation. `None` for declarations of
     /// built-in files.
     pub(super) fn at(&self, compilation: usize, place: Place) -> Option<usize> {
         self.places[compilation].get(&place).copied()
     }
 
-    /// Returns the link to a declaration of a compilation. `None` for those of built-in files.
+    /// Returns the link to a declaration of a compilation. `None` for declarations of built-in
+    /// files.
     pub(super) fn href(&self, compilation: usize, place: Place) -> Option<&str> {
         Some(&self.all[self.at(compilation, place)?].href)
     }
@@ -280,6 +282,7 @@ fn definitions(found: &[Found]) -> HashMap<(Kind, &str), Option<Key<'_>>> {
 }
 
 /// Returns the place of the declaration that a type names itself, without the targets of pointers.
+/// `None` for other types.
 pub(super) fn place_of(ty: &Type) -> Option<Place> {
     Some(match ty {
         Type::Struct(StructId(at)) => (Kind::Struct, *at),
@@ -302,7 +305,7 @@ pub(super) fn own_place(model: &Model, typedef: &Typedef) -> Option<Place> {
     place_of(&typedef.ty).filter(|_| *name == typedef.name)
 }
 
-/// Whether an interface has no content, like one that has only a forward declaration.
+/// Whether an interface has no content, like an interface with only a forward declaration.
 pub(super) fn is_empty(interface: &Interface) -> bool {
     interface.is_bare && interface.methods.is_empty() && interface.uuid == 0 && interface.base.is_none()
 }
@@ -351,7 +354,7 @@ impl Files {
                 self.list.push(SourceFile { path, page, is_named: false, items: Vec::new() });
                 self.list.len() - 1
             });
-            // The first file of a compilation is the one that was asked for.
+            // The reference was asked for the first file of a compilation.
             self.list[number].is_named |= std::mem::take(&mut named);
             numbers.insert(FileId(at as u16), number);
         }

@@ -15,7 +15,7 @@ pub(super) struct Row<'m> {
     pub(super) align: u32,
     pub(super) is_padding: bool,
     pub(super) field: Option<&'m Field>,
-    /// For an open array, its number of elements and the number of transmitted ones.
+    /// For an open array, its number of elements and the number of transmitted elements.
     pub(super) open: Option<(&'m Arith, Option<&'m Arith>)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn of_struct<'m>(model: &Model, of: &'m Struct) -> Vec<Row<'m>> {
     for (index, field) in of.fields.iter().enumerate() {
         let mut row = Row::member(model, offsets[index], field);
         if let (Type::Void, Some((element, count, length))) = (&field.ty, &of.conformant) {
-            // The last offset is that of the array, whose elements follow the structure's members.
+            // The last offset belongs to the array, whose elements follow the structure's members.
             row.offset = offsets.last().copied().unwrap_or_default();
             (row.ty, row.align) = (element, model.layout(element).1);
             row.open = Some((count, length.as_ref()));
@@ -66,8 +66,8 @@ pub(super) fn of_struct<'m>(model: &Model, of: &'m Struct) -> Vec<Row<'m>> {
     rows
 }
 
-/// Returns the rows of a union: the discriminant, if it is inside, and then all arms, which begin
-/// at the same place.
+/// Returns the rows of a union: the discriminant, if the union contains it, and then all arms,
+/// which begin at the same place.
 pub(super) fn of_union<'m>(model: &Model, of: &'m Union) -> Vec<Row<'m>> {
     let (body, align) = model.union_body(of);
     let (mut rows, mut at) = (Vec::new(), 0);

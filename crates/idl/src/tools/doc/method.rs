@@ -22,7 +22,7 @@ pub(super) fn section(html: &mut Html, context: Context<'_>, method: &Method) {
     }
 }
 
-/// Returns the parameters of a method without the one that stands for its result.
+/// Returns the parameters of a method without the parameter that stands for its result.
 fn arguments(method: &Method) -> &[Param] {
     match (method.returns, method.params.split_last()) {
         (Returns::Value, Some((_, others))) => others,
@@ -62,7 +62,7 @@ fn kinds(html: &mut Html, method: &Method) {
     }
 }
 
-/// Adds how callers by name use a member.
+/// Adds the way in which callers by name use a member.
 pub(super) fn by_name(html: &mut Html, member: &Member, access: &'static str) {
     html.markup("<p>By name: ").markup(access);
     html.code(&member.name);

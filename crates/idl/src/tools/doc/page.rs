@@ -7,7 +7,7 @@ use super::prose::{Prose, inline};
 use crate::model::canonical::uuid_text;
 use crate::model::{About, Param};
 
-/// The names of the files that every reference has, beside those of its declarations.
+/// The names of the files that every reference has, beside the files of its declarations.
 pub(super) const INDEX: &str = "index.html";
 pub(super) const STYLE: &str = "style.css";
 pub(super) const SEARCH: &str = "search.js";
@@ -80,8 +80,8 @@ pub(super) fn source(html: &mut Html, context: Context<'_>, item: &Item) {
     });
 }
 
-/// Adds what type libraries record of a declaration to a table of properties, without the help
-/// text.
+/// Adds the properties of a declaration that type libraries record, without the help text, to a
+/// table.
 pub(super) fn about(html: &mut Html, about: &About, uuid_name: &'static str) {
     if let Some(uuid) = about.uuid {
         html.property(uuid_name, |html| _ = html.code(&uuid_text(uuid)));

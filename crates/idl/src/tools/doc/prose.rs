@@ -154,7 +154,7 @@ fn is_abbreviation(text: &str) -> bool {
 }
 
 /// Returns the command at the beginning of a line, and the text behind it. `@param[in]` is the
-/// command `param`.
+/// command `param`. `None` if the line begins with no command.
 fn command(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix(['@', '\\'])?;
     let end = rest.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(rest.len());

@@ -16,9 +16,9 @@ pub(super) struct Uses {
 /// A use of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Use {
-    /// The index of the declaration that uses it.
+    /// The index of the declaration that contains the use.
     by: usize,
-    /// The method that uses it, and its anchor.
+    /// The method that contains the use, and the method's anchor.
     method: Option<(String, String)>,
     relation: &'static str,
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 enum Separator {
     /// The blank that the tokens demand, if any.
     Blank,
-    /// A line break in a broken group, and no blank in others.
+    /// A line break in a broken group, and nothing in other groups.
     Soft,
     /// A blank, or a line break in a broken group.
     Line,
@@ -33,7 +33,7 @@ pub(super) struct Builder<'a> {
     trailing: Option<usize>,
     /// The number of open lists: parameters and attributes, between which no empty line stays.
     lists: usize,
-    /// Whether nothing has followed the opening brace.
+    /// Whether nothing has followed the opening brace yet.
     is_at_start: bool,
     /// Whether the blanks of the source decide.
     keeps_blanks: bool,
@@ -61,7 +61,7 @@ impl<'a> Builder<'a> {
             SyntaxKind::Skipped => self.skipped(node),
             SyntaxKind::Attributes | SyntaxKind::Params => self.list(node),
             SyntaxKind::Attribute => {
-                // Arguments that are no expressions, such as those of `uuid`.
+                // Arguments that are not expressions, such as the argument of `uuid`.
                 let outer = self.keeps_blanks;
                 self.keeps_blanks = node.nodes().next().is_none();
                 self.children(node);
@@ -90,8 +90,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a declaration of a line. It breaks behind its attributes if they and its beginning, up
-    /// to its parameters, are too long.
+    /// Adds a declaration of a line. The line breaks behind the attributes if the attributes and
+    /// the beginning of the declaration, up to its parameters, are too long.
     fn line(&mut self, node: Node<'a>) {
         let (mut is_open, mut is_closed) = (false, false);
         for child in node.children() {
@@ -121,7 +121,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a list in parentheses or brackets, which is broken if the opening one ends its line.
+    /// Adds a list in parentheses or brackets, which is always broken if its opening bracket ends a
+    /// line of the source.
     fn list(&mut self, node: Node<'a>) {
         let is_attributes = node.kind() == SyntaxKind::Attributes;
         let mut end = None;
@@ -203,8 +204,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds an opening brace. The body is broken if that of a declaration or if it is broken in the
-    /// source.
+    /// Adds an opening brace. The body is broken if it belongs to a declaration, or if it is broken
+    /// in the source.
     fn open_body(&mut self, brace: Token<'a>, is_declaration: bool) {
         self.separate(brace, false);
         self.ops.push(Op::Open);
@@ -286,7 +287,7 @@ impl<'a> Builder<'a> {
                 self.comment_lines(token.text());
             }
         } else if is_line && self.lines_before(token) == 1 && self.trailing == Some(column) {
-            // A comment below one that ends its line continues it.
+            // A comment below a comment that ends its line continues that comment.
             self.ops.push(Op::Hard { blank: false });
             self.ops.push(Op::Continued(token.text().trim_end()));
         } else {
@@ -389,7 +390,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the first token of a part, comments excluded.
+/// Returns the first token of a part, comments excluded. `None` if there is no other token.
 fn first_token(of: Element<'_>) -> Option<Token<'_>> {
     match of {
         Element::Token(token) => Some(token),

@@ -1,7 +1,8 @@
 //! The printer: turns a stream of texts and possible line breaks into lines.
 //!
 //! A group is written on one line if it fits there and contains no forced line break. Otherwise
-//! each of its own possible breaks becomes one; groups within it are decided by themselves.
+//! each of its own possible breaks becomes a line break; the same rule then decides about each
+//! group within it.
 
 use std::borrow::Cow;
 
@@ -25,7 +26,7 @@ pub(super) enum Op<'a> {
     Line(&'static str),
     /// A forced line break, with an empty line or without.
     Hard { blank: bool },
-    /// The begin of a group.
+    /// The beginning of a group.
     Open,
     /// The end of a group.
     Close,
@@ -98,7 +99,7 @@ struct Widths {
     hard: Vec<usize>,
     /// The width of the text from each part to the next possible line break.
     tail: Vec<usize>,
-    /// The index of the part behind each group, by that of its begin.
+    /// The index of the part behind each group, by the index of the group's beginning.
     ends: Vec<usize>,
 }
 
@@ -134,7 +135,7 @@ impl Widths {
     }
 
     /// Returns the width that a group needs on one line, with the text right behind it. `None` if
-    /// it contains a forced line break.
+    /// the group contains a forced line break.
     fn needs(&self, open: usize) -> Option<usize> {
         let end = self.ends[open];
         let is_one_line = end > open && self.hard[end] == self.hard[open];

@@ -26,7 +26,7 @@ pub(super) fn check(model: &Model, interface: &Interface, findings: &mut Finding
     }
 }
 
-/// Checks what a parameter is, whatever the number of elements.
+/// Checks the kind and the size of a parameter, regardless of its number of elements.
 fn values(model: &Model, param: &Param, method: &str, findings: &mut Findings) {
     let subject = format!("the parameter `{}` of {method}", param.name);
     match &param.ty {
@@ -87,8 +87,8 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
     }
 }
 
-/// Whether a client sends as many elements as a number says, so that it cannot reserve more memory
-/// than it sends.
+/// Whether a client sends as many elements as a number says, so that the client cannot make the
+/// server reserve more memory than it sends.
 fn counts_sent_elements(method: &Method, counter: &Param) -> bool {
     let mut sent = method.params.iter().filter(|param| param.direction.is_in());
     sent.any(|param| {
@@ -110,7 +110,7 @@ fn has_operand(size: &Arith, method: &Method, counter: &Param) -> bool {
     is_found
 }
 
-/// Whether the range of a number keeps it small, or its type if no other number multiplies it.
+/// Whether a number is kept small by its range, or, if no other number multiplies it, by its type.
 fn is_bounded(operand: &Operand, param: &Param, is_alone: bool) -> bool {
     let most = operand.base.range().map_or(i128::MAX, |(_, most)| most);
     param.range.is_some_and(|(_, limit)| i128::from(limit) < most) || is_alone && operand.base.size() <= 2

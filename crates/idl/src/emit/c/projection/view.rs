@@ -90,7 +90,7 @@ impl Viewer<'_> {
             Passing::Object(object) => self.object(param, object)?,
             Passing::OutObject(object) => self.out_object(object, &name)?,
             Passing::Raw(_) => pointer(names::parameter(self.model, param, &name), &name),
-            // A parameter of one of Automation's types is refused earlier.
+            // A parameter of an Automation type is refused earlier.
             Passing::Graph | Passing::Automation(_) => self.graph(param)?,
         })
     }
@@ -375,7 +375,7 @@ impl Viewer<'_> {
     }
 
     /// Returns the IID by which an object with the static type IUnknown is passed, as an expression
-    /// for callers and one for adapters. The pointer must be one to the interface with this IID,
+    /// for callers and one for adapters. The pointer must point to the interface with this IID,
     /// because the receiver uses it as such a pointer.
     fn iid(&self, object: &Object) -> Result<Option<(String, String)>, Reason> {
         let Object::IidIs(operand) = object else { return Ok(None) };

@@ -7,7 +7,8 @@ use crate::model::{Direction, Extent, Object, Pointer, PointerClass, Type};
 use crate::plan::{ParamPlan, is_plain};
 
 impl Viewer<'_> {
-    /// Returns the view of a parameter with pointers, or of one that replaces such data.
+    /// Returns the view of a parameter with pointers, or of a parameter that replaces data with
+    /// pointers.
     pub(super) fn graph(&self, param: &ParamPlan<'_>) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let Type::Pointer(pointer_type) = &param.param.ty else {
