@@ -24,7 +24,7 @@ final class Host implements IHost {
         export = Obvia.export(current, IHandler.class, name);
     }
 
-    /** Returns the name under which the process of a handler is exported. */
+    /** Returns the name under which the process of a handler exports its administration object. */
     static String nameOf(String handler) {
         return handler + ".host";
     }

@@ -17,8 +17,6 @@ import java.util.Map;
  * A trace of requests: their times, paths and sizes, without contents. docs/web.md specifies the
  * format.
  *
- * <p>Headers are represented by the lengths of their names and values. Those of one client are
- * mostly equal, so they are written once and referred to by a number.
  */
 final class Trace {
     private static final String FIRST = "web-trace 1";
