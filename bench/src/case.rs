@@ -16,7 +16,7 @@ pub enum Path {
     CustomViShm,
     /// A DCOM object call over TCP: ORPC in NDR.
     DcomIpTcp,
-    /// A DCOM object call over a Unix socket: a local server's call without obvia's own transports.
+    /// A DCOM object call over a Unix socket, as to a local server without obvia's own transports.
     DcomLrpc,
     /// A call of Java's RMI over TCP.
     JavaRmi,

@@ -326,7 +326,7 @@ impl IReread_Impl for Server_Impl {
 /// The transport of a server process.
 #[derive(Clone, Debug)]
 pub enum Over {
-    /// Calls of an object with this name.
+    /// Calls of the object that is exported by this name.
     Name(String),
     /// The Unix socket at standard input, with blocks of at most this many bytes.
     Socket(usize),

@@ -85,7 +85,7 @@ enum Extent {
     Short,
 }
 
-/// Fails if a count exceeds its budget, and prints notes about other differences.
+/// Fails if a count exceeds its budget. Prints notes about improvements.
 fn compare(report: &Report) -> Outcome {
     let budget = read(&root().join(BUDGET))?;
     let notes = report.compare(&budget).map_err(Problem::Failed)?;

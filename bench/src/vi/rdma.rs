@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! order:  u32 code (FILL or CHECK), u32 seed
-//! answer: u32 expected word, u32 found word; both are equal if the order succeeded
+//! answer: u32 expected word, u32 found word; equal if the order succeeded
 //! ```
 
 use super::{Ask, End, failed, post, start, wait};

@@ -1,5 +1,5 @@
-//! Tests `obvia wizard --language cpp`, and `obvia new` in C and C++: builds and tests the projects
-//! with an installed obvia, and one of them with a checkout.
+//! Tests `obvia wizard --language cpp`, and `obvia new` in C and C++. The projects are built and
+//! tested with an installed obvia, and one of them also with a checkout.
 
 use super::{GCC, MAKE, NINJA, Outside, failed};
 use crate::outcome::{Outcome, Problem};
@@ -9,8 +9,8 @@ use crate::test::wizard::{PROJECTS, Project};
 use std::fs;
 
 /// The projects that cover the special features of C++: a new one, one over virtual interfaces,
-/// objects, structures, graphs, strings, and functions. A thorough run builds the others, too,
-/// which takes minutes.
+/// objects, structures, graphs, strings, and functions. A thorough run also builds the other
+/// projects, which takes minutes.
 const IN_CPP: [&str; 7] = ["new-one", "over-vi", "calc", "shapes", "values", "graphs", "echo"];
 
 /// The project in C.
@@ -19,7 +19,7 @@ const IN_C: &str = "in-c";
 pub(super) fn check(outside: &Outside) -> Outcome {
     let folder = outside.folder.path().join("wizard");
     fs::create_dir(&folder).map_err(|error| failed(&folder, &error))?;
-    // The installed command finds the installed files.
+    // This `obvia` is the installed command, which finds the installed files.
     let obvia = outside.program("obvia", &[]);
     let mut lists = "cmake_minimum_required(VERSION 3.16)\nproject(wizard NONE)\nenable_testing()\n".to_owned();
     let is_built = |project: &&Project| outside.is_thorough || IN_CPP.contains(&project.name);

@@ -9,8 +9,8 @@ import obvia.Obvia;
 import obvia.RpcException;
 
 /**
- * The process of a handler: exports it, replaces it on request, and ends when standard input is
- * closed.
+ * The process of a handler. It exports the handler, replaces the handler on request, and ends when
+ * standard input is closed.
  */
 final class Host implements IHost {
     /** The line that the process prints when it can be called. */
