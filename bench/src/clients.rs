@@ -104,7 +104,7 @@ pub struct Stage {
 /// The end of all clients. Every second process is killed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Departure {
-    /// The time from the first end until the server has given everything back.
+    /// The time from the end of the first client until the server has released all resources.
     pub seconds: f64,
     /// The growth of the server's memory that has remained, in KiB.
     pub memory_kib: i64,

@@ -284,7 +284,7 @@ impl Run {
     }
 
     /// Whether a failed call shows that the server no longer answers. The call began at `began`. If
-    /// its error leaves doubts, a probe decides.
+    /// the error makes that possible, a probe decides.
     fn has_lost_server(&self, error: &Error, began: Instant) -> bool {
         let is_silent = || !self.connections.iter().any(|one| one.tally().answered > Some(began));
         let is_suspect = is_lost_connection(error) || (error.code() == code::RPC_E_TIMEOUT && is_silent());

@@ -1,5 +1,5 @@
-//! The project's development tasks, run as `cargo xtask COMMAND`. The first line of a command's
-//! file describes the command.
+//! The project's development tasks, run as `cargo xtask COMMAND`. The top of a command's file
+//! describes the command.
 
 #![forbid(unsafe_code)]
 

@@ -48,8 +48,7 @@ pub(crate) enum Tool {
     /// The programs and libraries that test the standard's protocols.
     InteropTools,
     /// The Java library j-interop, which tests the standard's protocols, with the libraries that it
-    /// needs. Ordered after the JDK, because Maven, which comes with the JDK, downloads the
-    /// libraries.
+    /// needs. Maven downloads the libraries, which takes a JDK.
     JInterop,
     Widl,
     Wine,
@@ -130,7 +129,7 @@ pub(crate) fn ensure(tools: &[Tool]) -> Outcome {
     let missing: BTreeSet<String> = tools.iter().flat_map(|tool| tool.packages()).collect();
     let debian = if missing.is_empty() { Ok(()) } else { install_packages(&missing) };
     let rest = tools.iter().map(|tool| tool.install()).collect::<Vec<_>>();
-    // This version of Debian may not know a package, while the others are available.
+    // A package may be unknown to this version of Debian while the others are available.
     let debian = debian.and_then(|()| match tools.iter().flat_map(|tool| tool.packages()).next() {
         None => Ok(()),
         Some(package) => Err(missing_package(&package)),

@@ -127,7 +127,7 @@ pub(crate) fn test_all(profile: &str, variables: &[(&str, &str)]) -> Outcome {
     variables.iter().fold(run, |run, (name, value)| run.variable(name, *value)).run()
 }
 
-/// Returns a run of the tests of a profile. Before, builds the whole workspace.
+/// Builds the whole workspace, and returns a run of the tests of a profile.
 pub(crate) fn nextest(profile: &str) -> Outcome<Program> {
     tools::ensure(&[Tool::Nextest])?;
     build()?;

@@ -128,8 +128,8 @@ impl Pace {
     fn next_at_once(&self) -> Option<Due> {
         let now = Instant::now();
         let is_measured = now >= self.measured_from;
-        // The shared counter costs a cache line from another processor, so it counts only if there
-        // is a limit.
+        // The shared counter costs a cache line from another processor, so it is used only if
+        // there is a limit.
         let is_allowed = !self.has_passed(now)
             && (!is_measured || self.calls == u64::MAX || self.next.fetch_add(1, Ordering::Relaxed) < self.calls);
         is_allowed.then_some(Due { at: now, began: now, is_measured, is_late: false })

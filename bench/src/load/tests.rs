@@ -92,8 +92,8 @@ fn connections_share_the_calls_of_a_closed_loop() {
 
 #[test]
 fn waits_for_a_free_connection_are_a_part_of_the_latency_at_a_rate() {
-    // A call is due each millisecond and takes twenty, so the twentieth has a latency of more than
-    // 300.
+    // A call is due each millisecond and takes 20 ms, so the twentieth has a latency of more than
+    // 300 ms.
     let slow = || Slow::of(20 * MILLISECOND);
     let open = measure(slow(), &Plan { rate: Some(1000.0), ..plan() });
     let closed = measure(slow(), &plan());

@@ -111,10 +111,8 @@ static int32_t *list_for(Client *client, const char *path)
     return &client->lists[hash % LISTS];
 }
 
-/*
- * Stores the number of a path in `fobj`, and takes ownership of the path. Returns ENOMEM for a null
- * path.
- */
+/* Stores the number of a path in `fobj`, and takes ownership of the path. Returns ENOMEM for a null
+   path. */
 static int number(Client *client, char *path, int32_t parent, int32_t *fobj)
 {
     int32_t *list, at;
@@ -250,10 +248,8 @@ static int open_directory(Tree *tree, int32_t client, int32_t directory)
     return object ? beneath(tree->root, object->path, O_PATH | O_DIRECTORY, 0) : -EBADF;
 }
 
-/*
- * Opens a directory for a change, and copies the name of the changed entry. Returns a descriptor,
- * or a negative error number.
- */
+/* Opens a directory for a change, and copies the name of the changed entry. Returns a descriptor,
+   or a negative error number. */
 static int open_writable(Tree *tree, int32_t client, int32_t directory, Name name, char (*own)[NAME_MAX + 1])
 {
     const int error = take_name(name, own);
@@ -270,10 +266,8 @@ static int open_holder(Tree *tree, int32_t client, int32_t fobj, const char **na
     return object ? open_directory(tree, client, object->parent) : -EBADF;
 }
 
-/*
- * Returns 0, or the error number of the last system call if its result is negative. Closes a
- * descriptor.
- */
+/* Returns 0, or the error number of the last system call if its result is negative. Closes a
+   descriptor. */
 static int outcome(long result, int descriptor)
 {
     const int error = result < 0 ? errno : 0;

@@ -53,8 +53,8 @@ pub(crate) fn thorough() -> Outcome {
     reproduce_java::main(&[])
 }
 
-/// Returns Maven's command that builds, tests and installs the modules. Before, builds the contents
-/// of obvia-native's jar.
+/// Builds the contents of obvia-native's jar, and returns Maven's command that builds, tests and
+/// installs the modules.
 fn install(home: &Path) -> Outcome<Program> {
     workspace::build()?;
     let library = format!("-Dobvia.library.folder={}", target().join("debug").display());

@@ -36,7 +36,7 @@ pub(super) enum Lane {
     Idles,
 }
 
-/// The default values of parts, which begin once the workspace is built.
+/// The default values of a part, which begins once the workspace is built.
 const PART: Part = Part {
     name: "",
     about: "",

@@ -21,8 +21,8 @@ pub(super) fn run() -> Outcome {
     }
     workspace::build()?;
     let failed = |error: std::io::Error| Problem::Failed(format!("preparing the package: {error}"));
-    // The checkout of the README's program has the same path, so that the builds share their
-    // dependencies.
+    // The package is built from the checkout of the README's program, so that both builds share
+    // their dependencies.
     let manifest = readme::checkout().map_err(failed)?.join(PROJECT).join("Cargo.toml").display().to_string();
     readme::cargo(&["build", "--quiet", "--locked", "--manifest-path", &manifest]).run()?;
     let folder = target().join("python");

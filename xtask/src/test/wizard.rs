@@ -1,7 +1,7 @@
 //! Creates projects with `obvia new`, and with `obvia wizard` from the IDL files of examples and
 //! tests. Then runs the projects.
 //!
-//! This file builds the Rust projects, as members of one workspace. The part `cmake` builds the C++
+//! Here the Rust projects are built, as members of one workspace. The part `cmake` builds the C++
 //! projects with an installed obvia.
 
 use super::examples::Names;

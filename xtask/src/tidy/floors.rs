@@ -106,7 +106,7 @@ const EXAMPLES: &str = "examples/";
 const EXAMPLES_DEPENDENCIES: &[&str] = &["obvia"];
 
 /// Modules of the standard library that a crate's source must not name. The text is the invariant
-/// that follows.
+/// that the ban preserves.
 const NO_PATHS: &[(&str, &[&str], &str)] = &[
     (
         "crates/ndr/src/",

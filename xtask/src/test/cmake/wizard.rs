@@ -19,7 +19,7 @@ const IN_C: &str = "in-c";
 pub(super) fn check(outside: &Outside) -> Outcome {
     let folder = outside.folder.path().join("wizard");
     fs::create_dir(&folder).map_err(|error| failed(&folder, &error))?;
-    // This `obvia` is the installed command, which finds the installed files.
+    // The installed command finds the installed files.
     let obvia = outside.program("obvia", &[]);
     let mut lists = "cmake_minimum_required(VERSION 3.16)\nproject(wizard NONE)\nenable_testing()\n".to_owned();
     let is_built = |project: &&Project| outside.is_thorough || IN_CPP.contains(&project.name);

@@ -90,7 +90,7 @@ final class Server implements AutoCloseable {
 
     private void serve(HttpExchange exchange) throws IOException {
         boolean isIn = atOnce.tryAcquire();
-        // The request's body is read in any case: otherwise the connection could not be reused.
+        // The end of the block closes the body. Without that, the connection could not be reused.
         try (exchange;
                 InputStream body = exchange.getRequestBody()) {
             if (isIn) {

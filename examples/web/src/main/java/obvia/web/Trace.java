@@ -17,8 +17,8 @@ import java.util.Map;
  * A trace of requests: their times, paths and sizes, without contents. docs/web.md specifies the
  * format.
  *
- * <p>Headers are represented by the lengths of their names and values. The headers of one client are
- * mostly the same, so each list of lengths is written once, and later lines refer to it by a number.
+ * <p>Headers are represented by the lengths of their names and values. The headers of one client
+ * are mostly the same, so each list of lengths is written once, and referred to by a number.
  */
 final class Trace {
     private static final String FIRST = "web-trace 1";
