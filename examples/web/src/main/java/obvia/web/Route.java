@@ -49,7 +49,7 @@ final class Route implements AutoCloseable {
             if (process == null || process.enter()) {
                 return process;
             }
-            // Another process has replaced this one, which takes no further requests.
+            // The process was dropped after it had been read from the field.
         }
     }
 
