@@ -31,7 +31,7 @@ private:
     int64_t seen_ = 0;
 };
 
-// As Null, with an object of this process as the argument.
+// The method Visit: like Null, with an object of this process as the argument.
 class Visit {
 public:
     explicit Visit(const obvia::com_ptr<IBench> &object) : object_(object), visitor_(make_called()) {}
@@ -70,7 +70,7 @@ private:
     int32_t handles_ = 0;
 };
 
-// Words of which each call increments the first and returns the others unchanged.
+// Words for a method that increments the first word and returns the others unchanged.
 class Payload {
 public:
     Payload(uint32_t *words, std::size_t count) : words_(words), count_(count) { refill(); }

@@ -1,13 +1,13 @@
 // Makes calls under callgrind, which writes the number of instructions in C++'s stubs. Each side
-// writes two files for each case, of which the second contains the counts.
+// writes two files for each case. The second file contains the counts.
 //
-// `icount serve NAME FIRST COUNTED` exports the object and ends when its standard input does.
+// `icount serve NAME FIRST COUNTED` exports the object, and ends when its standard input ends.
 // `icount call NAME FIRST COUNTED METHOD:WORDS...` calls the object and checks every result. The
-// first file of a case has the first calls, which set up lasting state.
+// first file of a case has the counts of its first calls, which set up lasting state.
 //
-// The client counts from the entry of `entry_client` until its return, the server from method to
-// method. Callgrind's options stop both in the functions that hand calls over: see
-// xtask/src/icount/sides.rs.
+// The client counts from the entry of `entry_client` until its return. The server counts from one
+// method to the next. Callgrind's options stop the counts of both in the functions that hand calls
+// over: see xtask/src/icount/sides.rs.
 #include "counting.h"
 #include "object.h"
 #include "server_loop.h"

@@ -66,8 +66,9 @@ public:
     }
 
 private:
-    // Counts the calls. Makes callgrind count from the last of the first calls to the last of all:
-    // each counted interval reaches from a method's end to the start of the next.
+    // Counts the calls. Starts callgrind's counts in the last uncounted call, and stops them in the
+    // last call of the case: each counted interval reaches from a method's end to the start of the
+    // next.
     void called(const char *method)
     {
         calls_++;
@@ -98,7 +99,7 @@ private:
 
     // Volatile, so that the compiler cannot omit computations without effect.
     volatile int32_t seen = 0;
-    // Only the thread that serves the client runs here.
+    // Only the thread that serves the client uses the number.
     int32_t calls_ = 0;
     const plan plan_;
 };

@@ -1,15 +1,15 @@
 // The runtime of the programs that `obvia bench` starts: processor, waiting policy, lifetime, and
 // requests.
 //
-// The last arguments of a program are `WAIT --cpu CPU --parent PID`. Once it is ready, it prints a
-// line on standard output. A client gets requests over standard input, which is a socket, and
-// answers each line there by a line:
+// The last arguments of a program are `WAIT --cpu CPU --parent PID`. Once the program is ready, it
+// prints a line on standard output. The standard input of a client is a socket. The client reads
+// requests from it, and answers each request with a line on the same socket:
 //
 //     batch CALLS       nanoseconds that the calls took, one after the other
 //     stamped CALLS     nanoseconds of each
 //     verify            "right" when the results of all calls since the last time are
 //
-// A failed program answers with `failed: ` and the reason, and ends.
+// A program that fails answers with `failed: ` and the reason, and ends.
 #pragma once
 
 #include <obvia.hpp>
@@ -30,7 +30,7 @@
 
 namespace under_bench {
 
-// Throws if the value found is not the expected one.
+// Throws if `found` is not the expected value.
 template <class Number> void expect(const char *what, Number expected, Number found)
 {
     if (expected != found) {
@@ -38,7 +38,7 @@ template <class Number> void expect(const char *what, Number expected, Number fo
     }
 }
 
-// Returns the value of an option, which is required.
+// Returns the number given for an option. Throws if the option is missing.
 inline int option(int argc, char **argv, const char *name)
 {
     for (int at = 1; at + 1 < argc; at++) {
@@ -96,8 +96,8 @@ inline int64_t nanoseconds(Clock::duration time)
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
-// Makes calls and answers requests until the bench sends no more. A Case has call() and verify(),
-// which checks a number of calls.
+// Makes calls and answers requests until the bench sends no more. A `Case` has a method `call()`,
+// and a method `verify()`, which checks the results of a number of calls.
 template <class Case> void converse(Case &measured)
 {
     uint32_t unverified = 0;

@@ -1,10 +1,10 @@
 //! The network between both sides: the loopback device, or a cable.
 //!
 //! A cable is a pair of virtual Ethernet interfaces between two network namespaces, which stand for
-//! two hosts. The first cable has to be laid before anything else, since it moves the process into
-//! a namespace. A case that needs an interface of its own lays a further cable between the same two
-//! hosts. When this process and its servers have ended, for whatever reason, the kernel removes
-//! namespaces and cables.
+//! two hosts. The first cable has to be laid before anything else, because laying it moves the
+//! process into a namespace. A case that needs an interface of its own lays a further cable between
+//! the same two hosts. When this process and its servers have ended, for whatever reason, the
+//! kernel removes the namespaces and cables.
 
 use crate::Error;
 use crate::hosts::{Host, ip};
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The host of the server's side.
+/// The host of the server's side. Without a cable there is none.
 static SERVER: OnceLock<Host> = OnceLock::new();
 /// The number of cables laid.
 static CABLES: AtomicU8 = AtomicU8::new(0);
@@ -51,8 +51,8 @@ impl Link {
     }
 }
 
-/// Lays a cable, and moves the calling thread and all threads and processes that it starts from now
-/// on to the client's end.
+/// Lays a cable. Moves the calling thread, with all threads and processes that it starts from now
+/// on, to the client's end.
 ///
 /// # Errors
 ///
@@ -71,7 +71,8 @@ pub fn set_up() -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] without a first cable, or if there are [`CABLES_MAX`].
+/// [`Error::Usage`] without a first cable, or if there are [`CABLES_MAX`] already;
+/// [`Error::Failed`] or [`Error::System`] if the command `ip` fails.
 pub(crate) fn further() -> Result<Link, Error> {
     let Some(server) = SERVER.get() else {
         return Err(Error::Usage { message: "that takes two hosts, or --cable, which stands for them".to_owned() });
@@ -90,7 +91,7 @@ pub(crate) fn further() -> Result<Link, Error> {
     Ok(link)
 }
 
-/// The maximum number of cables, which differ in one octet of their addresses.
+/// The maximum number of cables. The addresses of cables differ in one octet.
 const CABLES_MAX: u8 = 254;
 
 fn ip_at_server(arguments: &[&str]) -> Result<(), Error> {

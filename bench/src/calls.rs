@@ -53,7 +53,7 @@ impl Method {
         }
     }
 
-    /// Returns the arguments' bytes for each of the method's cases; arrays have these sizes.
+    /// Returns the arguments' bytes for each of the method's cases. Arrays have the given sizes.
     fn loads(self, sizes: &[usize]) -> Vec<usize> {
         match self {
             Self::MoveData | Self::MoveShared => sizes.to_vec(),
@@ -63,7 +63,7 @@ impl Method {
     }
 }
 
-/// Starts the cases of these methods and policies over a path; arrays have these sizes.
+/// Starts the cases of the given methods and policies over a path. Arrays have the given sizes.
 pub fn cases(
     path: Path,
     methods: &[Method],
@@ -87,7 +87,7 @@ pub fn cases(
     Ok(cases)
 }
 
-/// The size of four integers.
+/// The size of the four integers of [`Method::PfsOpen`].
 const PFS_OPEN_BYTES: usize = 16;
 
 fn case(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Case>, Error> {
@@ -121,7 +121,7 @@ impl Remote {
         if path == Path::CustomViShm && !way.starts_with(Path::NcacnViShm.name()) {
             return Err(Error::Failed { message: format!("the object is called by {way}") });
         }
-        // The first call takes a connection with the policy just set.
+        // The first call sets up a connection, with the policy that was just set.
         object.Null().map_err(failed)?;
         server.suspend()?;
         Ok(Self { object, server })
@@ -198,7 +198,7 @@ pub(crate) fn failed(error: obvia::Error) -> Error {
 
 struct Null {
     remote: Remote,
-    // The server's count at the last check; connecting makes the first call.
+    // The server's count at the last check. The first call was made while connecting.
     seen: i64,
 }
 
@@ -220,7 +220,7 @@ impl Exchange for Null {
 struct Visit {
     remote: Remote,
     visitor: IBench,
-    // The server's count at the last check; connecting makes the first call.
+    // The server's count at the last check. The first call was made while connecting.
     seen: i64,
 }
 
@@ -288,7 +288,7 @@ struct MoveShared {
     remote: Remote,
     shared: SharedMemory,
     words: usize,
-    // The contents of the memory before the calls, and the expected contents after them.
+    // The contents of the memory before the calls, from which the expected contents follow.
     payload: Payload,
 }
 
@@ -334,8 +334,8 @@ struct Bench {
     counts: Mutex<Vec<Arc<Count>>>,
 }
 
-/// The number of calls that one thread at a time has answered, on cache lines of its own so that
-/// counting threads do not disturb each other.
+/// The number of calls that a thread has answered. One thread at a time counts here. The number has
+/// cache lines of its own, so that counting threads do not disturb each other.
 #[derive(Default)]
 #[repr(align(128))]
 struct Count(AtomicI64);
@@ -350,7 +350,7 @@ impl Bench {
         COUNT.with(|count| {
             let Count(count) = &**count.get_or_init(|| {
                 let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-                // The count of a thread that has ended goes on in another one.
+                // A new thread continues the count of a thread that has ended.
                 let free = counts.iter_mut().find_map(|count| Arc::get_mut(count).is_some().then(|| Arc::clone(count)));
                 free.unwrap_or_else(|| {
                     counts.push(Arc::default());
@@ -405,9 +405,9 @@ impl IBench_Impl for Bench_Impl {
     }
 }
 
-/// Runs the server process of a case: exports the object by `name`, and over a network if `listen`
-/// is given, until the client ends. With `is_over_vi`, the object is called over virtual interfaces
-/// regardless of the process's binding.
+/// Runs the server process of a case until the client ends. Exports the object by `name`, and also
+/// over a network if `listen` is given. With `is_over_vi`, the object is called over virtual
+/// interfaces regardless of the process's binding.
 pub fn serve(
     name: &str,
     wait: Wait,
@@ -428,7 +428,7 @@ pub fn serve(
     serve_until_signal()
 }
 
-/// Serves until the client tells this process to end. The names of the process are removed then.
+/// Serves until the client tells this process to end. The names of the process are then removed.
 pub(crate) fn serve_until_signal() -> Result<Infallible, Error> {
     obvia::wait_for_signal().map_err(failed)?;
     std::process::exit(0)

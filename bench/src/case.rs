@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 pub enum Path {
     /// An obvia call over shared memory between C++ programs.
     CppViShm,
-    /// A call over shared memory of an object in a process that listens on TCP alone: the object
-    /// has obvia's marshaler.
+    /// A call over shared memory of an object with obvia's marshaler, in a process that listens on
+    /// TCP alone.
     CustomViShm,
     /// A DCOM object call over TCP: ORPC in NDR.
     DcomIpTcp,
-    /// A DCOM object call over a Unix socket: a local server's call without obvia's own transports.
+    /// A DCOM object call over a Unix socket, as to a local server without obvia's own transports.
     DcomLrpc,
     /// A call of Java's RMI over TCP.
     JavaRmi,
@@ -24,16 +24,16 @@ pub enum Path {
     JavaRustViShm,
     /// An obvia call over shared memory between Java programs.
     JavaViShm,
-    /// libfabric messages over TCP without obvia: its program `fi_pingpong`.
+    /// libfabric messages over TCP without obvia, by libfabric's program `fi_pingpong`.
     FiPingpong,
     /// A copy within the client.
     Memcpy,
-    /// An obvia call over UDP in the standard's connectionless units, like the first version of
-    /// DCOM: ORPC in NDR.
+    /// An obvia call over UDP in the PDUs of the standard's connectionless protocol, like those of
+    /// the first version of DCOM: ORPC in NDR.
     NcadgIpUdp,
-    /// An obvia call over TCP in the standard's units.
+    /// An obvia call over TCP in the PDUs of the standard's connection-oriented protocol.
     NcacnIpTcp,
-    /// An obvia call over a Unix socket in the standard's units.
+    /// An obvia call over a Unix socket in the PDUs of the standard's connection-oriented protocol.
     Ncalrpc,
     /// An obvia call over shared memory.
     NcacnViShm,
@@ -201,7 +201,7 @@ impl Wait {
 pub struct Label {
     /// The operation: a called method (`null`, `pfs_open`, `MoveData`), or `send`, `write`, `read`.
     pub case: &'static str,
-    /// The payload's bytes; those of each direction if it goes both ways.
+    /// The payload's bytes. If it goes both ways, the bytes of each direction.
     pub bytes: usize,
     /// The number of outstanding operations: calling threads, or the window of descriptors.
     pub at_once: u32,
@@ -216,8 +216,8 @@ pub(crate) const CALLS_MIN: u32 = 4;
 
 /// One measured operation.
 ///
-/// The run calls `resume`, then `batch` and `stamped` any number of times, `verify`, and `rest`.
-/// Between `rest` and the next `resume` the case takes no processor time.
+/// The run calls `resume`, then `batch` and `stamped` any number of times, `verify`, and `suspend`.
+/// Between `suspend` and the next `resume` the case takes no processor time.
 pub trait Case {
     /// Returns the case's identity.
     fn label(&self) -> &Label;
@@ -227,7 +227,7 @@ pub trait Case {
         CALLS_MIN
     }
 
-    /// Whether the case is measured in a round; the first is 0.
+    /// Whether the case is measured in the given round. The first round is 0.
     fn is_due(&self, _round: u32) -> bool {
         true
     }
@@ -253,14 +253,14 @@ pub trait Case {
     fn suspend(&mut self) -> Result<(), Error>;
 }
 
-/// A call and its server: all of a case except its identity and its loops.
+/// A call and its server: everything of a case except its identity and its loops.
 pub trait Exchange {
     /// Makes one call. May return an error for a wrong result if detecting it costs next to
-    /// nothing. With a window of several operations this begins one, after the oldest has completed
-    /// if the window was full.
+    /// nothing. With a window of several operations, the call begins one. If the window was full,
+    /// the call first waits until the oldest operation has completed.
     fn call(&mut self) -> Result<(), Error>;
 
-    /// Waits for all outstanding operations. The last step of a batch, included in its time.
+    /// Waits for all outstanding operations. The last step of a batch, and part of its time.
     fn complete(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Many clients of one server: what each costs when it connects, calls, is idle and leaves.
+//! Many clients of one server: the cost of each when it connects, calls, is idle and leaves.
 //!
-//! A client is a connection by which a thread of its own makes calls. A process has one or more of
-//! them. One more client, the *caller*, is a thread of this process. The times of its calls show
-//! how the other clients slow the server down.
+//! A client is a connection over which a thread of its own makes calls. A process has one or more
+//! clients. One more client, the *caller*, is a thread of this process. The times of its calls show
+//! how much the other clients slow the server down.
 
 mod client;
 mod limits;
@@ -18,12 +18,13 @@ use serde::Serialize;
 use std::time::{Duration, Instant};
 use usage::{Activity, Usage};
 
-/// The calls of the caller in a batch, which follow one another.
+/// The number of the caller's calls in a batch. They follow one another.
 const CALLS: u32 = 20_000;
 /// The longest time until a server has parked the connections of silent clients, or has noticed
 /// that clients are gone.
 const SETTLING_MAX: Duration = Duration::from_secs(30);
-/// The interval in which a server that settles neither starts nor ends a thread and does nothing.
+/// The interval without activity after which the server counts as settled: no thread starts, ends
+/// or wakes up.
 const SETTLED: Duration = Duration::from_millis(250);
 
 /// The extent of a measurement.
@@ -35,7 +36,7 @@ pub struct Plan {
     pub connections: u32,
     /// The number of calls that each client makes when its turn comes.
     pub rounds: u32,
-    /// The time for which nothing happens.
+    /// The time for which the server is observed while nothing happens.
     #[serde(skip)]
     pub idle: Duration,
 }
@@ -52,8 +53,8 @@ impl Plan {
         tens.take_while(|stage| *stage < self.clients()).chain([self.clients()]).collect()
     }
 
-    /// Returns the number of clients that the process with an index has when there are so many in
-    /// all.
+    /// Returns the number of clients in the process `index` if all processes together have
+    /// `clients`.
     fn share(&self, index: u32, clients: u32) -> u32 {
         clients / self.processes + u32::from(index < clients % self.processes)
     }
@@ -79,7 +80,7 @@ impl Latency {
 pub struct Stage {
     /// The number of clients beside the caller.
     pub clients: u32,
-    /// The median time of connecting and the first call, of the last fifth of the clients.
+    /// The median time of connecting and the first call, over the last fifth of the new clients.
     pub connect_us: f64,
     /// The growth of the server's memory (Pss without files) for each client, in KiB.
     pub memory_kib: f64,
@@ -93,21 +94,22 @@ pub struct Stage {
     pub idle_cpu: f64,
     /// The wake-ups of the server's threads in a second while nothing happens.
     pub idle_wakeups: f64,
-    /// The calls of the clients, each of which is alone in calling and was silent before.
+    /// The calls of the clients one after the other: each client was silent before, and calls
+    /// alone.
     pub in_turn: Latency,
     /// The calls of the caller beside the idle clients.
     pub caller: Latency,
 }
 
-/// The end of all clients, of which every second process is killed.
+/// The end of all clients. Every second process is killed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Departure {
-    /// The time from the first end until the server has given everything back.
+    /// The time from the end of the first client until the server has released all resources.
     pub seconds: f64,
     /// The growth of the server's memory that has remained, in KiB.
     pub memory_kib: i64,
-    /// The resources that the server has not given back, apart from memory, and the names that it
-    /// has left.
+    /// The resources that the server has not released, apart from memory, and the names that it has
+    /// left behind.
     pub left: Vec<String>,
 }
 
@@ -126,12 +128,12 @@ pub struct Clients {
     pub departure: Departure,
 }
 
-/// Measures, and tells `progress` each step.
+/// Measures, and passes a description of each step to `progress`.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] if a limit of the system allows fewer clients; the message names it and says
-/// how to raise it. If a client fails.
+/// [`Error::Usage`] if a limit of the system allows fewer clients: the message names the limit and
+/// says how to raise it. Other errors if the server or a client fails.
 pub fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Clients, Error> {
     limits::raise_descriptors()?;
     limits::check(plan)?;
@@ -154,7 +156,7 @@ pub fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Clients, Error> {
     Ok(Clients { machine, plan: *plan, alone, stages, departure })
 }
 
-/// A measurement that runs.
+/// A running measurement.
 struct Run {
     plan: Plan,
     // Field order matters: the clients leave before the server's process ends. The caller's thread
@@ -173,7 +175,7 @@ impl Run {
         Ok(run)
     }
 
-    /// Measures the server with so many clients.
+    /// Measures the server with `clients` clients. `before` is the server's usage without clients.
     fn stage(&mut self, clients: u32, before: Usage) -> Result<Stage, Error> {
         let connects = self.connect(clients)?;
         self.settle()?;
@@ -201,8 +203,8 @@ impl Run {
         })
     }
 
-    /// Connects clients until there are so many. Returns the time that each has taken, in
-    /// microseconds.
+    /// Connects clients until there are `clients` in all. Returns the time that each new client
+    /// took, in microseconds.
     fn connect(&mut self, clients: u32) -> Result<Vec<f64>, Error> {
         let mut connects = Vec::new();
         for index in 0..self.plan.processes {
@@ -230,7 +232,7 @@ impl Run {
     }
 
     fn calls_of_caller(&mut self) -> Result<Latency, Error> {
-        // The first calls are those of a connection that was idle.
+        // The first calls do not count: their connection was idle.
         let requests = [Request::Batch(CALLS / 10), Request::Stamped(CALLS)];
         let mut latency = None;
         for request in requests {
@@ -246,7 +248,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if it has not after [`SETTLING_MAX`].
+    /// [`Error::Failed`] if threads of the server still serve connections after [`SETTLING_MAX`].
     fn settle(&self) -> Result<(), Error> {
         let began = Instant::now();
         let mut last = Activity::of(self.server.id())?;
@@ -254,7 +256,7 @@ impl Run {
             std::thread::sleep(SETTLED);
             let now = Activity::of(self.server.id())?;
             let (serving, is_late) = (now.serving, began.elapsed() > SETTLING_MAX);
-            // A thread of the server's own may wake now and then.
+            // A thread that the runtime needs for itself may wake from time to time.
             if serving == 0 && (is_late || (now.threads, now.wakeups) == (last.threads, last.wakeups)) {
                 return Ok(());
             }
@@ -286,7 +288,7 @@ impl Run {
         }
     }
 
-    /// Ends the server. Returns the names that it has left.
+    /// Ends the server. Returns the names that it has left behind.
     fn end(self) -> Result<Vec<String>, Error> {
         let Self { server, caller, address, .. } = self;
         drop(server);

@@ -27,7 +27,7 @@ pub enum Error {
         /// The exit status, if known.
         status: Option<ExitStatus>,
     },
-    /// No answer came in time.
+    /// No answer came within the time limit.
     Stalled {
         /// The time limit.
         after: Duration,
@@ -47,7 +47,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns a function for `map_err` that wraps the system's error about `what`.
+    /// Returns a function for `map_err` that wraps the system's error. `what` is the attempted
+    /// action.
     pub fn system<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::System { what, source: source.into() }
     }

@@ -1,5 +1,5 @@
-//! Goodput: how much bulk data flows over a line with a rate, a delay and losses, by obvia and by
-//! the kernel's TCP.
+//! Goodput: the rate of bulk data over a line with a rate, a delay and losses, by obvia and by the
+//! kernel's TCP.
 //!
 //! Each point has two lines under the same conditions, with the same losses: obvia sends over one
 //! and TCP over the other at the same time, so that disturbances of the machine affect both. Then
@@ -35,7 +35,7 @@ impl Conditions {
     /// The minimum size of the queue: as a time, and in packets.
     const QUEUE_MIN: (Duration, u64) = (Duration::from_millis(50), 100);
 
-    /// Returns the size of the queue in bytes: a bandwidth-delay product, unless that is less than
+    /// Returns the size of the queue in bytes: the bandwidth-delay product, unless it is less than
     /// the minimum.
     fn queue(&self) -> u64 {
         let (time, packets) = Self::QUEUE_MIN;
@@ -51,7 +51,7 @@ impl Conditions {
         (u128::from(time) * u128::from(self.rate) / 8_000_000_000) as u64
     }
 
-    /// Returns the time in nanoseconds in which the line transmits that many bytes.
+    /// Returns the time in nanoseconds in which the line transmits `bytes`.
     fn time_of(&self, bytes: u64) -> u64 {
         (u128::from(bytes) * 8_000_000_000 / u128::from(self.rate.max(1))) as u64
     }
@@ -64,22 +64,23 @@ pub struct Plan {
     pub points: Vec<Conditions>,
     /// The time for which the goodput of a point is measured, unless 400 round trips are longer.
     pub time: Duration,
-    /// The conditions of the shared line, and the time for which two flows are measured that share
-    /// it.
+    /// The conditions of the line that two flows share, and the time for which the flows are
+    /// measured.
     pub shared: Option<(Conditions, Duration)>,
     /// The seed of the losses.
     pub seed: u64,
 }
 
 impl Plan {
-    /// The time from the start of a flow to its measurement: so many round trips, within limits.
+    /// The time from the start of a flow to its measurement: this number of round trips, within the
+    /// limits of `WARM_UP`.
     const WARM_UP_TRIPS: u32 = 40;
     const WARM_UP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
     /// The time from the start of two flows on one line to their measurement. CUBIC takes several
     /// losses to move the rate of one flow to the other, some seconds apart.
     const SHARED_WARM_UP: Duration = Duration::from_secs(30);
 
-    /// The minimum number of measured round trips: losses are few over long ones.
+    /// The minimum number of measured round trips: on lines with long round trips, losses are rare.
     const MEASURED_TRIPS: u32 = 400;
 
     fn measured(&self, conditions: &Conditions) -> Duration {
@@ -126,7 +127,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Returns the rate of one of both.
+    /// Returns the rate of one of the two transports.
     pub fn rate_of(&self, transport: Transport) -> f64 {
         match transport {
             Transport::Obvia => self.obvia,
@@ -156,7 +157,7 @@ pub struct Sharing {
 /// # Errors
 ///
 /// [`Error::Failed`] or [`Error::System`] without root, without iproute2's command `ip`, without
-/// /dev/net/tun, and when a flow fails.
+/// /dev/net/tun, or if a flow fails.
 pub fn measure(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Goodput, Error> {
     let machine = Machine::read(None);
     let (mut points, mut sharings) = (Vec::new(), Vec::new());
@@ -200,8 +201,8 @@ fn sharing(
     Ok(Sharing { conditions, flows, rates })
 }
 
-/// Measures the rates of two flows in bits per second, and ends them. `progress` is told the rates
-/// of each [`STEP`].
+/// Measures the rates of two flows in bits per second, and ends the flows. Reports the rates of
+/// each [`STEP`] to `progress`.
 fn rates(flows: [Flow; 2], time: Duration, progress: &mut impl FnMut(&str)) -> Result<[f64; 2], Error> {
     let look = || (Instant::now(), flows.each_ref().map(Flow::received));
     let began = look();
@@ -224,13 +225,13 @@ fn rates(flows: [Flow; 2], time: Duration, progress: &mut impl FnMut(&str)) -> R
 /// The interval between two reports of progress.
 const STEP: Duration = Duration::from_secs(10);
 
-/// Returns the rates between two times, from the bytes that had been received at each.
+/// Returns the rates between two times, from the bytes that each flow had received at either time.
 fn between((began, before): (Instant, [u64; 2]), (ended, after): (Instant, [u64; 2])) -> [f64; 2] {
     let seconds = (ended - began).as_secs_f64();
     [0, 1].map(|flow: usize| (after[flow] - before[flow]) as f64 * 8.0 / seconds)
 }
 
-/// Returns a rate in Mbit/s with three digits.
+/// Returns a rate in Mbit/s as text, with at least three digits.
 pub(crate) fn mbit(rate: f64) -> String {
     match rate / 1e6 {
         rate if rate < 9.995 => format!("{rate:.2}"),

@@ -3,15 +3,15 @@
 use hdrhistogram::Histogram as Counts;
 use std::time::Duration;
 
-/// The decimal digits of a recorded value that are kept.
+/// The number of decimal digits that a recorded value keeps.
 const DIGITS: u8 = 3;
-/// The greatest value in nanoseconds, a day; longer durations count as this one.
+/// The greatest value in nanoseconds: a day. Longer durations count as a day.
 const LONGEST: u64 = 86_400_000_000_000;
-/// The parts into which [`Histogram::distribution`] divides each half of the remaining calls.
+/// The number of points of [`Histogram::distribution`] for each half of the remaining calls.
 const PARTS_OF_HALF: u32 = 5;
 
-/// A histogram of nanoseconds. Recording allocates only if the value needs a higher power of two
-/// than all before it.
+/// A histogram of nanoseconds. Recording allocates memory only if the value needs a higher power of
+/// two than all values before it.
 #[derive(Clone, Debug)]
 pub struct Histogram(Counts<u64>);
 
@@ -48,8 +48,8 @@ impl Histogram {
         self.0.len()
     }
 
-    /// Returns the value in nanoseconds that this share of the calls, from 0 to 1, did not exceed,
-    /// or `None` for an empty histogram.
+    /// Returns the value in nanoseconds that the share `quantile` of the calls, from 0 to 1, did
+    /// not exceed; `None` for an empty histogram.
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
         assert!((0.0..=1.0).contains(&quantile), "{quantile} is no share");
         (self.total() > 0).then(|| self.0.value_at_quantile(quantile) as f64)
@@ -70,7 +70,8 @@ impl Histogram {
         if self.total() > 0 { self.0.stdev() } else { 0.0 }
     }
 
-    /// Returns points of the distribution, more densely spaced towards the longest calls.
+    /// Returns points of the distribution, more densely spaced towards the longest calls. An empty
+    /// histogram has no points.
     pub fn distribution(&self) -> Vec<Point> {
         let mut count = 0;
         let steps = self.0.iter_quantiles(PARTS_OF_HALF);

@@ -1,7 +1,8 @@
 //! Hosts: network namespaces, in which this process opens sockets and starts other processes.
 //!
-//! The kernel removes a namespace with its interfaces when no process is in it and none has its
-//! file open: when this process and its servers have ended, for whatever reason.
+//! The kernel removes a namespace with its interfaces when no process runs in the namespace and no
+//! process has its file open. That is the case when this process and its servers have ended, for
+//! whatever reason.
 
 use crate::Error;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};

@@ -5,16 +5,17 @@
 //! - [`report`]: rows with ratios, as a table, as JSON and as a plot.
 //! - [`run`]: measures all cases in turn, round after round, so that drift of the machine affects
 //!   all alike.
-//! - [`Case`]: one measured operation; [`Calls`] makes one of any [`Exchange`].
+//! - [`Case`]: one measured operation. [`Calls`] makes a case from an [`Exchange`].
 //! - [`calls`] and [`vi`]: the measured operations: calls, and the VI descriptors below them.
 //! - [`reread`]: a file server on top of calls.
 //! - [`raw`]: the baselines: the best that two processes can do with bare memory, futexes and
 //!   sockets.
 //! - [`clients`]: many clients of one server, most of them idle.
-//! - [`load`]: calls of a method of a running server that somebody else has started.
+//! - [`load`]: calls of one method of a server that was started elsewhere.
 //! - [`cable`]: two hosts, for operations over a network.
 //! - [`goodput`]: bulk data over lines with a rate, a delay and losses.
-//! - [`ServerProcess`]: the other process of a case. All servers but the measured one are stopped.
+//! - [`ServerProcess`]: the other process of a case. All servers but the measured one are
+//!   suspended.
 //!
 //! Programs that use obvia do not link this crate.
 

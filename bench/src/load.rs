@@ -1,9 +1,9 @@
 //! Load for a running server: calls of one method over several connections, as fast as the answers
 //! come, or at a fixed rate.
 //!
-//! At a fixed rate a call's latency counts from the time when it was due. If the server is slow,
-//! calls wait for a free connection, and this wait is a part of their latencies: otherwise a slow
-//! server would get fewer calls and better percentiles ("coordinated omission").
+//! At a fixed rate a call's latency counts from the time when the call was due. If the server is
+//! slow, calls wait for a free connection, and this wait is a part of their latencies. Otherwise a
+//! slow server would get fewer calls and better percentiles ("coordinated omission").
 
 mod pace;
 mod tally;
@@ -21,19 +21,19 @@ use tally::{Tally, is_answer, is_lost_connection};
 
 /// The called method of a server.
 pub trait Target: Send + Sync {
-    /// Opens a connection of the current thread to the server.
+    /// Opens a connection to the server for the current thread.
     ///
     /// # Errors
     ///
     /// If the server cannot be reached before the thread's time limit.
     fn connect(&self) -> obvia::Result<Box<dyn Caller>>;
 
-    /// Asks whether the server still answers, for up to `limit`.
+    /// Asks the server whether it still answers. Waits for the answer for up to `limit`.
     ///
     /// # Errors
     ///
     /// RPC_E_TIMEOUT if the server does not answer in this time; RPC_S_SERVER_UNAVAILABLE or
-    /// RPC_E_DISCONNECTED if there is no server. Other errors do not mean that it has ended.
+    /// RPC_E_DISCONNECTED if there is no server. Any other error is an answer of the server.
     fn probe(&self, limit: Duration) -> obvia::Result<()>;
 }
 
@@ -53,13 +53,15 @@ pub trait Caller {
 pub struct Plan {
     /// The number of connections, each with a thread.
     pub connections: u32,
-    /// The calls per second of all connections together; `None` for as many as are answered.
+    /// The calls per second of all connections together; `None` if each connection calls again as
+    /// soon as it has its answer.
     pub rate: Option<f64>,
-    /// The time before the measured one.
+    /// The time before the measured time.
     pub warmup: Duration,
-    /// The measured time; `None` for the time that `calls` take, up to a day.
+    /// The measured time; `None` for the time that `calls` calls take, up to a day.
     pub duration: Option<Duration>,
-    /// The number of measured calls after which the run ends earlier.
+    /// The number of measured calls after which the run ends, even if the measured time has not
+    /// passed.
     pub calls: Option<u64>,
     /// The time limit of each call.
     pub timeout: Duration,
@@ -98,16 +100,16 @@ pub struct Load {
     pub plan: Plan,
     /// The reason for the end.
     pub ended_by: Ending,
-    /// The error of the probe that the server did not answer.
+    /// The error of the probe that the server did not answer, if one ended the run.
     pub lost: Option<Error>,
-    /// The time from the end of the warm-up to the end of the run. A run that makes a number of
-    /// calls ends with its last answer, but at a rate not before the next call would be due.
+    /// The time from the end of the warm-up to the end of the run. A run with a number of calls
+    /// ends with its last answer. At a rate, it ends not before the next call would be due.
     pub measured: Duration,
     /// The latencies of the calls that succeeded.
     pub latency: Histogram,
     /// The calls that failed, by error.
     pub failures: Vec<Failure>,
-    /// The number of calls that had no answer when the run ended.
+    /// The number of measured calls that had no answer when the run ended.
     pub unanswered: u64,
     /// The number of calls that were due while all connections were busy.
     pub late: u64,
@@ -128,11 +130,11 @@ impl Load {
     }
 }
 
-/// The least time limit of connecting, and of the preparation of a run. The limit of a call may be
-/// much shorter.
+/// The least time limit of connecting, and of the preparation of a run. The time limit of a call
+/// may be much shorter.
 pub const PREPARATION_MIN: Duration = Duration::from_secs(10);
-/// The time that a run waits after an interrupt, or after the last time limit, before it gives
-/// calls up.
+/// The time that a run still waits for outstanding calls after an interrupt, or after the last time
+/// limit.
 const GRACE: Duration = Duration::from_millis(500);
 /// The least time limit of the question whether the server still answers.
 const PROBE_MIN: Duration = Duration::from_secs(1);
@@ -151,8 +153,8 @@ struct Run {
     lost: OnceLock<Error>,
 }
 
-/// The state of a connection. The alignment keeps the connections of different threads in cache
-/// lines of their own, of which processors fetch pairs.
+/// The state of a connection. Because of the alignment, the connections of different threads never
+/// share a cache line, nor a pair of lines, which processors fetch together.
 #[derive(Default)]
 #[repr(align(128))]
 struct Connection {
@@ -179,13 +181,14 @@ enum Message {
     },
 }
 
-/// Makes the calls of a plan, until it is done, the server no longer answers, or `is_interrupted`
-/// becomes true.
+/// Makes the calls of a plan until the plan is done, the server no longer answers, or
+/// `is_interrupted` becomes true.
 ///
 /// # Errors
 ///
-/// If not all connections can be opened before the time limit, at least [`PREPARATION_MIN`]; if the
-/// system starts no thread; E_UNEXPECTED if a thread panics.
+/// If not all connections can be opened before the time limit, which is at least
+/// [`PREPARATION_MIN`]; if the system starts no thread; RPC_E_CALL_CANCELED if the run is
+/// interrupted before the first call; E_UNEXPECTED if a thread panics.
 pub fn run(
     target: Arc<dyn Target>,
     plan: &Plan,
@@ -208,7 +211,8 @@ pub fn run(
     Ok(run.sum(machine, plan, pace, was_interrupted))
 }
 
-/// Starts a thread for each connection, which begins its calls when the returned sender says so.
+/// Starts a thread for each connection. A thread begins its calls when the returned sender for the
+/// thread sends.
 fn start(run: &Arc<Run>, says: &Sender<Message>) -> obvia::Result<Vec<Sender<()>>> {
     let each = (0..run.connections.len()).map(|index| {
         let (begin, begins) = mpsc::channel();
@@ -226,7 +230,7 @@ fn start(run: &Arc<Run>, says: &Sender<Message>) -> obvia::Result<Vec<Sender<()>
     each.collect()
 }
 
-/// Tells the run that a thread has ended, even if by a panic.
+/// Tells the run that a thread has ended, even if it panicked.
 struct Ended<'a> {
     says: &'a Sender<Message>,
     index: usize,
@@ -245,8 +249,8 @@ impl Run {
         self.timeout.max(PREPARATION_MIN)
     }
 
-    /// The time limit of the question whether the server still answers. A pause of the server that
-    /// is longer than the limit of a call is not its end.
+    /// The time limit of a probe, which asks whether the server still answers. A server that pauses
+    /// for longer than the limit of a call is not lost.
     fn probing(&self) -> Duration {
         self.timeout.max(PROBE_MIN)
     }
@@ -279,7 +283,8 @@ impl Run {
         }
     }
 
-    /// Whether a call that began at a time, and failed, shows that the server no longer answers.
+    /// Whether a failed call shows that the server no longer answers. The call began at `began`. If
+    /// the error makes that possible, a probe decides.
     fn has_lost_server(&self, error: &Error, began: Instant) -> bool {
         let is_silent = || !self.connections.iter().any(|one| one.tally().answered > Some(began));
         let is_suspect = is_lost_connection(error) || (error.code() == code::RPC_E_TIMEOUT && is_silent());
@@ -307,7 +312,7 @@ impl Run {
                     opened += 1;
                 }
                 Ok(Message::Ended { index, .. }) => return Err(panicked(index)),
-                // The run has a sender itself, so the channel is never disconnected.
+                // The run itself has a sender, so the channel is never disconnected.
                 Err(_) => {}
             }
             if is_interrupted.load(Ordering::Relaxed) {
@@ -408,8 +413,8 @@ impl Run {
     }
 }
 
-/// Returns the error for a thread that has panicked. The panic's own message is on the standard
-/// error.
+/// Returns the error for a thread that has panicked. The panic has printed its own message to the
+/// standard error.
 fn panicked(index: usize) -> Error {
     let text = format!("the thread of connection {} ended by a panic, a defect of its caller", index + 1);
     Error::new(code::E_UNEXPECTED, text)

@@ -68,8 +68,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reads the machine's properties. The caller must not have pinned itself, since that hides
-    /// processors.
+    /// Reads the machine's properties. The calling thread must not be pinned yet, because then the
+    /// count of processors would be too small.
     pub fn read(placement: Option<Placement>) -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let cpuinfo = read("/proc/cpuinfo");

@@ -1,4 +1,4 @@
-//! The array that MoveData carries in both directions, with the check that it really was.
+//! The array that MoveData carries in both directions, and the check of its words.
 
 use crate::Error;
 
@@ -10,8 +10,8 @@ pub(crate) const HEADER_WORDS: usize = 2;
 /// An `[in, out]` array of 32-bit words that begins on a cache line.
 ///
 /// Each call makes the other side increment the first word and return the others unchanged.
-/// [`Payload::verify`] checks the number of calls in the first word, and then writes new values
-/// everywhere, so that a later result with any stale word is detected.
+/// [`Payload::verify`] checks the number of calls in the first word, and the other words. It then
+/// writes new values to all words, so that a later result with any stale word is detected.
 #[derive(Debug)]
 pub struct Payload {
     // Invariant: `start >= HEADER_WORDS`, `words.len() == start + length`.
@@ -79,13 +79,13 @@ impl Payload {
     }
 }
 
-/// Returns the first word after a call of MoveData.
+/// Returns the value that one call of MoveData makes from the first word.
 #[inline]
 pub(crate) fn count_call(first: u32) -> u32 {
     first.wrapping_add(1)
 }
 
-/// Returns the word of a seed's pattern at an index.
+/// Returns the word at `index` in the pattern of a seed.
 pub(crate) fn pattern(seed: u32, index: usize) -> u32 {
     (index as u32 ^ seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b)
 }

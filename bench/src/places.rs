@@ -3,13 +3,13 @@
 use crate::Error;
 use crate::payload::pattern;
 
-/// The maximum memory of one side's places in bytes, far more than any cache, unless a single piece
-/// is larger.
+/// The maximum memory of one side's places in bytes. It is far more than any cache. A single piece
+/// may be larger.
 const BYTES_MAX: usize = 16 << 20;
 
-/// Returns the number of places for a window of `depth` pieces. All cases with pieces of the same
-/// size have as many, so that they use the same amount of memory: this many pieces at the source
-/// and at the target.
+/// Returns the number of places for a window of `depth` pieces of `bytes`: so many places are at
+/// the source, and so many at the target. All cases with the same size and depth have the same
+/// number, so that they use the same amount of memory.
 pub(crate) fn count(bytes: usize, depth: u32) -> usize {
     (BYTES_MAX / bytes.max(1)).clamp(1, depth.max(1) as usize)
 }

@@ -58,8 +58,9 @@ impl Kind {
         ]
     };
 
-    /// Whether the kind is measured with round trips of this many bytes. The cache line is measured
-    /// without a payload, the copy only with one.
+    /// Whether the kind is measured with round trips of `bytes`. The cache line is measured without
+    /// a payload, the copy only with one. Datagrams have a maximum length, and the stream has no
+    /// round trips.
     fn carries(self, bytes: usize) -> bool {
         match self.path {
             Path::RawLine => bytes == 0,
@@ -70,8 +71,8 @@ impl Kind {
         }
     }
 
-    /// Whether the kind works at a placement. Two sides that spin on one processor only wait for
-    /// the end of the other's time slice.
+    /// Whether the kind works at a placement. Two sides that spin on the same processor would only
+    /// wait for the end of each other's time slice.
     fn works(self, placement: Placement) -> bool {
         self.wait == Wait::Block || !placement.is_one_cpu()
     }
@@ -104,7 +105,8 @@ pub struct Load {
     pub bytes: usize,
 }
 
-/// Starts the baselines of these paths that work at this placement, for round trips of these loads.
+/// Starts the baselines of the given paths that work at the placement, for round trips of the given
+/// loads.
 pub fn cases(paths: &[Path], loads: &[Load], placement: Placement) -> Result<Vec<Box<dyn Case>>, Error> {
     let mut cases = Vec::new();
     for load in loads {
@@ -117,7 +119,8 @@ pub fn cases(paths: &[Path], loads: &[Load], placement: Placement) -> Result<Vec
     Ok(cases)
 }
 
-/// Starts the one-way baselines of these paths, for pieces of these sizes in `depth` places.
+/// Starts the one-way baselines of the given paths, for pieces of the given sizes in `depth`
+/// places.
 pub fn one_way_baselines(
     case: &'static str,
     paths: &[Path],
@@ -148,7 +151,8 @@ fn start(kind: Kind, cpu: usize, fd: OwnedFd) -> Result<ServerProcess, Error> {
     let [bench, serve] = SERVE;
     let arguments = [bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()];
     let mut server = ServerProcess::start(&arguments, Some(fd))?;
-    // Rest at once: dozens of spinning servers would slow down the start of the next ones.
+    // Suspend the server at once: dozens of spinning servers would slow down the start of the next
+    // ones.
     server.suspend()?;
     Ok(server)
 }
@@ -202,8 +206,8 @@ fn socket_case<T: Transport + 'static>(
     Ok(Box::new(Calls::new(label, Sent { wire, server, payload, sequence: 0 })))
 }
 
-/// A cache line in each direction. The sequence number proves that the server answered this very
-/// call.
+/// A cache line in each direction. The sequence number proves that the server has answered this
+/// call, not an earlier one.
 struct Line<W> {
     end: ClientEnd<W>,
     server: ServerProcess,
@@ -286,8 +290,8 @@ impl<T: Transport> Exchange for Sent<T> {
     }
 }
 
-/// Runs the server process of a baseline: answers until the client ends. Standard input is the
-/// descriptor shared with the client, as [`cases`] or [`one_way_baselines`] passes it. A process
+/// Runs the server process of a baseline, which answers until the client ends. Standard input is
+/// the descriptor that [`cases`] or [`one_way_baselines`] shares with this process. A process
 /// serves only once.
 pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     static SERVING: AtomicBool = AtomicBool::new(false);

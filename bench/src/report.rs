@@ -21,7 +21,7 @@ pub use timeline::timeline;
 
 use crate::{Label, Machine, Measured, Path, Placement, Wait, median, raw};
 
-/// The maximum size of arguments in the message's own cache line, in bytes.
+/// The maximum size of arguments that fit in the message's own cache line, in bytes.
 const IN_LINE_BYTES: usize = 48;
 
 /// The measured quantity, which determines the meaning of a row.
@@ -63,8 +63,8 @@ pub struct Row {
     pub label: Label,
     /// The nanoseconds per operation: the median of the batches.
     pub p50_ns: f64,
-    /// The percentiles 50, 90, 99 and 99.9 of the stamped calls, with the clock read around each.
-    /// `None` if calls cannot be stamped.
+    /// The percentiles 50, 90, 99 and 99.9 of the stamped calls, for which the clock is read before
+    /// and after each call. `None` if calls cannot be stamped.
     pub stamped_ns: Option<[f64; 4]>,
     /// The baseline's `p50_ns`, if measured.
     pub raw_p50_ns: Option<f64>,
@@ -119,8 +119,8 @@ impl Report {
 }
 
 /// Returns a warning if the time of the baseline with one cache line varied much between rounds. If
-/// a virtual machine's processors move to others, which share other caches, the times of all cases
-/// change, but not from the same batch on, so that ratios become unreliable.
+/// a virtual machine's processors move to physical ones that share other caches, the times of all
+/// cases change, but not all from the same batch on. Ratios are then unreliable.
 fn instability_warning(label: &Label, batches: &[f64]) -> Option<String> {
     if label.path != Path::RawLine {
         return None;
@@ -162,8 +162,8 @@ fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     let sleeps = label.wait == Wait::Block || one_cpu;
     rows.iter()
         .filter(|row| row.label.path == path && row.label.bytes == bytes)
-        // Sleeping variants are compared with sleeping ones. With one processor there are no
-        // comparable spinning variants, so all are compared with sleeping ones.
+        // Cases that sleep are compared with sleeping baselines. On one processor there are no
+        // spinning baselines, so all cases are compared with sleeping ones.
         .filter(|row| (path != Path::Unix && !path.is_network()) || (row.label.wait == Wait::Block) == sleeps)
         .map(|row| row.p50_ns)
         .min_by(f64::total_cmp)
@@ -189,26 +189,25 @@ fn one_way(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
         .min_by(f64::total_cmp)
 }
 
-/// Returns the time of a server read's baseline: the client's own read.
+/// Returns the time of the baseline for reads by a server: a read by the client itself.
 fn own_read(label: &Label, rows: &[Row]) -> Option<f64> {
     let own = |row: &&Row| row.label.path == Path::Pread && row.label.bytes == label.bytes;
     rows.iter().find(own).map(|row| row.p50_ns)
 }
 
-/// Returns the time of a call rate's baseline: that of one thread.
+/// Returns the time of a call rate's baseline: the rate of one thread.
 fn one_thread(label: &Label, rows: &[Row]) -> Option<f64> {
     let alone = |row: &&Row| (row.label.path, row.label.wait, row.label.at_once) == (label.path, label.wait, 1);
     rows.iter().find(alone).map(|row| row.p50_ns)
 }
 
 impl Row {
-    /// Returns the number of outstanding operations, or `None` for baselines, where it has no
-    /// meaning.
+    /// Returns the number of outstanding operations; `None` for baselines, which have no window.
     fn at_once(&self) -> Option<u32> {
         (!self.label.path.is_baseline()).then_some(self.label.at_once)
     }
 
-    /// Returns the bytes or calls per second, for measurements of rates.
+    /// Returns the bytes or calls per second; `None` unless the measurement is one of rates.
     fn rate(&self, measurement: Measurement) -> Option<f64> {
         match measurement {
             Measurement::CallLatency | Measurement::DcomOverVi | Measurement::SendLatency | Measurement::Reread => None,

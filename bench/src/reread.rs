@@ -26,15 +26,16 @@ pub const SERVE: [&str; 2] = ["bench", "serve-reread"];
 pub const SIZES: [usize; 2] = [4 << 10, 64 << 10];
 /// The available paths.
 pub const PATHS: [Path; 3] = [Path::Pread, Path::NcacnViShm, Path::Unix];
-/// The length of the file in bytes, more than the nearer caches, unless a block is longer.
+/// The length of the file in bytes, which is more than the nearer caches have. A longer block makes
+/// the file longer.
 const FILE_BYTES: usize = 4 << 20;
 /// The longest block that the server lends, in bytes: longer blocks do not fit the lent memory and
 /// would be copied.
 const LENT_BYTES_MAX: usize = 64 << 10;
-/// The alignment of buffers: a page, like that of files in memory.
+/// The alignment of buffers: a page, because the pages of the cached file are aligned, too.
 const PAGE: usize = 4096;
 
-/// The transfer of the bytes from the server: a method of the interface.
+/// The way in which the bytes get from the server to the client: a method of the interface.
 #[derive(Clone, Copy)]
 enum Method {
     Copied,
@@ -53,13 +54,13 @@ impl Method {
         }
     }
 
-    /// Whether blocks of this size can be transferred this way.
+    /// Whether blocks of `bytes` bytes can be transferred this way.
     fn has(self, bytes: usize) -> bool {
         !matches!(self, Self::Lent) || bytes <= LENT_BYTES_MAX
     }
 }
 
-/// Starts the cases of these paths, policies and sizes of blocks.
+/// Starts the cases of the given paths, sizes of blocks, and policies.
 pub fn cases(
     paths: &[Path],
     sizes: &[usize],
@@ -93,7 +94,7 @@ pub fn cases(
             }
         }
     }
-    // All processes have opened the file by now, so it can be removed.
+    // All processes have opened the file by now, so the drop of `source` may remove it.
     Ok(cases)
 }
 
@@ -114,7 +115,7 @@ fn called(method: Method, label: Label, remote: Remote, blocks: usize) -> Result
     })
 }
 
-/// A way to read a block; `look` gets the bytes.
+/// A way to read a block. The bytes are passed to `look`.
 trait Way {
     fn read<R>(&mut self, pos: usize, bytes: usize, look: impl FnOnce(Elements<'_, u8>) -> R) -> Result<R, Error>;
 
@@ -144,7 +145,7 @@ impl<W: Way> Exchange for Reread<W> {
         self.way.read(pos, bytes, |data| check_ends(&data, pos, bytes))?
     }
 
-    /// Checks all bytes of one more block. Of the others, the ends were checked.
+    /// Checks all bytes of one more block. Each read before has checked the ends of its own block.
     fn verify(&mut self, _calls: u32) -> Result<(), Error> {
         let (pos, bytes) = (self.next(), self.bytes);
         self.way.read(pos, bytes, |data| check_all(&data, pos, bytes))?
@@ -175,7 +176,7 @@ impl Buffer {
     }
 }
 
-/// Reads by this process itself.
+/// Reads by the client's process itself.
 struct Own {
     files: Files,
     buffer: Buffer,
@@ -209,7 +210,7 @@ impl Remote {
         obvia::set_waiting(policy(wait));
         server.resume()?;
         let object: IReread = obvia::connect(&name).map_err(failed)?;
-        // The first call takes a connection with the policy just set.
+        // The first call sets up a connection, with the policy that was just set.
         object.pfs_read(HANDLE, 0, &mut []).map_err(failed)?;
         server.suspend()?;
         Ok(Self { object, server })
@@ -239,7 +240,7 @@ fn start(
     Ok(server)
 }
 
-/// Reads into this process's own memory.
+/// Reads by calls that copy the bytes to the client's own memory.
 struct Copied {
     remote: Remote,
     buffer: Buffer,
@@ -278,7 +279,7 @@ impl Way for Shared {
     }
 }
 
-/// Reads in memory that the server lends.
+/// Reads by calls that return memory that the server lends.
 struct Lent {
     remote: Remote,
 }
@@ -317,7 +318,7 @@ impl IReread_Impl for Server_Impl {
     fn pfs_read_lent(&self, handle: i32, pos: i64, len: u32, data: &mut Lending<'_, u8>) -> obvia::Result<()> {
         let bytes = self.files.left(pos, len as usize);
         let done = data.fill_with(bytes, |into| self.files.read(handle, pos, into.into())).map_err(refused)?;
-        // The file may have been truncated meanwhile.
+        // The file may have been truncated since it was opened.
         if done == bytes { Ok(()) } else { Err(refused(io::ErrorKind::UnexpectedEof.into())) }
     }
 }
@@ -325,7 +326,7 @@ impl IReread_Impl for Server_Impl {
 /// The transport of a server process.
 #[derive(Clone, Debug)]
 pub enum Over {
-    /// Calls of an object with this name.
+    /// Calls of the object that is exported by this name.
     Name(String),
     /// The Unix socket at standard input, with blocks of at most this many bytes.
     Socket(usize),

@@ -1,5 +1,5 @@
-//! The run: measures all cases in turn, round after round, so that drift of the machine affects all
-//! alike.
+//! The run, which measures all cases in turn, round after round, so that drift of the machine
+//! affects all cases alike.
 
 use crate::case::CALLS_MIN;
 use crate::{Case, Error, Histogram, Label, Placement, machine};
@@ -8,13 +8,13 @@ use std::time::Duration;
 /// The extent of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// The number of rounds; each takes one batch and some stamped calls of every case.
+    /// The number of rounds. In each round, every case makes one batch and some stamped calls.
     pub rounds: u32,
-    /// The number of calls in a batch. Slow cases make fewer, see `batch_time`.
+    /// The number of calls in a batch. Slow cases make fewer calls: see `batch_time`.
     pub batch: u32,
     /// The approximate maximum time of a batch.
     pub batch_time: Duration,
-    /// The processors of the two sides; without them, the system chooses.
+    /// The processors of the two sides. Without a placement, the system chooses them.
     pub placement: Option<Placement>,
 }
 
@@ -38,7 +38,7 @@ pub struct Measured {
     pub batches: Vec<f64>,
     /// The times of the stamped calls.
     pub stamped: Histogram,
-    /// The reason why the case was abandoned, if it was; its earlier results are invalid then.
+    /// The reason why the case was abandoned, if it was. Its earlier results are then invalid.
     pub failure: Option<Error>,
 }
 
@@ -67,7 +67,7 @@ pub fn run(
         };
         turns.push(Turn { case: case.as_mut(), calls: 0, measured });
     }
-    // All cases rest before any runs: a spinning server takes a processor from the others.
+    // All cases are suspended before any runs: a spinning server takes a processor from the others.
     for turn in &mut turns {
         turn.attempt(|turn| turn.case.suspend());
     }
@@ -98,7 +98,7 @@ impl Turn<'_> {
     }
 
     /// Makes calls that are not measured, to wake the server and to warm caches and pages. The
-    /// first time, this also determines the time of a call and hence the number of calls in a
+    /// first warm-up also determines the time of a call, and thereby the number of calls in a
     /// batch.
     fn warm_up(&mut self, plan: &Plan) -> Result<(), Error> {
         if self.calls > 0 {
@@ -206,8 +206,8 @@ mod tests {
         assert!(measured[0].failure.is_none() && measured[1].failure.is_some());
         assert_eq!(measured[0].batches.len(), 3);
         assert!(measured[0].batches.iter().all(|took| *took >= 100_000.0));
-        // 2 ms of calls of over 0.1 ms are at most 20 calls; a quarter of them, at least 4, is
-        // stamped in each round.
+        // 2 ms of calls of over 0.1 ms are at most 20 calls. Each round stamps a quarter of this
+        // number, at least 4.
         assert!((12..=15).contains(&measured[0].stamped.total()));
     }
 }

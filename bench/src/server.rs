@@ -1,5 +1,5 @@
-//! The other process of a case, seen from both ends: it is started, stopped and continued, and
-//! waits for it are bounded.
+//! The other process of a case, seen from both ends. The client starts, suspends, resumes and ends
+//! the process, and all waits for it are bounded.
 
 use crate::{Error, cable, machine};
 use rustix::process::{
@@ -15,15 +15,18 @@ use std::time::{Duration, Instant};
 
 /// The time that a client waits for an answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// The first word that a server prints once it accepts calls; its address follows if it has one.
+/// The first word that a server prints once it accepts calls. The server's address follows, if it
+/// has one.
 const READY: &str = "ready";
 
-/// Decides whether a wait still makes sense. Waits consult it only when they take unusually long.
+/// Decides whether a wait still makes sense. Waiting code asks only when the wait takes unusually
+/// long.
 pub trait Watch {
     /// Returns an error if the other side is gone.
     fn check(&mut self) -> Result<(), Error>;
 
-    /// Returns the time limit of a wait; servers wait as long as there is a client.
+    /// Returns the time limit of a wait; `None` for servers, which wait as long as there is a
+    /// client.
     fn patience(&self) -> Option<Duration>;
 }
 
@@ -61,14 +64,15 @@ impl Stalling {
     }
 }
 
-/// The exit status of a process that a signal ends, as shells report an interrupted process.
+/// The exit status of this process after a signal told it to end. Shells report the same for an
+/// interrupted process.
 const INTERRUPTED: i32 = 130;
 
-/// The time that a server may take to end in order.
+/// The time within which a server has to end in order.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
-/// A server: this program or another one in a process of its own. It is told to end when dropped,
-/// and killed by the kernel when the client's process ends.
+/// A server: this program or another one in a process of its own. The drop of the value tells the
+/// server to end. If the client's process ends, the kernel kills the server.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
@@ -83,18 +87,18 @@ impl ServerProcess {
         Self::start_with(arguments, stdin, || Ok(())).map(|(server, ())| server)
     }
 
-    /// As [`Self::start`], and calls `meanwhile` before waiting: this side's part in making the
-    /// server ready.
+    /// Does the same as [`Self::start`], but calls `meanwhile` before it waits: this side's part in
+    /// making the server ready.
     pub fn start_with<T>(
         arguments: &[&str],
         stdin: Option<OwnedFd>,
         meanwhile: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(Self, T), Error> {
-        // The link refers to the running program even if its file was replaced meanwhile.
+        // The link refers to the running program even if another one has replaced its file.
         Self::start_program("/proc/self/exe".as_ref(), arguments, stdin, meanwhile)
     }
 
-    /// As [`Self::start_with`], with another program.
+    /// Does the same as [`Self::start_with`], with another program.
     pub(crate) fn start_program<T>(
         program: &Path,
         arguments: &[&str],
@@ -107,7 +111,7 @@ impl ServerProcess {
             .args(["--parent", &std::process::id().to_string()])
             .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
             .stdout(Stdio::piped())
-            // Signals of the terminal reach the client alone, which ends its servers itself.
+            // The terminal's signals reach the client alone, and the client ends its servers.
             .process_group(0);
         let mut running = running();
         let child = cable::at_server(|| program.spawn()).map_err(Error::system("starting the server process"))?;
@@ -123,8 +127,8 @@ impl ServerProcess {
     fn wait_until_ready(&mut self) -> Result<(), Error> {
         let stdout = self.child.stdout.take().expect("was piped");
         let (said, says) = mpsc::channel();
-        // Reads of a pipe have no time limit, so a thread reads; it ends with the line or with the
-        // server.
+        // Reads of a pipe have no time limit, so a thread reads the line. The thread ends after the
+        // line, or with the server.
         std::thread::spawn(move || {
             let mut line = String::new();
             let outcome = BufReader::new(stdout).read_line(&mut line);
@@ -142,7 +146,7 @@ impl ServerProcess {
         }
     }
 
-    /// Returns the address that the server has reported; empty if it has not.
+    /// Returns the address that the server has reported; empty if it has reported none.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -162,7 +166,7 @@ impl ServerProcess {
         kill_process(self.pid, Signal::KILL).map_err(Error::system("killing a process"))
     }
 
-    /// Stops the process, so that it takes no processor time even if it spins.
+    /// Suspends the process, so that it takes no processor time even if it spins.
     pub fn suspend(&mut self) -> Result<(), Error> {
         kill_process(self.pid, Signal::STOP).map_err(Error::system("stopping the server process"))
     }
@@ -193,18 +197,18 @@ impl Drop for ServerProcess {
     }
 }
 
-/// The servers that have not been waited for.
+/// The servers that have been started and not yet ended.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 fn running() -> MutexGuard<'static, Vec<Pid>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells servers to end, and waits until they have, for [`ENDING_MAX`] at most.
+/// Tells servers to end, and waits until they have ended, for at most [`ENDING_MAX`].
 fn end(servers: &[Pid]) {
     for &server in servers {
-        // The calls fail only if the process has ended already. A stopped process gets the first
-        // signal when it is resumed.
+        // The calls fail only if the process has ended already. A suspended process gets the first
+        // signal when the second resumes it.
         let _ = kill_process(server, Signal::TERM);
         let _ = kill_process(server, Signal::CONT);
     }
@@ -221,7 +225,7 @@ pub fn end_on_signal() -> Result<(), Error> {
     obvia::catch_signals().map_err(|error| Error::Failed { message: error.to_string() })?;
     let wait = || {
         if obvia::wait_for_signal().is_ok() {
-            // No server starts while the lock is held.
+            // No server can start while this lock is held.
             let running = running();
             end(&running);
             std::process::exit(INTERRUPTED);
@@ -231,15 +235,15 @@ pub fn end_on_signal() -> Result<(), Error> {
     Ok(())
 }
 
-/// The client, seen from the server's process.
+/// The client's process, seen from the server's process.
 #[derive(Debug)]
 pub struct Parent {
     pid: Option<Pid>,
 }
 
 impl Parent {
-    /// Binds this process's life to that of process `parent`, and pins it to `cpu` if one is given.
-    /// A server process has to call this first.
+    /// Makes the kernel kill this process when process `parent` ends, and pins this process to
+    /// `cpu` if one is given. A server process has to call this first.
     pub fn bind(parent: u32, cpu: Option<usize>) -> Result<Self, Error> {
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(Error::system("asking to end with the client"))?;
         if let Some(cpu) = cpu {
@@ -257,7 +261,7 @@ impl Parent {
         self.ready_at("")
     }
 
-    /// As [`Self::ready`], with the server's address.
+    /// Does the same as [`Self::ready`], and also reports the server's address.
     pub fn ready_at(&self, address: &str) -> Result<(), Error> {
         let mut stdout = std::io::stdout().lock();
         writeln!(stdout, "{READY} {address}").and_then(|()| stdout.flush()).map_err(Error::system("telling the client"))

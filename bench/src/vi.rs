@@ -1,7 +1,8 @@
 //! The cases of virtual interfaces: round trips of messages by descriptors, and RDMA with several
 //! outstanding operations.
-//!
-//! The client's process listens and its server connects, so that no address has to be passed back.
+//! The client's process listens, and the server's process connects. The client therefore passes its
+//! address at the server's start, and needs no address from the server. Each case has a NIC, a VI
+//! and a server process of its own.
 //! Each case has a NIC, a VI and a server process of its own.
 
 mod ping;
@@ -25,10 +26,10 @@ pub const SERVE: [&str; 2] = ["bench", "serve-vi"];
 
 /// The time limit for establishing a connection.
 const PATIENCE: Deadline = Deadline::Within(crate::server::PATIENCE);
-/// The interval at which a waiting side checks the other end.
+/// The interval at which a waiting side checks whether the other end still exists.
 const LOOK: Deadline = Deadline::after_secs(1);
 
-/// Starts the cases of message round trips of these sizes.
+/// Starts the cases of message round trips of the given sizes.
 pub fn pings(
     provider: Provider,
     sizes: &[usize],
@@ -46,7 +47,7 @@ pub fn pings(
     Ok(cases)
 }
 
-/// Starts the cases of RDMA in one direction with operations of these sizes and a window of
+/// Starts the cases of RDMA in one direction, with operations of the given sizes and a window of
 /// `depth`.
 pub fn transfers(
     provider: Provider,
@@ -71,8 +72,8 @@ fn boxed(label: Label, exchange: impl Exchange + 'static) -> Box<dyn Case> {
     Box::new(Calls::new(label, exchange))
 }
 
-/// Returns the policies that work at a placement. Two sides that spin on one processor only wait
-/// for the end of the other's time slice.
+/// Returns the policies that work at a placement. Two sides that spin on the same processor would
+/// only wait for the end of each other's time slice.
 fn possible(waits: &[Wait], placement: Placement) -> impl Iterator<Item = Wait> {
     waits.iter().copied().filter(move |wait| *wait != Wait::Poll || !placement.is_one_cpu())
 }
@@ -101,7 +102,7 @@ struct End {
 }
 
 impl End {
-    /// Creates an idle VI with a NIC of its own, at either end of a link.
+    /// Creates an idle VI with a NIC of its own, for either end of a link.
     fn open(ask: &Ask, link: Link) -> Result<Self, Error> {
         let nic = ask.provider.open(link)?;
         let can = nic.attributes();
@@ -114,8 +115,8 @@ impl End {
         if ask.depth as usize > can.queue_depth {
             return Err(too_much("descriptors in a queue", can.queue_depth as u64));
         }
-        // A completed RDMA operation has to be complete at the target. A message needs less, since
-        // the reply to it proves its arrival.
+        // When an RDMA operation completes, the data must have arrived at the target. A message
+        // needs a weaker guarantee, because its reply proves its arrival.
         let best = match ask.task {
             Task::Echo => Reliability::ReliableDelivery,
             Task::Target => Reliability::ReliableReception,
@@ -138,7 +139,8 @@ impl End {
 }
 
 /// Creates the client's end and waits for the server process to connect. `prepare` runs before the
-/// connection. The result includes the server's private data.
+/// connection is established. Returns the end, the result of `prepare`, the server's private data,
+/// and the server.
 fn start<T>(
     ask: Ask,
     placement: Placement,
@@ -164,8 +166,8 @@ fn start<T>(
     Ok((end, prepared, private, server))
 }
 
-/// Waits for the next completion, which must be successful and have this many bytes, as long as the
-/// other end exists.
+/// Waits for the next completion, as long as the other end exists. The completion must be
+/// successful and have `bytes` bytes.
 fn wait(queue: &mut WorkQueue, bytes: usize, peer: &mut impl Watch) -> Result<Box<Descriptor>, Error> {
     let mut stalling = Stalling::default();
     let error = loop {
@@ -178,7 +180,7 @@ fn wait(queue: &mut WorkQueue, bytes: usize, peer: &mut impl Watch) -> Result<Bo
             Err(error) => break failed(error),
         }
     };
-    // The death of the peer is the better explanation.
+    // The end of the peer, if it has ended, explains the failure better.
     peer.check()?;
     Err(error)
 }

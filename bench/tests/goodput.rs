@@ -3,8 +3,8 @@
 use obvia_bench::goodput::{Conditions, Goodput, Plan, measure};
 use std::time::Duration;
 
-/// Returns the results for lines of 100 Mbit/s with these losses and a round trip of 20 ms, where
-/// two flows also share such a line; `None` without the privileges for that, unless `CI` is set.
+/// Returns the results for lines of 100 Mbit/s with the given losses and a round trip of 20 ms. Two
+/// flows also share such a line. `None` without the necessary privileges, unless `CI` is set.
 fn measured(losses: &[f64]) -> Option<Goodput> {
     let conditions = |loss| Conditions { rate: 100_000_000, round_trip: Duration::from_millis(20), loss };
     let plan = Plan {
@@ -36,7 +36,7 @@ fn obvia_is_not_far_behind_tcp_and_no_flow_starves_another() {
     for sharing in goodput.sharings {
         let [one, other] = sharing.rates;
         let share = one / (one + other);
-        // Shares of so short a time vary much: losses are seconds apart.
+        // Shares over such a short time vary much, because losses are seconds apart.
         assert!((0.1..=0.9).contains(&share) && one + other > 60e6, "{sharing:?}");
     }
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A shopping list, kept by an object of another process: `notes-server` has to run. The script knows
-# no interface; it calls members by their names, as VBScript does.
+# A shopping list that an object of another process keeps: `notes-server` has to run. The script
+# knows no interface. It calls members by their names, as VBScript does.
 set -eu
 
 notes() {

@@ -13,7 +13,7 @@ E_ILLEGAL_METHOD_CALL = 0x8000000E
 @obvia.implements("IStatistics", idl=IDL)
 class Statistics:
     def __init__(self):
-        # Each client's thread has a thread of its own here.
+        # Several threads call this object: one for each thread of a client.
         self.lock = threading.Lock()
         self.values = []
         self.watchers = []
@@ -28,7 +28,7 @@ class Statistics:
                     if value > limit:
                         watcher.exceeded(value)
             except obvia.Error:
-                # The watcher's process is gone.
+                # The watcher's process has ended.
                 with self.lock:
                     self.watchers = [other for other in self.watchers if other[1] is not watcher]
 

@@ -1,5 +1,5 @@
-//! `bench-java`: builds the Java client and server that `obvia bench` measures, and their start
-//! script beside the command.
+//! `bench-java`: builds the Java client and server that `obvia bench` measures, and writes their
+//! start script beside the command.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The modules whose built classes are on the class path.
 const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-bench"];
 
-/// The interfaces: that of the measured calls, and that of the measured lists and arrays.
+/// The interface of the measured calls, and the interface of the measured lists and arrays.
 const IDL: [&str; 2] = ["bench/bench.idl", "bench/lists.idl"];
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -50,7 +50,7 @@ pub(crate) fn class_path() -> String {
     format!("{}:{}", classes.join(":"), java.join("obvia-bench/target/dependency/*").display())
 }
 
-/// Writes the start script, which pins the program to its CPU, as Java cannot.
+/// Writes the start script. The script pins the program to its CPU, because Java cannot.
 fn start_script(home: &Path, at: &Path) -> Outcome {
     let text = format!(
         "#!/bin/sh\ncpu=0\nbefore=\nfor word; do [ \"$before\" = --cpu ] && cpu=$word; before=$word; done\n\

@@ -1,5 +1,5 @@
-//! `bench-jrpc`: measures the tables of the J-RPC paper: calls between virtual machines, and the
-//! marshalling of lists and arrays.
+//! `bench-jrpc`: measures the tables of the J-RPC paper, which are about calls between virtual
+//! machines and about the marshalling of lists and arrays.
 
 use crate::bench_java;
 use crate::outcome::{Outcome, Problem};
@@ -9,8 +9,8 @@ use std::path::Path;
 
 const USAGE: &str = "usage: cargo xtask bench-jrpc [--quick]";
 
-/// The arguments of `obvia bench call_lat` for the table of round trips, without those of a quick
-/// run.
+/// The arguments of `obvia bench call_lat` for the table of round trips. A quick run has further
+/// ones.
 const CALLS: &[&str] = &[
     "--cases",
     "null,pfs_open,visit,MoveData",

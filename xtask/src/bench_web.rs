@@ -11,7 +11,8 @@ use std::fs;
 
 const USAGE: &str = "usage: cargo xtask bench-web [--quick]";
 
-/// The number of generated requests per second: the run takes half a minute, or some seconds.
+/// The number of generated requests per second. The run takes half a minute, or some seconds with
+/// `--quick`.
 const RATE: &str = "160";
 const QUICK_RATE: &str = "800";
 

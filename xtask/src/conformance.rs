@@ -1,16 +1,16 @@
-//! `conformance`: tests every provider against the fifty statements; the full run sends gigabytes
-//! through each.
+//! `conformance`: tests every provider against the fifty statements. The full run sends gigabytes
+//! through each provider.
 
 use crate::outcome::{Outcome, Problem};
 use crate::workspace;
 
 /// The nextest profile of these tests.
 const PROFILE: &str = "conformance";
-/// The bytes that the thorough run sends through each connection.
+/// The number of bytes that the thorough run sends through each connection.
 const BYTES_THOROUGH: &str = "2000000000";
-/// The connections that the thorough run makes and ends with each provider.
+/// The number of connections that the thorough run makes and ends with each provider.
 const CONNECTIONS_THOROUGH: &str = "1000";
-/// The virtual interfaces that share a completion queue in the thorough run.
+/// The number of virtual interfaces that share a completion queue in the thorough run.
 const VIS_THOROUGH: &str = "256";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -23,13 +23,13 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     }
 }
 
-/// Runs all tests but those that take minutes.
+/// Runs all tests except those that take minutes.
 pub(crate) fn quick() -> Outcome {
     workspace::test(PROFILE)?;
     workspace::needs_libfabric()
 }
 
-/// Runs the tests that take minutes, and those of many connections.
+/// Runs the tests that take minutes, and the tests with many connections.
 pub(crate) fn thorough() -> Outcome {
     full(Some(BYTES_THOROUGH))?;
     let run = workspace::nextest(PROFILE)?.with(&["--filterset", "test(s45_) | test(LeaksFiles) | test(s48_)"]);
@@ -37,7 +37,7 @@ pub(crate) fn thorough() -> Outcome {
     run.variable("OBVIA_CONFORMANCE_VIS", VIS_THOROUGH).run()
 }
 
-/// Runs one test after the other, since each reports its throughput.
+/// Runs the tests that take minutes, one after the other, because each reports its throughput.
 fn full(bytes: Option<&str>) -> Outcome {
     let run = workspace::nextest(PROFILE)?.with(&["--run-ignored=only", "--no-capture"]);
     bytes.into_iter().fold(run, |run, bytes| run.variable("OBVIA_CONFORMANCE_BYTES", bytes)).run()

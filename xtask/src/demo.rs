@@ -1,10 +1,10 @@
-//! `demo`: the demonstration. Runs the example `pfs` first, as it is built soon, then measures its
-//! calls against the machine's limits with an optimized build.
+//! `demo`: the demonstration. Runs the example `pfs` first, because it is built quickly. Then
+//! measures its calls against the machine's limits with an optimized build.
 
 use crate::outcome::Outcome;
 use crate::program::Program;
 
-/// Builds and runs the example with the given arguments; then builds the command and measures.
+/// Builds and runs the example with the given arguments. Then builds the command, and measures.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     println!("Building the demo: a minute or two, the first time");
     let demo = Program::cargo_release("run").with(&["--package", "pfs", "--bin", "pfs-demo", "--", "--attended"]);

@@ -1,8 +1,8 @@
 //! `fuzz`: runs libFuzzer on the code that reads untrusted bytes. The targets are files of
-//! `testing/fuzz-targets`, whose unit tests also feed them a few random inputs.
+//! `testing/fuzz-targets`. The unit tests of these files also feed the targets a few random inputs.
 //!
-//! A run's corpus stays in `target/fuzz/corpus`; `testing/fuzz-targets/seeds/TARGET` contains the
-//! initial inputs.
+//! A run's corpus stays in `target/fuzz/corpus`. The folder `testing/fuzz-targets/seeds/TARGET`
+//! contains the initial inputs.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, at_once, target};
@@ -15,15 +15,15 @@ use std::time::Instant;
 use std::{fs, io};
 
 const FOLDER: &str = "testing/fuzz";
-/// The folder of the targets: each file except `lib.rs` is one.
+/// The folder of the targets. Each file except `lib.rs` is a target.
 const TARGETS: &str = "testing/fuzz-targets/src";
 const NOT_A_TARGET: &str = "lib";
 const SEEDS: &str = "testing/fuzz-targets/seeds";
-/// The variable with the target's name for the program.
+/// The environment variable that tells the program the target's name.
 const VARIABLE: &str = "OBVIA_FUZZ_TARGET";
 /// The default time for each target, in seconds.
 const SECONDS: u32 = 60;
-/// The time limit for an input in seconds; a slower input is a finding.
+/// The time limit for an input in seconds. A slower input counts as a finding.
 const INPUT_SECONDS_MAX: u32 = 10;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -58,13 +58,13 @@ fn list() -> Outcome {
     Ok(())
 }
 
-/// Fuzzes the named targets, or all.
+/// Fuzzes the named targets, or all targets if none is named.
 fn run(seconds: u32, names: &[String]) -> Outcome {
     let chosen = chosen(targets()?, names)?;
     let program = build()?;
-    // Each target has one thread: as many run at once as there are processors.
+    // Each target has one thread, so as many targets run at once as there are processors.
     let next = Mutex::new(chosen.iter());
-    // A separate closure, so that the lock is not held while the target runs.
+    // A closure of its own, so that the lock is not held while the target runs.
     let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
         while let Some(name) = take() {
@@ -76,8 +76,8 @@ fn run(seconds: u32, names: &[String]) -> Outcome {
     at_once((0..workers).map(|_| work))
 }
 
-/// Builds the program with the flags of cargo-fuzz, and returns the program's path. cargo-fuzz
-/// itself is not used, because it would have to be built first.
+/// Builds the program with the flags of cargo-fuzz, and returns the program's path. cargo-fuzz is
+/// not used, because it would have to be built first.
 fn build() -> Outcome<PathBuf> {
     tools::ensure(&[Tool::Nightly])?;
     let (manifest, folder) = (format!("{FOLDER}/Cargo.toml"), target().join("fuzz"));
@@ -86,13 +86,13 @@ fn build() -> Outcome<PathBuf> {
     if let Some(library) = libfuzzer() {
         cargo = cargo.variable("CUSTOM_LIBFUZZER_PATH", library);
     }
-    // The explicit target keeps these flags from build scripts and macros.
+    // The explicit `--target` keeps these flags away from build scripts and macros.
     cargo.with(&["--release", "--target", &machine()]).variable("RUSTFLAGS", FLAGS.join(" ")).run()?;
     Ok(folder.join(machine()).join("release/fuzz"))
 }
 
-/// Returns the path of clang's libFuzzer. Without it, the crate compiles its own, which takes half
-/// a minute.
+/// Returns the path of clang's libFuzzer, if there is one. Without it, the crate libfuzzer-sys
+/// compiles its own, which takes half a minute.
 fn libfuzzer() -> Option<String> {
     let name = format!("libclang_rt.fuzzer-{}.a", std::env::consts::ARCH);
     let path = Program::new("clang", &[]).argument(format!("-print-file-name={name}")).read().ok()?;
@@ -136,7 +136,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))
 }
 
-/// Returns the named targets if they exist, or all.
+/// Returns the named targets, or all targets if none is named. Reports an unknown name.
 fn chosen(targets: Vec<String>, names: &[String]) -> Outcome<Vec<String>> {
     if let Some(unknown) = names.iter().find(|name| !targets.contains(name)) {
         let known = targets.join(", ");
@@ -160,7 +160,7 @@ fn folders(name: &str) -> Outcome<[PathBuf; 2]> {
 
 fn fuzz(program: &Path, name: &str, seconds: u32) -> Outcome {
     let [corpus, found] = folders(name)?;
-    // The sanitizer would report variables that the linker has merged.
+    // With this check, the sanitizer would report variables that the linker has merged.
     let mut program = Program::new(&program.display().to_string(), &[])
         .variable(VARIABLE, name)
         .variable("ASAN_OPTIONS", "detect_odr_violation=0")
@@ -185,7 +185,7 @@ fn fuzz(program: &Path, name: &str, seconds: u32) -> Outcome {
     Ok(())
 }
 
-/// Returns a number from libFuzzer's final statistics.
+/// Returns a number from libFuzzer's final statistics, if they contain it.
 fn statistic(said: &str, name: &str) -> Option<u64> {
     let line = said.lines().find_map(|line| line.strip_prefix("stat::")?.strip_prefix(name));
     line?.trim_start_matches(':').trim().parse().ok()

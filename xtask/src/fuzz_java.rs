@@ -1,7 +1,8 @@
 //! `fuzz-java`: fuzzes the readers of untrusted bytes in the Java runtime, each for a number of
 //! seconds.
 //!
-//! The part `java` feeds each reader a fixed number of inputs, the same each time.
+//! The part `java` of the tests feeds each reader a fixed number of inputs, which are the same each
+//! time.
 
 use crate::maven::maven;
 use crate::outcome::{Outcome, Problem};
@@ -18,7 +19,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     }
 }
 
-/// Fuzzes each reader for a minute, from a seed that a failure reports.
+/// Fuzzes each reader for a minute, from a seed that is part of a failure's report.
 pub(crate) fn thorough() -> Outcome {
     run(SECONDS)
 }
@@ -29,7 +30,7 @@ fn run(seconds: u32) -> Outcome {
     maven(&tools::jdk()?)
         .with(&options)
         .with(&test)
-        // The run's duration is given, so it needs no timeout.
+        // The run has a given duration, so it needs no timeout.
         .with(&["-Dsurefire.timeout=0"])
         .argument(format!("-Dobvia.fuzz.seconds={seconds}"))
         .with(&["test"])

@@ -2,9 +2,9 @@
 //! method itself.
 //!
 //! Each side runs under callgrind, which is switched on and off around the call's own code: see
-//! [`sides`]. An instruction belongs to the layer of the source it was compiled from, after all
+//! [`sides`]. An instruction belongs to the layer from whose source it was compiled, after all
 //! inlining: see [`floor`]. Instructions in other libraries (copying, allocating) belong to the
-//! layer that called them. `bench/icounts.csv` contains the budget of each call: a single
+//! layer that called the library. `bench/icounts.csv` contains the budget of each call: a single
 //! additional instruction is an error.
 
 mod attribution;
@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The methods of `bench/counted/icount.idl`, with the number of their arrays' elements.
+/// The methods of `bench/counted/icount.idl`, each with the number of its arrays' elements.
 const CASES: [(&str, u32); 11] = [
     ("null", 16),
     ("pfs_open", 16),
@@ -41,7 +41,7 @@ const CASES: [(&str, u32); 11] = [
     ("copy_out", 16),
     ("copy_both", 16),
 ];
-/// The number of elements with which each method is counted by default.
+/// The number of elements in the arrays of calls that are counted by default.
 const SHORT: u32 = 16;
 const BUDGET: &str = "bench/icounts.csv";
 const DOCUMENT: &str = "docs/icount.md";
@@ -71,7 +71,8 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     compare(&report)
 }
 
-/// Compares the counts of short arrays, without an optimized libobvia, with their budgets.
+/// Compares the counts of calls with short arrays with their budgets. The counts need no optimized
+/// libobvia.
 pub(crate) fn quick() -> Outcome {
     compare(&measure(Extent::Short)?)
 }
@@ -80,11 +81,11 @@ pub(crate) fn quick() -> Outcome {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     All,
-    /// The cases with [`SHORT`] arrays, and those without arrays.
+    /// The cases with arrays of [`SHORT`] elements, and those without arrays.
     Short,
 }
 
-/// Fails if a count exceeds its budget.
+/// Fails if a count exceeds its budget. Prints notes about improvements.
 fn compare(report: &Report) -> Outcome {
     let budget = read(&root().join(BUDGET))?;
     let notes = report.compare(&budget).map_err(Problem::Failed)?;
@@ -154,7 +155,7 @@ impl Counting {
     }
 
     /// Returns the source lines of Rust's instructions. C++'s instructions are attributed by
-    /// function.
+    /// function, and need no lines.
     fn lines<'a>(&self, profiles: impl Iterator<Item = &'a Profile>) -> Outcome<Lines> {
         if self.language != "rust" {
             return Ok(Lines::default());
@@ -177,8 +178,9 @@ impl Counting {
             return None;
         }
         let floor = floor::of(lines.files(address));
-        // Code of other layers that was inlined into a wrapper counts as the wrapper's: in the
-        // caller, and in the vtable's functions, which adapt a trait's methods to COM.
+        // Code of other layers that was inlined into a wrapper counts as the wrapper's code.
+        // Wrappers are the caller, and the vtable's functions, which adapt a trait's methods to
+        // COM.
         let is_wrapper = name.1.ends_with(sides::ENTRY) || name.1.contains(sides::ADAPTER);
         floor.map(|floor| if is_wrapper && floor.is_counted() { Floor::Wrapper } else { floor })
     }

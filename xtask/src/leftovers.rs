@@ -1,8 +1,9 @@
-//! Removes the files that killed test runs have left in temporary folders and in shared memory.
+//! Removes the files that killed test runs have left behind in temporary folders and in shared
+//! memory.
 //!
-//! Tests include the process identifier in their files' names, such as `obvia-417-cli-0` and
-//! `obvia-xtask-417-0`; libfabric's names are like `417:0:1`. A file of a process that no longer
-//! exists is a leftover.
+//! The names of tests' files contain the process identifier, such as `obvia-417-cli-0` and
+//! `obvia-xtask-417-0`. libfabric's files have names like `417:0:1`. A file is a leftover if its
+//! process no longer exists.
 
 use std::fs;
 use std::path::Path;
@@ -25,8 +26,8 @@ pub(crate) fn sweep() {
     }
 }
 
-/// Returns the identifier of the process that created a file with this name: the first number in
-/// it. `obvia-1000` alone is the directory of a user's exported names.
+/// Returns the identifier of the process that created the file `name`: the first number in the
+/// name. The name `obvia-1000` has none, because it is the directory of a user's exported names.
 fn maker(name: &str) -> Option<u32> {
     // Segments of the Java runtime have names that begin with a dot.
     let name = name.strip_prefix('.').unwrap_or(name);

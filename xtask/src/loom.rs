@@ -1,4 +1,4 @@
-//! `loom`: explores the interleavings of threads and processes on shared memory. Its tests have
+//! `loom`: explores the interleavings of threads and processes on shared memory. The tests have
 //! `loom` in their path.
 
 use crate::outcome::{Outcome, Problem};
@@ -7,8 +7,8 @@ use crate::repo::load;
 
 const PACKAGE: &str = "obvia-via";
 const MANIFEST: &str = "crates/via/Cargo.toml";
-/// The maximum number of preemptions in a quick run. A model takes a moment then; without a limit
-/// it takes minutes.
+/// The maximum number of preemptions in a quick run. With the limit, a model takes a moment.
+/// Without one, it takes minutes.
 const PREEMPTIONS_QUICK: &str = "4";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -18,8 +18,8 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     thorough()
 }
 
-/// Runs the part of a test run: interleavings up to a limit of preemptions. The build is not
-/// optimized, since optimizing would take longer than the models.
+/// Runs the part of a test run, which explores interleavings up to a limit of preemptions. The
+/// build is not optimized, because optimizing would take longer than the models.
 pub(crate) fn quick() -> Outcome {
     explore(&Program::cargo(&["test"]).variable("LOOM_MAX_PREEMPTIONS", PREEMPTIONS_QUICK))
 }

@@ -1,5 +1,5 @@
-//! The project's development tasks, run as `cargo xtask COMMAND`. Each command is described at the
-//! top of its file.
+//! The project's development tasks, run as `cargo xtask COMMAND`. The top of a command's file
+//! describes the command.
 
 #![forbid(unsafe_code)]
 

@@ -4,10 +4,10 @@ use crate::program::{Program, target};
 use std::path::{Path, PathBuf};
 
 /// The options of short-lived virtual machines: a fast compiler, and a garbage collector without
-/// threads.
+/// threads of its own.
 pub(crate) const BRIEF: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
-/// Returns Maven with a JDK and a local repository of the project's own; the user's repository is
+/// Returns Maven with a JDK and with the project's own local repository. The user's repository is
 /// neither read nor changed.
 pub(crate) fn maven(home: &Path) -> Program {
     let repository = format!("-Dmaven.repo.local={}", repository().display());
@@ -15,7 +15,7 @@ pub(crate) fn maven(home: &Path) -> Program {
     maven.variable("MAVEN_OPTS", BRIEF)
 }
 
-/// Returns the local repository.
+/// Returns the folder of the local repository.
 pub(crate) fn repository() -> PathBuf {
     target().join("maven")
 }

@@ -1,7 +1,7 @@
 //! `miri`: runs unit tests in an interpreter that detects undefined behaviour.
 //!
-//! Miri supports neither shared memory, nor sockets with descriptors, nor other processes. Tests
-//! that need those are marked with `#[cfg_attr(miri, ignore)]`.
+//! Miri does not support shared memory, sockets with descriptors, or other processes. Tests that
+//! need them are marked with `#[cfg_attr(miri, ignore)]`.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, at_once, target};
@@ -10,12 +10,12 @@ use crate::tools::{self, Tool};
 /// The crates that contain `unsafe`.
 const PACKAGES: &[&str] = &["obvia-via", "obvia"];
 
-/// The modules of these crates without `unsafe` whose tests sleep on files or would take hours in
-/// an interpreter.
+/// The modules of these crates that have no `unsafe`, and whose tests sleep on files or would take
+/// hours in an interpreter.
 const PASSED_OVER: &[&str] = &["orpc::", "provider::sim::", "reliable::", "vi::tests::", "wrap::"];
 
-/// The modules of `obvia-via` in a quick run: those with memory that a peer may write. All others
-/// cost more time than a quick run has.
+/// The modules of `obvia-via` in a quick run: those with memory that a peer may write. Other
+/// modules take longer than a quick run may.
 const QUICK: &[Module] = &[
     Module { name: "provider::shm::", why: "records and greetings in memory that a peer may write" },
     Module { name: "window::", why: "frames in mapped memory, and references from one mapping into another" },
@@ -24,7 +24,7 @@ const QUICK: &[Module] = &[
 /// A part of a package, by the path of its tests.
 struct Module {
     name: &'static str,
-    /// The code that makes the module worth checking.
+    /// The code that makes the module worth a check.
     why: &'static str,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     thorough()
 }
 
-/// Runs the part of a test run.
+/// Runs the modules of [`QUICK`], which are the part of a test run.
 pub(crate) fn quick() -> Outcome {
     for Module { name, why } in QUICK {
         println!("    {name} {why}");
@@ -48,14 +48,14 @@ pub(crate) fn quick() -> Outcome {
 /// Runs everything that Miri supports.
 pub(crate) fn thorough() -> Outcome {
     let skips: Vec<_> = PASSED_OVER.iter().flat_map(|module| ["--skip", module]).collect();
-    // Objects of windows-core's `implement` violate the experimental aliasing rules; everything
-    // else is checked.
+    // Objects of windows-core's `implement` violate the experimental aliasing rules, so the rules
+    // are not checked here.
     let pairs = program(&["--package", "matrix", "--test", "pairs"], "-Zmiri-disable-stacked-borrows");
     let programs = PACKAGES.iter().map(|package| library(package)).chain([pairs]);
     run_all(&programs.map(|program| (program, skips.clone())).collect::<Vec<_>>())
 }
 
-/// Runs test programs with their options concurrently, since each has one thread.
+/// Runs test programs with their options concurrently, because each has one thread.
 fn run_all(runs: &[(Program, Vec<&str>)]) -> Outcome {
     tools::ensure(&[Tool::Miri])?;
     runs.iter().try_for_each(|(program, _)| program.with(&["--quiet", "--no-run"]).run())?;
@@ -80,7 +80,7 @@ mod tests {
     use super::{PASSED_OVER, QUICK};
     use crate::repo::root;
 
-    /// A misspelt module would run no tests without any notice.
+    /// A misspelt module would silently run no tests.
     #[test]
     fn modules_selected_for_miri_exist() {
         let is_there = |package: &str, module: &str| {

@@ -1,4 +1,4 @@
-//! The C++ programs for measurements: built with g++ against libobvia, like those of its users.
+//! The C++ programs for measurements, built with g++ against libobvia, like the programs of users.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
@@ -14,11 +14,11 @@ pub(crate) fn release_library() -> Outcome<PathBuf> {
     Ok(target().join("release"))
 }
 
-/// Compiles an interface, its stubs as C++, and a program from these sources, which loads libobvia
-/// from an existing folder. Intermediate files go to another existing folder.
+/// Compiles an interface, its stubs as C++, and a program from `sources`. The program loads
+/// libobvia from the folder `library`. Intermediate files go to `folder`. Both folders must exist.
 pub(crate) fn build(idl: &str, sources: &[&str], library: &Path, folder: &Path, binary: &Path) -> Outcome {
     tools::ensure(&[Tool::Cxx])?;
-    // The debug build of the compiler writes the same stubs.
+    // The debug build of the IDL compiler writes the same stubs as the release build.
     let compiler = workspace::command()?.display().to_string();
     let out = folder.display().to_string();
     Program::new(&compiler, &["idl", "--language", "c", "--out", &out, idl]).read()?;
@@ -33,7 +33,8 @@ pub(crate) fn build(idl: &str, sources: &[&str], library: &Path, folder: &Path, 
     Program::new("g++", &objects)
         .with(&["-o", &binary.display().to_string(), "-lobvia"])
         .argument(format!("-L{library}"))
-        // RPATH takes precedence over the folder of other builds that cargo has in LD_LIBRARY_PATH.
+        // RPATH takes precedence over LD_LIBRARY_PATH, in which cargo has the folder of other
+        // builds.
         .argument(format!("-Wl,--disable-new-dtags,-rpath,{library}"))
         .run()
 }
@@ -45,7 +46,8 @@ fn stem(path: &str) -> String {
 fn compile(source: &str, folder: &Path) -> Outcome<String> {
     let object = folder.join(format!("{}.o", stem(source))).display().to_string();
     let include = |path: &str| format!("-I{}", root().join(path).display());
-    // The reference figures were measured with -O2. Debug information names the functions.
+    // The reference figures were measured with -O2. The debug information has the names of the
+    // functions.
     Program::new("g++", &["-O2", "-g", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-c", source])
         .argument(include("crates/capi/include"))
         .argument(include("bindings/cpp/include"))
@@ -55,7 +57,7 @@ fn compile(source: &str, folder: &Path) -> Outcome<String> {
     Ok(object)
 }
 
-/// Creates the link with the library's soname, which the loader looks for.
+/// Creates the link with the library's soname, because the loader looks for this name.
 fn make_loadable(library: &Path) -> Outcome {
     let loaded = library.join("libobvia.so.0");
     let _ = fs::remove_file(&loaded);

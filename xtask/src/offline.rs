@@ -1,5 +1,5 @@
-//! Fetches the crates that a test run would otherwise download on the way, so that it can run
-//! without a network.
+//! Fetches the crates that a test run would otherwise download on the way. The run itself then
+//! needs no network.
 
 use crate::program::Program;
 use crate::tools::{self, Tool};
@@ -8,7 +8,7 @@ use crate::tools::{self, Tool};
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
 
 /// Fetches crates, and the sources from which Miri builds its standard library. Failures are only
-/// reported, since the files may be there already; the parts report missing ones.
+/// reported, because the files may already be there. Parts that miss a file report it.
 pub(crate) fn fetch(tools: &[Tool]) {
     for manifest in MANIFESTS {
         report(Program::cargo(&["fetch", "--quiet", "--locked", "--manifest-path", manifest]).run());

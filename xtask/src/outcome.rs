@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) enum Problem {
     /// An error with its description.
     Failed(String),
-    /// A tool or the subject of the command is missing.
+    /// A tool, or the subject of the command, is missing.
     Missing {
         what: String,
         /// Whether the absence fails a CI run (`CI=true`).

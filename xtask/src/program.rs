@@ -1,4 +1,4 @@
-//! Runs other programs, prints their command lines, and stops those that hang.
+//! Runs other programs, prints their command lines, and ends programs that hang.
 
 use crate::outcome::{Outcome, Problem};
 use crate::repo::root;
@@ -6,15 +6,15 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-/// The time limit of a program, in seconds, and that of thorough runs.
+/// The time limits of a program in seconds: in usual runs, and in thorough runs.
 const SECONDS_MAX: u32 = 1200;
 const SECONDS_MAX_THOROUGH: u32 = 4000;
 
-/// The default settings of test builds: no incremental compilation, since most builds happen once,
-/// and no debug information, since panics name their lines themselves.
+/// The default settings of test builds: no incremental compilation, because most builds happen
+/// once, and no debug information, because panics report their lines without it.
 const BUILD: [(&str, &str); 2] = [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
 
-/// The maximum number of repeated lines of a program's errors.
+/// The maximum number of lines of a failed program's errors that are repeated.
 const COMPLAINT_LINES_MAX: usize = 60;
 
 /// A program to run, in the folder of the workspace.
@@ -78,13 +78,13 @@ impl Program {
         words.join(" ")
     }
 
-    /// Returns the command for callers that supervise it themselves.
+    /// Returns the command, for callers that supervise the program themselves.
     pub(crate) fn command(&self) -> Command {
         self.command_of(&self.words)
     }
 
-    /// Returns the command, in CI with a time limit that ends all of its processes. Elsewhere
-    /// `timeout` would keep Control-C from the program.
+    /// Returns the command. In CI, a time limit ends all of its processes. Elsewhere there is none,
+    /// because `timeout` would keep Control-C from the program.
     fn limited(&self) -> Command {
         if !is_ci() {
             return self.command();
@@ -103,14 +103,14 @@ impl Program {
             .current_dir(&self.folder)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
-        // Variables that cargo has set for this program must not reach the cargo that it runs.
+        // Variables that cargo has set for this program must not reach another cargo that it runs.
         for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "RUSTC", "RUSTDOC"] {
             command.env_remove(name);
         }
         command
     }
 
-    /// Runs the program with this program's output.
+    /// Runs the program. Its output goes to the output of this program.
     pub(crate) fn run(&self) -> Outcome {
         println!("    $ {}", self.line());
         let status = self.limited().status().map_err(|error| self.not_started(&error))?;
@@ -121,20 +121,20 @@ impl Program {
         if status.success() { Ok(()) } else { Err(Problem::Failed(format!("{}: {status}", self.line()))) }
     }
 
-    /// As [`Self::run`], for a program that ends when its standard input ends: it does not outlive
-    /// this process, however this process ends.
+    /// Does the same as [`Self::run`], for a program that ends when its standard input ends. Such a
+    /// program does not outlive this process, however this process ends.
     pub(crate) fn run_attended(&self) -> Outcome {
         println!("    $ {}", self.line());
         let spawned = self.limited().stdin(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|error| self.not_started(&error))?;
-        // `wait` would close the input.
+        // `wait` would close the child's input if it still had it.
         let input = child.stdin.take();
         let status = child.wait().map_err(|error| self.not_started(&error))?;
         drop(input);
         self.judge(status)
     }
 
-    /// Runs the program in the place of this one, so that signals reach it.
+    /// Runs the program in the place of this process, so that signals reach the program.
     pub(crate) fn replace(&self) -> Outcome {
         println!("    $ {}", self.line());
         Err(self.not_started(&self.limited().exec()))
@@ -162,7 +162,8 @@ impl Program {
         Err(Problem::Failed(format!("{}: {}\n{last}", self.line(), output.status)))
     }
 
-    /// Runs the program and returns its standard output, even if it fails.
+    /// Runs the program and returns its standard output, even if the program fails. Discards its
+    /// errors.
     pub(crate) fn read_all(&self) -> Outcome<String> {
         let mut command = self.limited();
         let output = command.stderr(Stdio::null()).output().map_err(|error| self.not_started(&error))?;
@@ -181,7 +182,8 @@ impl Program {
     }
 }
 
-/// Runs several single-threaded programs concurrently.
+/// Runs several single-threaded programs concurrently, and waits for all. Returns the first
+/// failure.
 pub(crate) fn at_once(runs: impl Iterator<Item = impl FnOnce() -> Outcome + Send>) -> Outcome {
     std::thread::scope(|scope| {
         let started: Vec<_> = runs.map(|run| scope.spawn(run)).collect();

@@ -1,4 +1,4 @@
-//! The repository as the commands see it: its root and the texts of its files.
+//! The repository as the commands see it: the root, and the texts of the files.
 
 use crate::outcome::{Outcome, Problem};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Whether the file is Rust source. Expected compiler output is not: it is neither written by
-    /// hand nor built.
+    /// Whether the file is Rust source. Expected compiler output does not count, because it is
+    /// neither written by hand nor built.
     pub(crate) fn is_rust(&self) -> bool {
         self.path.ends_with(".rs") && !self.path.contains("/tests/golden/")
     }
 
-    /// Whether the whole file is a test.
+    /// Whether the whole file is test code.
     pub(crate) fn is_test(&self) -> bool {
         self.path.starts_with("tests/") || self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
@@ -36,7 +36,7 @@ pub(crate) struct Repo {
 }
 
 impl Repo {
-    /// Reads the repository that this program was built from.
+    /// Reads the repository from which this program was built.
     pub(crate) fn load() -> Result<Self, String> {
         let root = root();
         let listed = Command::new("git")
@@ -51,7 +51,7 @@ impl Repo {
         let names = String::from_utf8_lossy(&listed.stdout);
         let mut files = Vec::new();
         for path in names.split('\0').filter(|path| !path.is_empty()) {
-            // Deleted but uncommitted files and binary files are skipped.
+            // Binary files, and deleted files whose deletion is not committed, are skipped.
             if let Ok(text) = std::fs::read_to_string(root.join(path)) {
                 let path = path.to_owned();
                 files.push(File { path, text });
@@ -66,12 +66,12 @@ impl Repo {
         self.files.iter().filter(|file| file.is_rust())
     }
 
-    /// Returns the file at a path.
+    /// Returns the file at a path, if there is one.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Whether a path is that of a file, or of a folder with a file in it.
+    /// Whether a path is the path of a file, or of a folder that contains a file.
     pub(crate) fn has(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         self.files

@@ -1,5 +1,5 @@
-//! `reproduce-java`: builds the published Java artifacts twice, in folders of different names, and
-//! compares the bytes. Javadoc is included and must have no warnings.
+//! `reproduce-java`: builds the published Java artifacts twice, in folders with different names,
+//! and compares the bytes. The build includes the Javadoc, which must have no warnings.
 
 use crate::maven::maven;
 use crate::outcome::{Outcome, Problem};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The licence files in every jar with classes.
+/// The licence files that every jar with classes contains.
 const LICENCES: [&str; 2] = ["META-INF/LICENSE-APACHE", "META-INF/LICENSE-MIT"];
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -37,7 +37,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
         .try_for_each(|name| check(folders[0].path(), name, &home))
 }
 
-/// Builds a copy of the sources. Returns the jars by path.
+/// Builds a copy of the sources. Returns the contents of the jars by their paths.
 fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
     let repo = load()?;
     for file in repo.files.iter().filter(|file| file.path.starts_with("java/") || file.path.starts_with("LICENSE-")) {
@@ -71,13 +71,13 @@ fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
     Ok(jars)
 }
 
-/// Returns a folder's entries, unordered.
+/// Returns the names of a folder's entries, in no order.
 fn entries(folder: &Path) -> Outcome<Vec<String>> {
     let read = fs::read_dir(folder).map_err(|error| failed(folder, &error))?;
     Ok(read.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
-/// Checks that a jar has the licences.
+/// Checks that a jar contains the licence files.
 fn check(folder: &Path, jar: &str, home: &Path) -> Outcome {
     let program = home.join("bin/jar").display().to_string();
     let listed = Program::new(&program, &["--list", "--file", jar]).folder(folder).read()?;

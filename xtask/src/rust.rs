@@ -1,4 +1,4 @@
-//! A tokenizer for Rust source, as far as the checks need it. It knows neither types nor grammar.
+//! A tokenizer for Rust source, as far as the checks need one. It knows neither types nor grammar.
 
 mod items;
 pub(crate) mod modules;
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Punct,
 }
 
-/// A token, with the number of its first line, from 1 on.
+/// A token. The number of its first line counts from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: Kind,
@@ -65,7 +65,7 @@ fn newlines(text: &str) -> usize {
     text.bytes().filter(|&byte| byte == b'\n').count()
 }
 
-/// Returns the kind and length of the first token.
+/// Returns the kind and length of the text's first token.
 fn first(text: &str) -> (Kind, usize) {
     if text.starts_with("//") {
         let is_doc = text.starts_with("//!") || (text.starts_with("///") && !text.starts_with("////"));
@@ -100,7 +100,7 @@ fn word(text: &str) -> usize {
 
 fn number(text: &str) -> usize {
     let whole = word(text);
-    // `1.5` is one number, `1..5` and `1.max(2)` are not.
+    // `1.5` is one number, but `1..5` and `1.max(2)` are several tokens.
     let fraction =
         text[whole..].strip_prefix('.').filter(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()));
     fraction.map_or(whole, |digits| whole + 1 + word(digits))
@@ -126,9 +126,9 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the length of a string literal of any kind at the start of the text.
+/// Returns the length of a string literal of any kind at the start of the text, if there is one.
 fn string(text: &str) -> Option<usize> {
-    // Most tokens begin with another letter.
+    // Most tokens begin with another letter, and are sorted out here.
     if !text.starts_with(['"', 'b', 'c', 'r']) {
         return None;
     }
@@ -143,12 +143,12 @@ fn string(text: &str) -> Option<usize> {
         let length = text[body..].find(&end).map(|at| body + at + end.len());
         return Some(length.unwrap_or(text.len()));
     }
-    // Only raw strings have hashes; `#"` is punctuation before a string.
+    // Only raw strings have hashes. In other text, `#"` is punctuation before a string.
     (hashes == 0).then(|| prefix.len() + 1 + escaped(&behind[1..], b'"'))
 }
 
-/// Returns the length of the rest of a literal up to its closing mark; a backslash escapes the next
-/// character.
+/// Returns the length of the rest of a literal, including its closing mark. A backslash escapes the
+/// next character.
 fn escaped(text: &str, end: u8) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -162,7 +162,7 @@ fn escaped(text: &str, end: u8) -> usize {
     text.len()
 }
 
-/// Returns a character or a lifetime.
+/// Returns the kind and length of a character literal or a lifetime.
 fn quote(text: &str) -> (Kind, usize) {
     let mut letters = text[1..].chars();
     match (letters.next(), letters.next()) {

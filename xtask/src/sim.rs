@@ -1,7 +1,7 @@
-//! `sim`: runs thousands of trials of the reliability protocol in a simulated network, each
-//! determined by its seed.
+//! `sim`: runs thousands of trials of the reliability protocol in a simulated network. A seed
+//! determines each trial.
 //!
-//! A failed trial prints its seed and all events; `--seed` repeats it exactly.
+//! A failed trial prints its seed and all events. With `--seed`, the trial is repeated exactly.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
@@ -28,14 +28,14 @@ fn program() -> Program {
     Program::cargo_release("run").with(&["--quiet", "--package", "obvia-via", "--example", "sim", "--"])
 }
 
-/// Runs the part of a test run.
+/// Runs the part of a test run, with [`SEEDS_QUICK`] seeds.
 pub(crate) fn quick() -> Outcome {
     workspace::build()?;
     let program = target().join("debug/examples/sim").display().to_string();
     Program::new(&program, &["--seeds", &SEEDS_QUICK.to_string()]).run()
 }
 
-/// Runs many more seeds, which are the same each time.
+/// Runs many more seeds. They are the same each time.
 pub(crate) fn thorough() -> Outcome {
     program().with(&["--seeds", &SEEDS_THOROUGH.to_string()]).run()
 }

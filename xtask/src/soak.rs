@@ -18,12 +18,12 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     run(seconds.ok_or_else(usage)?)
 }
 
-/// Soaks for half an hour.
+/// Runs the soak test for half an hour.
 pub(crate) fn thorough() -> Outcome {
     run(SECONDS_THOROUGH)
 }
 
-/// Soaks for a number of seconds.
+/// Runs the soak test for a number of seconds.
 pub(crate) fn run(seconds: u32) -> Outcome {
     let profile = if seconds > SECONDS { "soak-thorough" } else { "soak" };
     workspace::test_all(profile, &[("OBVIA_SOAK_SECONDS", &seconds.to_string())])

@@ -6,7 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A private folder outside of the workspace, removed when the value is dropped.
+/// A private folder outside of the workspace. The folder is removed when the value is dropped.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -26,7 +26,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A leftover is in a folder for temporary files.
+        // If the removal fails, the folder is left over in a folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     Err(Problem::Failed(format!("failed: {}", names.join(", "))))
 }
 
-/// Installs the tools that the parts need, and starts the load for the tests if requested.
+/// Installs the tools that the parts need, and starts the load on the machine if it is requested.
 fn prepare(parts: &[&Part], has_load: bool) -> Outcome<Option<Load>> {
     let started = Instant::now();
     println!("==> tools: all that the parts need from elsewhere");
@@ -70,7 +70,7 @@ fn prepare(parts: &[&Part], has_load: bool) -> Outcome<Option<Load>> {
     tools.extend(has_load.then_some(Tool::StressNg));
     tools.sort_unstable();
     tools.dedup();
-    // The parts report what they lack.
+    // Failures are only printed here, because the parts report the tools that they miss.
     if let Err(problem) = tools::ensure(&tools) {
         println!("    {problem}");
     }
@@ -86,7 +86,7 @@ fn list() -> String {
     format!("parts:\n{parts}\ngroups of --thorough:\n{groups}")
 }
 
-/// Runs parts for another process, and writes their verdict to a file.
+/// Runs parts for another process, and writes the verdict on each to a file.
 fn write_verdict(file: &str, parts: &[&'static Part]) -> Outcome {
     for part in parts {
         let verdict = Verdict::of((part.run)(), is_ci());
@@ -96,7 +96,8 @@ fn write_verdict(file: &str, parts: &[&'static Part]) -> Outcome {
     Ok(())
 }
 
-/// Returns the named parts, or groups of the thorough run; all of them if no name is given.
+/// Returns the named parts, or the named groups of the thorough run; all of them if no name is
+/// given.
 fn choose(names: &[String], is_thorough: bool) -> Outcome<Vec<&'static Part>> {
     let (all, kind) = if is_thorough { (GROUPS, "group") } else { (PARTS, "part") };
     if names.is_empty() {

@@ -1,5 +1,5 @@
-//! `tidy`: checks the rules about the source that the documents state. Each rule is a table and a
-//! function over the files.
+//! `tidy`: checks the rules for the source that the documents state. Each rule consists of a table
+//! and of a function over the files.
 
 mod circles;
 mod documents;
@@ -19,7 +19,7 @@ use crate::repo::{File, Repo};
 use crate::workspace;
 use std::fmt;
 
-/// A finding of a rule about a line.
+/// A violation of a rule, found in a line.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     path: String,
@@ -68,8 +68,8 @@ pub(crate) fn quick() -> Outcome {
     all([("rules", rules()), ("rustfmt", formats::rustfmt()), ("clippy", workspace::lint())])
 }
 
-/// Checks the rules; without `--rules` also runs rustfmt, clippy and rustdoc. With `--draw` draws
-/// the picture of the floors instead.
+/// Checks the rules, rustfmt, clippy and rustdoc. With `--rules`, checks only the rules. With
+/// `--draw`, draws the picture of the floors instead.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let only_rules = match arguments {
         [] => false,
@@ -89,7 +89,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     ])
 }
 
-/// Names the steps that failed.
+/// Returns an error that names the steps that failed, if any did.
 fn all<const N: usize>(steps: [(&str, Outcome); N]) -> Outcome {
     let failed: Vec<String> =
         steps.into_iter().filter_map(|(name, outcome)| Some(format!("{name}: {}", outcome.err()?))).collect();

@@ -1,8 +1,8 @@
-//! External tools: found, or installed if that needs no consent, or reported with the command that
-//! installs them.
+//! External tools. A missing tool is installed if that needs no consent. Otherwise the command that
+//! installs it is reported.
 //!
 //! A test run requests the tools of all its parts at once, before any part runs, so that missing
-//! ones are installed in one go.
+//! tools are installed together.
 
 use crate::maven::maven;
 use crate::outcome::{Outcome, Problem};
@@ -20,7 +20,7 @@ pub(crate) const WIDL: &str = "x86_64-w64-mingw32-widl";
 /// The packages from PyPI that `testing/interop` uses.
 const PYTHON_PACKAGES: [&str; 2] = ["impacket==0.13.1", "scapy==2.8.0"];
 
-/// The libraries from Maven's central repository: groups, names and versions.
+/// The libraries from Maven's central repository, each with its group, name and version.
 const JINTEROP_JARS: [[&str; 3]; 3] = [
     ["org.kohsuke.jinterop", "j-interop", "2.0.8-kohsuke-1"],
     ["org.kohsuke.jinterop", "j-interopdeps", "2.0.8-kohsuke-1"],
@@ -47,8 +47,8 @@ pub(crate) enum Tool {
     Libfabric,
     /// The programs and libraries that test the standard's protocols.
     InteropTools,
-    /// The Java library that tests the standard's protocols, j-interop, with what it needs. Ordered
-    /// after the JDK, whose Maven downloads the libraries.
+    /// The Java library j-interop, which tests the standard's protocols, with the libraries that it
+    /// needs. Maven downloads the libraries, which takes a JDK.
     JInterop,
     Widl,
     Wine,
@@ -61,7 +61,8 @@ pub(crate) enum Tool {
 }
 
 impl Tool {
-    /// Returns the tool's programs, which have to support `--version`, and their Debian packages.
+    /// Returns the tool's programs, each with its Debian package. The programs have to support
+    /// `--version`.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Cxx => &[("gcc", "gcc"), ("g++", "g++")],
@@ -89,7 +90,7 @@ impl Tool {
         }
     }
 
-    /// Returns the missing Debian packages.
+    /// Returns the Debian packages that are missing.
     fn packages(self) -> Vec<String> {
         let has_version = |program: &str| Program::new(program, &["--version"]).succeeds();
         let missing = self.programs().iter().filter(|(program, _)| !has_version(program));
@@ -105,7 +106,7 @@ impl Tool {
         packages.iter().flat_map(|words| words.split(' ')).map(str::to_owned).collect()
     }
 
-    /// Installs the parts that Debian does not have.
+    /// Installs those parts of the tool that Debian does not have.
     fn install(self) -> Outcome {
         match self {
             Self::Nextest => nextest(),
@@ -122,7 +123,8 @@ impl Tool {
 ///
 /// # Errors
 ///
-/// The first tool that is missing and cannot be installed. The others are installed nevertheless.
+/// The first tool that is missing and cannot be installed. All other tools are installed
+/// nevertheless.
 pub(crate) fn ensure(tools: &[Tool]) -> Outcome {
     let missing: BTreeSet<String> = tools.iter().flat_map(|tool| tool.packages()).collect();
     let debian = if missing.is_empty() { Ok(()) } else { install_packages(&missing) };
@@ -144,7 +146,7 @@ fn install_packages(packages: &BTreeSet<String>) -> Outcome {
     }
     let _alone = alone();
     let apt = |words: &[&str]| Program::new("apt-get", words).variable("DEBIAN_FRONTEND", "noninteractive");
-    // If the update fails and the lists are too old, the installation reports it.
+    // If the update fails and the package lists are too old, the installation below reports it.
     apt(&["update", "--quiet"]).succeeds();
     println!("    installing {}", words.join(" "));
     // An unavailable package must not prevent the installation of the others.
@@ -169,7 +171,7 @@ fn has_python_of_samba() -> bool {
     Program::new("/usr/bin/python3", &["-c", "import samba.dcerpc.echo, venv, ensurepip"]).succeeds()
 }
 
-/// Installs cargo-nextest, with little optimization to build it quickly.
+/// Installs cargo-nextest. Little optimization makes its build quick.
 fn nextest() -> Outcome {
     if Program::cargo(&["nextest", "--version"]).succeeds() {
         return Ok(());
@@ -183,7 +185,7 @@ fn nextest() -> Outcome {
     install_with("cargo-nextest", &install, true)
 }
 
-/// Installs impacket and scapy in an environment of the project's own.
+/// Installs impacket and scapy in the project's own Python environment.
 fn install_python_tools() -> Outcome {
     let python = interop_python();
     if Program::new(&python, &["-c", "import impacket, scapy"]).succeeds() {
@@ -199,12 +201,12 @@ fn interop_tools_folder() -> PathBuf {
     target().join("tools/judges")
 }
 
-/// Returns the Python with the packages from PyPI.
+/// Returns the Python program of the environment with the packages from PyPI.
 pub(crate) fn interop_python() -> String {
     interop_tools_folder().join("bin/python3").display().to_string()
 }
 
-/// Downloads the Java libraries into a folder of the project's own.
+/// Downloads the Java libraries into the project's own folder.
 fn install_jinterop() -> Outcome {
     let jars = jinterop_jars();
     for ([group, name, version], jar) in JINTEROP_JARS.iter().zip(&jars) {
@@ -242,7 +244,7 @@ fn nightly() -> Outcome {
     install_with("the nightly toolchain", &install, false)
 }
 
-/// Installs Miri and its build of the standard library.
+/// Installs Miri, and Miri's build of the standard library.
 fn miri() -> Outcome {
     nightly()?;
     if !nightly_cargo(&["miri", "--version"]).succeeds() {
@@ -263,7 +265,7 @@ const JAVA: u32 = 25;
 /// The Debian package of the JDK.
 const JDK_PACKAGE: &str = "openjdk-25-jdk-headless";
 
-/// Returns the home of a sufficiently new JDK, which need not be the machine's default. Makes sure
+/// Returns the home of a JDK that is new enough. It need not be the machine's default. Makes sure
 /// that Maven is available, too.
 pub(crate) fn jdk() -> Outcome<PathBuf> {
     let what = || missing(&format!("a JDK {JAVA}"), &format!("apt-get install {JDK_PACKAGE}, or set JAVA_HOME"), true);
@@ -275,7 +277,7 @@ fn find_jdk() -> Option<PathBuf> {
     jdks().into_iter().find(|home| java_version(home).is_some_and(|version| version >= JAVA))
 }
 
-/// Returns the candidates for a JDK's home.
+/// Returns the folders that may be the home of a JDK.
 fn jdks() -> Vec<PathBuf> {
     let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path());
@@ -284,7 +286,8 @@ fn jdks() -> Vec<PathBuf> {
     named.into_iter().chain(installed).collect()
 }
 
-/// Returns the version of a JDK from its release file; `None` without a compiler.
+/// Returns the version of a JDK from its release file; `None` if the JDK has no compiler or no
+/// version.
 fn java_version(home: &Path) -> Option<u32> {
     if !home.join("bin/javac").exists() {
         return None;
@@ -294,8 +297,8 @@ fn java_version(home: &Path) -> Option<u32> {
     version.split(['.', '"', '+', '-']).next()?.parse().ok()
 }
 
-/// Locks installations against concurrent processes while the value lives. Without a lock file they
-/// may disturb each other, which the installation reports.
+/// Keeps concurrent processes from installing while the returned value lives. If the lock file
+/// cannot be had, installations may disturb each other, and then report errors.
 fn alone() -> Option<File> {
     let folder = target();
     std::fs::create_dir_all(&folder).ok()?;
@@ -304,7 +307,7 @@ fn alone() -> Option<File> {
     Some(file)
 }
 
-/// Runs an installation. If it `is_required`, a CI run fails without it.
+/// Runs an installation. If the tool `is_required`, a CI run fails without it.
 fn install_with(what: &str, install: &Program, is_required: bool) -> Outcome {
     let _alone = alone();
     install.run().map_err(|_| missing(what, &install.line(), is_required))

@@ -1,5 +1,5 @@
-//! The workspace for tests: built once, with every available feature, for all parts of a test run.
-//! cargo-nextest runs its tests.
+//! The workspace for tests. It is built once, with every available feature, for all parts of a test
+//! run. cargo-nextest runs the tests.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
@@ -8,22 +8,24 @@ use crate::tools::{self, Tool};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The variable that is set for parts that run after the build of the workspace. For tests in Rust
-/// it contains the arguments of that build, one a line.
+/// The environment variable that is set for parts that run after the build of the workspace. For
+/// tests in Rust, the variable contains the arguments of that build, one on each line.
 pub(crate) const IS_BUILT: &str = "OBVIA_WORKSPACE_IS_BUILT";
-/// The variable with the seed of the tests' random order.
+/// The environment variable with the seed of the tests' random order.
 pub(crate) const SHUFFLE: &str = "OBVIA_TEST_SHUFFLE";
-/// The variable with a cargo-nextest expression that replaces a profile's selection of tests.
+/// The environment variable with a cargo-nextest expression that replaces a profile's selection of
+/// tests.
 pub(crate) const FILTER: &str = "OBVIA_TEST_FILTER";
 
-/// The highest priority of a test in cargo-nextest; the lowest is its negative.
+/// The highest priority of a test in cargo-nextest. The lowest priority is the negative of this
+/// number.
 const PRIORITY_MAX: i64 = 100;
 
-/// The arguments of clippy-driver: lints do not end a build, so that the tests run; [`lint`] fails
-/// on each warning.
+/// The arguments of clippy-driver. Lints do not end a build, so that the tests can run. [`lint`]
+/// fails on each warning.
 const LINTS: &str = "--cap-lints__CLIPPY_HACKERY__warn";
 
-/// The packages whose features enable further source.
+/// The packages that have features which enable further source.
 const FEATURED: [&str; 10] = [
     "native-programs",
     "obvia",
@@ -37,20 +39,20 @@ const FEATURED: [&str; 10] = [
     "torture",
 ];
 
-/// Returns the available features: those that need nothing but Rust, and those of libfabric if it
-/// is installed.
+/// Returns the available features: those that need only Rust, and the feature for libfabric if
+/// libfabric is installed.
 pub(crate) fn features() -> &'static [&'static str] {
     if tools::has_libfabric() { &["xdp", "fabric"] } else { &["xdp"] }
 }
 
-/// Returns the option with these features for all packages that have them.
+/// Returns the option that enables the available features in all packages that have them.
 fn features_of_all() -> String {
     let features = features();
     let all = FEATURED.iter().flat_map(|package| features.iter().map(move |feature| format!("{package}/{feature}")));
     format!("--features={}", all.collect::<Vec<_>>().join(","))
 }
 
-/// Builds libraries, programs, examples and tests, unless this run has built them already.
+/// Builds libraries, programs, examples and tests, unless this test run has built them already.
 pub(crate) fn build() -> Outcome {
     if std::env::var_os(IS_BUILT).is_some() {
         return Ok(());
@@ -58,18 +60,18 @@ pub(crate) fn build() -> Outcome {
     everything().run()
 }
 
-/// The arguments that select everything for a build. `--all-targets` would also build a test
-/// program for each target that is `test = false`, as a benchmark.
+/// The arguments that select all targets for a build. `--all-targets` would also build a test
+/// program for each target with `test = false`, because it includes benchmarks.
 const EVERYTHING: [&str; 5] = ["--workspace", "--lib", "--bins", "--tests", "--examples"];
 
-/// Returns the build of everything. If nothing has changed, cargo only repeats the earlier
-/// warnings.
+/// Returns the build of all targets. If nothing has changed, cargo only repeats the warnings of the
+/// earlier build.
 fn everything() -> Program {
     linting(Program::cargo(&["build"]).with(&EVERYTHING).argument(features_of_all()))
 }
 
 /// Makes cargo use clippy-driver as the compiler, so that one pass compiles and lints. A cargo
-/// command without these variables compiles the workspace again.
+/// command without these variables would compile the workspace again.
 pub(crate) fn linting(cargo: Program) -> Program {
     cargo.variable("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").variable("CLIPPY_ARGS", LINTS)
 }
@@ -84,24 +86,27 @@ pub(crate) fn lint() -> Outcome {
 /// The crates that programs use, whose documentation is public.
 const DOCUMENTED: [&str; 5] = ["obvia", "obvia-idl", "obvia-ndr", "obvia-rpc", "obvia-via"];
 
-/// Fails on any warning of rustdoc about these crates.
+/// Fails on any warning of rustdoc about the crates in [`DOCUMENTED`].
 pub(crate) fn document() -> Outcome {
     let packages = DOCUMENTED.iter().flat_map(|name| ["--package", name]).collect::<Vec<_>>();
     let said = Program::cargo(&["doc", "--quiet", "--no-deps"]).with(&packages).read_errors()?;
     if said.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(said)) }
 }
 
-/// Returns the path of the debug command `obvia`, and builds it if the run has not.
+/// Returns the path of the debug build of the command `obvia`. Builds the command unless this test
+/// run has built it.
 pub(crate) fn command() -> Outcome<PathBuf> {
     built("obvia-cli").map(|folder| folder.join("obvia"))
 }
 
-/// Returns the folder of the debug build of libobvia, and builds it if the run has not.
+/// Returns the folder of the debug build of libobvia. Builds libobvia unless this test run has
+/// built it.
 pub(crate) fn library() -> Outcome<PathBuf> {
     built("obvia-capi")
 }
 
-/// Returns the folder of the debug build, and builds a package if the run has not built all.
+/// Returns the folder of the debug build. Builds the package unless this test run has built all
+/// packages.
 fn built(package: &str) -> Outcome<PathBuf> {
     if std::env::var_os(IS_BUILT).is_none() {
         linting(Program::cargo(&["build", "--quiet", "--package", package, "--features", &features().join(",")]))
@@ -115,13 +120,14 @@ pub(crate) fn test(profile: &str) -> Outcome {
     nextest(profile)?.run()
 }
 
-/// Runs the tests of a profile including the ignored ones; `variables` are for the tests.
+/// Runs all tests of a profile, also the ignored ones. `variables` are the environment of the
+/// tests.
 pub(crate) fn test_all(profile: &str, variables: &[(&str, &str)]) -> Outcome {
     let run = nextest(profile)?.with(&["--run-ignored=all"]);
     variables.iter().fold(run, |run, (name, value)| run.variable(name, *value)).run()
 }
 
-/// Returns a run of built tests, for which the rest of the workspace is built, too.
+/// Builds the whole workspace, and returns a run of the tests of a profile.
 pub(crate) fn nextest(profile: &str) -> Outcome<Program> {
     tools::ensure(&[Tool::Nextest])?;
     build()?;
@@ -138,13 +144,13 @@ pub(crate) fn nextest(profile: &str) -> Outcome<Program> {
     })
 }
 
-/// Returns the path of cargo-nextest's last report for a profile.
+/// Returns the path of the report about cargo-nextest's last run of a profile.
 pub(crate) fn report(profile: &str) -> PathBuf {
     target().join("nextest").join(profile).join("junit.xml")
 }
 
-/// Writes a configuration for cargo-nextest that runs all tests in a random order, by their
-/// priorities.
+/// Writes a configuration for cargo-nextest that runs all tests in a random order. The tests'
+/// priorities determine the order.
 fn order(profile: &str, seed: Seed) -> Outcome<PathBuf> {
     let words = ["nextest", "list", "--workspace", &features_of_all(), "--cargo-quiet", "--run-ignored=all"];
     let listed =
@@ -167,16 +173,17 @@ fn order(profile: &str, seed: Seed) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// Runs the tests of the default profile built without any feature, which is the users' default.
+/// Runs the tests of the default profile in a build without any feature. Users have this build by
+/// default.
 pub(crate) fn test_plain() -> Outcome {
     tools::ensure(&[Tool::Nextest])?;
     let folder = target().join("plain").display().to_string();
-    // The earlier build of this run has features, and so must not be used.
+    // The earlier build of this test run has features, and so must not be used.
     let unset = format!("--unset={IS_BUILT}");
     Program::new("env", &[&unset, "cargo", "nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }
 
-/// Runs the tests of the IDL compiler with many variants in all of them.
+/// Runs the tests of the IDL compiler, each of which covers many variants.
 pub(crate) fn test_constructs() -> Outcome {
     nextest("constructs")?.variable("OBVIA_WIDE_TESTS", "1").run()
 }
@@ -190,7 +197,7 @@ pub(crate) fn test_documentation() -> Outcome {
     linting(Program::cargo(&["test", "--quiet", "--doc", "--workspace", &features_of_all()])).run()
 }
 
-/// Returns a problem if libfabric is missing. Parts check this last, after their other tests.
+/// Returns a problem if libfabric is missing. Parts check this after all their tests.
 pub(crate) fn needs_libfabric() -> Outcome {
     if tools::has_libfabric() {
         return Ok(());

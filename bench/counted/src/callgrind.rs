@@ -1,8 +1,8 @@
-//! Client requests to valgrind's callgrind, under which a program runs: start or stop counting, and
-//! write the counts.
+//! Client requests to valgrind's callgrind, under which a program runs: to start or stop counting,
+//! and to write the counts.
 //!
-//! The requests have no effect without valgrind, nor on processors for which their instructions are
-//! not defined here: see [`IS_KNOWN`].
+//! The requests have no effect if the program runs without valgrind, or on a processor for which
+//! [`IS_KNOWN`] is false.
 
 use std::ffi::CStr;
 
@@ -27,7 +27,8 @@ pub(crate) fn dump(name: &CStr) {
     ask(DUMP_STATS_AT, name.as_ptr().expose_provenance());
 }
 
-/// Sends a request. Inlined, since the registers that a call saves would be counted.
+/// Sends a request. The function is inlined, because the registers that a call saves would be
+/// counted.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn ask(request: usize, argument: usize) {

@@ -1,13 +1,13 @@
 //! Makes calls under callgrind, which writes the number of their instructions. Each side writes two
-//! files for each case, of which the second contains the counts.
+//! files for each case. The second file contains the counts.
 //!
-//! `obvia-icount serve NAME FIRST COUNTED` exports the object and ends when its standard input
-//! does. `obvia-icount call NAME FIRST COUNTED METHOD:WORDS...` calls the object. The first file of
-//! a case has the first calls, which set up lasting state.
+//! `obvia-icount serve NAME FIRST COUNTED` exports the object, and ends when its standard input
+//! ends. `obvia-icount call NAME FIRST COUNTED METHOD:WORDS...` calls the object. The first file of
+//! a case has the counts of its first calls, which set up lasting state.
 //!
-//! The client counts from the entry of [`entry_client`] until its return, the server from method to
-//! method. Callgrind's options stop both in the functions that hand calls over: see
-//! `xtask/src/icount/sides.rs`.
+//! The client counts from the entry of [`entry_client`] until its return. The server counts from
+//! one method to the next. Callgrind's options stop the counts of both in the functions that hand
+//! calls over: see `xtask/src/icount/sides.rs`.
 
 use obvia::{Access, Elements, ElementsMut, Lending, SharedMemory, Waiting};
 use std::ffi::{CStr, CString};
@@ -25,7 +25,7 @@ use interface::{IStubs, IStubs_Impl};
 /// The name of the counts that belong to no case.
 const FIRST: &CStr = c"first";
 
-/// The number of a case's calls.
+/// The numbers of a case's first calls and of its counted calls.
 #[derive(Clone, Copy)]
 struct Plan {
     first: u32,
@@ -36,16 +36,16 @@ struct Plan {
 #[windows_core::implement(IStubs)]
 struct Stubs {
     plan: Plan,
-    /// The number of calls in the current case.
+    /// The number of calls in the current case so far.
     calls: AtomicU32,
 }
 
 impl Stubs {
     /// Counts the calls. Starts callgrind's counts in the last uncounted call, and stops them in
-    /// the last call of the case. So each counted call reaches from one method to the next.
+    /// the last call of the case. Each counted call therefore reaches from one method to the next.
     #[inline(always)]
     fn called(&self, method: &CStr) {
-        // Only the thread that serves the client runs here.
+        // Only the thread that serves the client runs this function.
         let calls = self.calls.load(Ordering::Relaxed) + 1;
         self.calls.store(calls, Ordering::Relaxed);
         if calls == self.plan.first {
@@ -86,7 +86,7 @@ impl IStubs_Impl for Stubs_Impl {
     ) -> obvia::Result<()> {
         self.called(c"pfs_get_direntries");
         *pos += count;
-        // The lent memory is initialized: it was zeroed, or used by an earlier call.
+        // The lent memory is initialized: it was zeroed, or an earlier call has used it.
         data.fill_with(count as usize, |entries| entries[0] = handle);
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Arguments {
     }
 }
 
-/// Makes one call. Callgrind counts from here: everything below belongs to the client.
+/// Makes one call. Callgrind counts from here: all instructions below belong to the client.
 #[inline(never)]
 fn entry_client(object: &IStubs, method: &str, with: &mut Arguments) -> obvia::Result<()> {
     let (mut pos, words) = (5, with.words);

@@ -6,7 +6,7 @@ use crate::{Error, Path, Payload, Wait};
 use std::time::{Duration, Instant};
 
 /// Starts a server process, sends an array of `bytes` there and back, and makes `calls` calls
-/// without arguments. Returns the median time of those.
+/// without arguments. Returns the median time of the calls without arguments.
 ///
 /// # Errors
 ///

@@ -17,17 +17,16 @@ pub(crate) enum Request {
 
 /// The result of a request.
 pub(crate) enum Done {
-    /// The time that the connection and the first call have taken.
+    /// The time that the connection and the first call took.
     Connected(Duration),
-    /// The time that a batch has taken.
+    /// The time that a batch took.
     Called(Duration),
     Stamped(Histogram),
     Asked(i64),
 }
 
 impl Done {
-    /// Returns the time that the request has taken; `None` for requests that are not timed as a
-    /// whole.
+    /// Returns the time that the request took; `None` for requests that are not timed as a whole.
     pub(crate) fn took(&self) -> Option<Duration> {
         match self {
             Self::Connected(took) | Self::Called(took) => Some(*took),
@@ -38,7 +37,7 @@ impl Done {
 
 /// A thread that connects, and then performs requests until it is dropped.
 pub(crate) struct Caller {
-    // `None` once the caller ends, which ends the thread.
+    // `None` once the caller ends: without a sender, the thread ends.
     requests: Option<Sender<Request>>,
     results: Receiver<Result<Done, Error>>,
     thread: Option<JoinHandle<()>>,
@@ -63,8 +62,8 @@ impl Caller {
         let _ = self.requests.as_ref().map(|requests| requests.send(request));
     }
 
-    /// Waits for the result of the last request. A batch may take long, so the wait checks by
-    /// `watch` for an ended process or a hung call.
+    /// Waits for the result of the last request. A batch may take long, so `watch` checks during
+    /// the wait whether a process has ended or a call hangs.
     pub(crate) fn result(&mut self, watch: &mut impl Watch) -> Result<Done, Error> {
         let since = Instant::now();
         loop {
@@ -95,7 +94,7 @@ fn call(address: &str, ordered: &Receiver<Request>, resulted: &Sender<Result<Don
     let before = Instant::now();
     let connected = || {
         let object: IBench = obvia::connect(address).map_err(failed)?;
-        // The first call takes a connection.
+        // The first call sets up a connection.
         object.Null().map_err(failed)?;
         Ok(object)
     };

@@ -1,4 +1,4 @@
-//! Calls between programs in other languages. Client and server are processes besides this program.
+//! Calls between programs in other languages. Client and server are processes other than this one.
 //! The client makes calls on request and reports their times: see bench/cpp/under_bench.h and its
 //! Java counterpart.
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The programs of a path.
 struct Programs {
-    /// The client program, which is also the server unless this program is.
+    /// The client program. It is also the server if `serve` is given.
     name: &'static str,
     /// The xtask command that builds the program.
     built_by: &'static str,
@@ -46,7 +46,7 @@ impl Programs {
     }
 }
 
-/// Whether a path is one between programs in other languages.
+/// Whether the client of a path is a program in another language.
 pub(super) fn is_other(path: Path) -> bool {
     Programs::of(path).is_some()
 }
@@ -75,7 +75,7 @@ pub(super) fn case(label: Label, placement: Placement) -> Result<Box<dyn Case>, 
     let bytes = label.bytes.to_string();
     let client = start(&[programs.call, &name, label.case, &bytes], placement.client, Some(there.into()))?;
     let mut case = Other { label, client, server, wire: BufReader::new(here) };
-    // Rest at once: spinning servers would slow down the start of the next ones.
+    // Suspend the server at once: spinning servers would slow down the start of the next ones.
     case.suspend()?;
     Ok(Box::new(case))
 }

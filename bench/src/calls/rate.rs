@@ -71,7 +71,8 @@ impl Case for Rate {
         &self.label
     }
 
-    /// A batch includes the start and the end of all threads, which should not affect the time.
+    /// A batch includes the start and the end of all threads, which should not affect the time per
+    /// call.
     fn calls_min(&self) -> u32 {
         16 * self.label.at_once
     }

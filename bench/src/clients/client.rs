@@ -1,5 +1,6 @@
-//! A process with clients, from both ends. It reads requests from a socket, its standard input, and
-//! writes its responses there: lines of text.
+//! A process with clients, from both ends: the measurement and the process. The standard input of
+//! the process is a socket. The process reads requests from the socket and writes its responses to
+//! the same socket, as lines of text.
 
 use crate::calls::caller::{Caller, Done, Request};
 use crate::{Error, Parent, ServerProcess, Watch};
@@ -101,7 +102,8 @@ impl ClientProcess {
     }
 }
 
-/// Runs a process with clients of the server at an address, until it is told to leave.
+/// Runs the clients of the server at `address` in this process, until the measurement tells it to
+/// leave.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! The limits of the system that end a measurement with many clients, examined before it begins.
+//! The limits of the system that would end a measurement with many clients. They are checked before
+//! the measurement begins.
 
 use super::Plan;
 use super::usage::field;
@@ -6,11 +7,12 @@ use crate::Error;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::read_to_string;
 
-/// The amount of each resource that a process needs beside that of its connections.
+/// The amount of each resource that a process needs besides the amount for its connections.
 const RESERVE: u64 = 100;
-/// The most mappings of the server for each connection: a segment of either side.
+/// The maximum number of the server's mappings for each connection: a segment of either side.
 const MAPPINGS: u64 = 2;
-/// The threads of a client process beside those that call: its first, and the runtime's.
+/// The number of a client process's threads besides those that call: the first thread, and the
+/// runtime's.
 const THREADS: u64 = 4;
 /// The memory of a connection at both ends, and of a client process.
 const CONNECTION_KIB: u64 = 100;
@@ -34,7 +36,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), Error> {
     short.map_or(Ok(()), |need| Err(need.refusal(plan.clients())))
 }
 
-/// A resource of which the clients need an amount.
+/// The amount of a resource that the clients need.
 struct Need {
     resource: &'static str,
     amount: u64,
@@ -46,9 +48,10 @@ struct Need {
 enum Limit {
     /// The open files of a process.
     OpenFiles,
-    /// A file with the number.
+    /// A number that a file contains: the file, and the name of the setting.
     File(&'static str, &'static str),
-    /// The threads of the whole system, less those that it has, by a file with the number.
+    /// The maximum number of threads of the whole system, less the existing ones: the file with the
+    /// maximum, and the name of the setting.
     Threads(&'static str, &'static str),
     /// The memory that is available.
     Memory,
@@ -56,7 +59,7 @@ enum Limit {
 
 fn needs(plan: &Plan) -> Vec<Need> {
     let [processes, clients] = [plan.processes, plan.clients()].map(u64::from);
-    // A process has a home connection beside those of its threads.
+    // A process has a home connection besides the connections of its threads.
     let connections = clients + processes;
     let threads = clients + processes * THREADS + RESERVE;
     let need = |resource, amount, limit| Need { resource, amount, limit };
@@ -74,7 +77,7 @@ fn needs(plan: &Plan) -> Vec<Need> {
 }
 
 impl Need {
-    /// Returns what the system allows; `None` without a limit.
+    /// Returns the amount that the system allows; `None` without a known limit.
     fn most(&self) -> Option<u64> {
         match self.limit {
             Limit::OpenFiles => getrlimit(Resource::Nofile).current,
@@ -104,7 +107,8 @@ fn read_number(file: &str) -> Option<u64> {
     read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// Returns the number of threads on the system: the second number of the fourth field.
+/// Returns the number of threads on the system: the second number in the fourth field of
+/// /proc/loadavg.
 fn threads_now() -> u64 {
     let load = read_to_string("/proc/loadavg").unwrap_or_default();
     let all = load.split_whitespace().nth(3).and_then(|running| running.split_once('/'));
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn a_limit_that_is_too_low_is_named_with_its_mend() {
         check(&plan(2, 2)).unwrap();
-        // Each limit would end it; the first is reported.
+        // Each limit would end the measurement. The first one is reported.
         let error = check(&plan(1_000, 4_000_000)).unwrap_err().to_string();
         assert!(error.starts_with("4000000000 clients take some 4000001100 open files of the server, "), "{error}");
         assert!(error.contains("run `ulimit -n 4000001100`"), "{error}");

@@ -5,19 +5,20 @@ use std::time::Duration;
 
 /// The unit of processor time in /proc/PID/stat, which is the same on all systems: USER_HZ.
 const TICK: Duration = Duration::from_millis(10);
-/// The start of the names of segments and regions in /proc/PID/maps.
+/// The beginning of the names that segments and regions have in /proc/PID/maps.
 const SEGMENT: &str = "/memfd:obvia";
-/// The names of threads that serve connections: of new ones, and of those that were parked.
+/// The names of threads that serve connections: of threads for new connections, and of threads for
+/// connections that were parked.
 const SERVING: &str = "obvia-serve";
 const POOL: &str = "obvia-pool";
-/// The threads by the name [`POOL`] that wait for parked connections.
+/// The number of threads named [`POOL`] that wait for parked connections instead of serving one.
 const WAITING: u64 = 2;
 
 /// The resources that a process has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
-    /// The proportional set size: memory, of which shared pages count in parts. Files do not count,
-    /// since the clients' processes are the same program.
+    /// The proportional set size: of memory that several processes share, each has a part. Files do
+    /// not count, because the clients' processes are the same program.
     pub(super) memory_kib: u64,
     pub(super) descriptors: u64,
     pub(super) segments: u64,
@@ -35,8 +36,8 @@ impl Usage {
         })
     }
 
-    /// Describes the resources that the process has in addition to those in `before`, without
-    /// memory.
+    /// Describes the resources, apart from memory, that the process has in addition to those in
+    /// `before`.
     pub(super) fn beyond(&self, before: &Self) -> Vec<String> {
         let counts = [
             ("descriptors", self.descriptors, before.descriptors),
@@ -54,9 +55,10 @@ pub(super) struct Activity {
     pub(super) threads: u64,
     /// The number of threads that serve a connection.
     pub(super) serving: u64,
-    /// How often the threads have slept (`voluntary_ctxt_switches`), without those that ended.
+    /// The number of times that the threads have slept (`voluntary_ctxt_switches`), without ended
+    /// threads.
     pub(super) wakeups: u64,
-    /// The time on processors, with that of threads that ended.
+    /// The processor time, with that of ended threads.
     pub(super) processor: Duration,
 }
 
@@ -69,7 +71,7 @@ impl Activity {
         let processor = TICK * (ticks(11) + ticks(12)) as u32;
         let (mut activity, mut pool) = (Self { threads: 0, serving: 0, wakeups: 0, processor }, 0_u64);
         for thread in entries(process, "task")? {
-            // The thread may have ended meanwhile.
+            // The thread may have ended since the folder was read.
             let status = std::fs::read_to_string(thread.join("status")).unwrap_or_default();
             activity.wakeups += number(field(&status, "voluntary_ctxt_switches:"));
             activity.threads += 1;

@@ -26,7 +26,7 @@ impl Transport {
     }
 }
 
-/// A flow, sent without a pause. It ends when dropped.
+/// A flow whose client sends without a pause. The flow ends when it is dropped.
 #[derive(Debug)]
 pub(super) struct Flow {
     state: Arc<State>,
@@ -79,7 +79,7 @@ impl Flow {
         self.state.sum()
     }
 
-    /// Ends the flow, and reports its failure, if it failed.
+    /// Ends the flow, and returns the failure of the first thread that failed.
     pub(super) fn end(mut self) -> Result<(), Error> {
         self.stop()
     }
@@ -93,7 +93,8 @@ impl Flow {
 
 impl Drop for Flow {
     fn drop(&mut self) {
-        // The failure that drops a flow which was not ended is the better explanation.
+        // A flow that was not ended is dropped because of another failure, which explains more than
+        // this one.
         let _ = self.stop();
     }
 }

@@ -1,4 +1,4 @@
-//! One direction of a line: losses, a queue before a transmitter of some rate, and a delay.
+//! One direction of a line: losses, a queue in front of a transmitter with a rate, and a delay.
 
 use super::Conditions;
 use std::collections::VecDeque;
@@ -9,9 +9,9 @@ use std::fmt;
 pub(super) struct Lane {
     conditions: Conditions,
     random: Random,
-    // The time at which the transmitter has sent all packets.
+    // The time at which the transmitter will have sent all packets in the queue.
     free_at: u64,
-    // The packets that have not arrived, with their times of arrival, in order.
+    // The packets that have not yet arrived, with their times of arrival, in order.
     under_way: VecDeque<(u64, Vec<u8>)>,
     // The memory of packets that have arrived, for further packets.
     spare: Vec<Vec<u8>>,
@@ -46,7 +46,7 @@ impl Lane {
         }
     }
 
-    /// Takes a packet that was sent now.
+    /// Takes a packet that is sent at the time `now`.
     pub(super) fn sent(&mut self, now: u64, packet: &[u8]) {
         if self.random.share() < self.conditions.loss {
             self.dropped.lost += 1;
@@ -65,12 +65,12 @@ impl Lane {
         self.under_way.push_back((self.free_at + self.conditions.round_trip_ns() / 2, kept));
     }
 
-    /// Returns the time of the next arrival.
+    /// Returns the time of the next arrival; `None` if no packet is under way.
     pub(super) fn next(&self) -> Option<u64> {
         self.under_way.front().map(|(at, _)| *at)
     }
 
-    /// Passes all packets that have arrived by now to `each`.
+    /// Passes all packets that have arrived by the time `now` to `each`.
     pub(super) fn arrived(&mut self, now: u64, mut each: impl FnMut(&[u8])) {
         while self.next().is_some_and(|at| at <= now)
             && let Some((_, packet)) = self.under_way.pop_front()
@@ -85,7 +85,8 @@ impl Lane {
     }
 }
 
-/// splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+/// The generator splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+/// 2014.
 #[derive(Debug)]
 struct Random(u64);
 
@@ -114,7 +115,7 @@ mod tests {
         Lane::new(Conditions { rate: 100_000_000, round_trip, loss }, 1)
     }
 
-    /// Returns the times of arrival in microseconds, of all packets until `end`.
+    /// Returns the times of arrival in microseconds of all packets until `end`.
     fn arrivals(lane: &mut Lane, end: u64) -> Vec<u64> {
         let mut times = Vec::new();
         while let Some(at) = lane.next().filter(|at| *at <= end) {
@@ -156,7 +157,7 @@ mod tests {
             lane.sent(number * 1000 * MICROSECOND, &[0; 64]);
         }
         let Dropped { lost, overflowed } = lane.dropped();
-        // The standard deviation is 69.
+        // The standard deviation of the losses is 69.
         assert!(lost.abs_diff(5000) < 300 && overflowed == 0, "{lost} lost, {overflowed} overflowed");
     }
 }

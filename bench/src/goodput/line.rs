@@ -1,5 +1,5 @@
-//! A line between two hosts: a TUN device on each, and a thread that carries the packets of one to
-//! the other, under conditions.
+//! A line between two hosts: a TUN device on each, and a thread that carries packets from one
+//! device to the other under the line's conditions.
 
 use super::Conditions;
 use super::lane::{Dropped, Lane};
@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 /// The name of each host's interface, and the maximum length of its packets in bytes.
 const INTERFACE: &str = "line";
 pub(super) const MTU: u64 = 1500;
-/// The number of packets that wait at an interface for the forwarding thread: more than are under
-/// way, so that only the line's own queue drops packets.
+/// The number of packets that may wait at an interface for the forwarding thread: more than are
+/// ever under way, so that only the line's own queue drops packets.
 const INTERFACE_QUEUE: &str = "20000";
 /// The maximum size of a TCP connection's buffer in bytes, more than two bandwidth-delay products.
 const TCP_BUFFERS: &str = "4096 131072 67108864";
-/// The settings of each host's TCP. A connection does not begin with what the last one learnt.
+/// The settings of each host's TCP. A connection must not start with the metrics of the last one.
 const TCP_SETTINGS: [(&str, &str); 3] =
     [("tcp_rmem", TCP_BUFFERS), ("tcp_wmem", TCP_BUFFERS), ("tcp_no_metrics_save", "1")];
 
@@ -34,7 +34,7 @@ const TURN: usize = 64;
 /// The interval at which the thread checks whether it has to end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A line between two hosts. It ends when dropped.
+/// A line between two hosts. The line ends when it is dropped.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) client: Host,
@@ -80,15 +80,17 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // A line is dropped without being ended after another failure, which is the one to report.
+        // A line that was not ended is dropped because of another failure, which is reported
+        // instead.
         let _ = self.stop();
     }
 }
 
-/// The addresses of client and server. Lines are isolated from each other, so all use the same.
+/// The addresses of client and server. Lines are isolated from each other, so all of them use the
+/// same addresses.
 pub(super) const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 78, 0, 1), Ipv4Addr::new(10, 78, 0, 2)];
 
-/// Attaches a host to the line, by an interface with that address. Returns the device.
+/// Attaches a host to the line, by an interface with the address `address`. Returns the device.
 fn attach(host: &Host, address: Ipv4Addr, peer: Ipv4Addr) -> Result<OwnedFd, Error> {
     let attached = host.run(|| {
         let device = tun::create(INTERFACE)?;
@@ -106,8 +108,8 @@ fn attach(host: &Host, address: Ipv4Addr, peer: Ipv4Addr) -> Result<OwnedFd, Err
 
 /// Carries packets in both directions until the line has to end.
 fn forward(ends: &[OwnedFd; 2], mut lanes: [Lane; 2], has_to_end: &AtomicBool) -> Result<[Dropped; 2], Errno> {
-    // Waits are precise to a nanosecond instead of 50 us, and other threads rarely delay this one.
-    // Where that is not permitted, delays vary more.
+    // The timer slack is a nanosecond instead of 50 us, and because of the priority other threads
+    // rarely delay this one. Where the process may not set them, delays vary more.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let _ = rustix::process::setpriority_process(None, -20);
     let start = Instant::now();
@@ -126,7 +128,7 @@ fn forward(ends: &[OwnedFd; 2], mut lanes: [Lane; 2], has_to_end: &AtomicBool) -
         // The packets of each lane arrive at the other end.
         for (end, lane) in ends.iter().rev().zip(&mut lanes) {
             lane.arrived(now(), |packet| {
-                // A host that takes no packets loses them.
+                // A packet is lost if the host cannot take it.
                 let _ = rustix::io::write(end, packet);
             });
         }

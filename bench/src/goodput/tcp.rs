@@ -20,9 +20,9 @@ pub(super) fn connect(line: &Line) -> Result<(TcpStream, TcpStream), Error> {
     let address = listener.local_addr().map_err(Error::system("reading a socket's address"))?;
     let client = line.client.run(|| TcpStream::connect_timeout(&address, PATIENCE)).map_err(Error::system(entering))?;
     let client = client.map_err(Error::system("connecting by TCP"))?;
-    // The kernel's default may be another one.
+    // The kernel's default may be another algorithm.
     sockopt::set_tcp_congestion(&client, "cubic").map_err(Error::system("choosing CUBIC for a TCP socket"))?;
-    // The last packet of the handshake may have been lost.
+    // The wait is limited, because the last packet of the handshake may be lost.
     let limit = Timespec { tv_sec: PATIENCE.as_secs().cast_signed(), tv_nsec: 0 };
     let arrived = poll(&mut [PollFd::new(&listener, PollFlags::IN)], Some(&limit));
     if arrived.map_err(Error::system("waiting for a TCP connection"))? == 0 {
@@ -53,7 +53,7 @@ pub(super) fn receive(mut server: TcpStream, state: &State) -> Result<(), Error>
     Ok(())
 }
 
-/// Counts no bytes where a system call has reached its time limit.
+/// Returns 0 bytes for a system call that reached its time limit or was interrupted.
 fn unless_timed_out(outcome: std::io::Result<usize>) -> std::io::Result<usize> {
     match outcome {
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),

@@ -8,10 +8,11 @@ use std::os::fd::OwnedFd;
 
 /// The request TUNSETIFF of linux/if_tun.h.
 const SET_INTERFACE: Opcode = opcode::write::<i32>(b'T', 202);
-/// Packets of IP without a header of the device: IFF_TUN and IFF_NO_PI of linux/if_tun.h.
+/// The device passes packets of IP without a header of its own: IFF_TUN and IFF_NO_PI of
+/// linux/if_tun.h.
 const PLAIN_PACKETS: u16 = 0x0001 | 0x1000;
 
-/// The kernel's `struct ifreq`: a name, and a union of which TUNSETIFF uses the flags.
+/// The kernel's `struct ifreq`: a name, and a union. TUNSETIFF uses the union's flags.
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; 16],
@@ -21,18 +22,20 @@ struct InterfaceRequest {
 
 const _: () = assert!(size_of::<InterfaceRequest>() == 40);
 
-/// Creates an interface in the calling thread's network namespace. Each read and write of the
-/// result is one packet. Reads do not wait. The interface ends with the result.
+/// Creates an interface in the calling thread's network namespace. Each read or write of the
+/// returned device is one packet. Reads do not wait. The interface exists until the device is
+/// closed.
 ///
 /// # Errors
 ///
-/// [`Error::System`] without /dev/net/tun, or without CAP_NET_ADMIN.
+/// [`Error::System`] without /dev/net/tun, without CAP_NET_ADMIN, or if the name is longer than 15
+/// bytes.
 pub(super) fn create(interface: &str) -> Result<OwnedFd, Error> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let device = rustix::fs::open("/dev/net/tun", flags, Mode::empty())
         .map_err(Error::system("opening /dev/net/tun, which needs root and the kernel's module tun"))?;
     let mut request = InterfaceRequest { name: [0; 16], flags: PLAIN_PACKETS, unused: [0; 22] };
-    // The last byte stays zero.
+    // The last byte stays zero, because it ends the name.
     let named = request.name[..15].get_mut(..interface.len());
     named
         .ok_or(Errno::NAMETOOLONG)

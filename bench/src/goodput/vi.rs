@@ -1,5 +1,5 @@
-//! Bulk data as messages of a virtual interface over UDP: the provider and the options by which
-//! `ncacn_vi_udp` makes calls.
+//! Bulk data as messages of a virtual interface over UDP, with the provider and the options that
+//! `ncacn_vi_udp` uses for calls.
 
 use super::line::{ADDRESSES, Line};
 use super::state::{LOOK, PATIENCE, State};
@@ -13,10 +13,11 @@ use std::sync::mpsc;
 
 /// The length of a message in bytes: short enough that slow flows are measured in small steps.
 const MESSAGE: u32 = 8 << 10;
-/// The number of messages that are posted and not acknowledged: 8 MiB, more than the protocol has
-/// in flight.
+/// The number of messages that are posted and not yet acknowledged: 8 MiB, more than the protocol
+/// has in flight.
 const OUTSTANDING: u32 = 1024;
-/// The number of posted receives. The server may be late by the surplus without stopping the flow.
+/// The number of posted receives. Because of the surplus, the server may be late without stopping
+/// the flow.
 const RECEIVES: u32 = 2 * OUTSTANDING;
 
 /// A connected end.
@@ -28,7 +29,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// Creates an idle VI with memory for so many messages.
+    /// Creates an idle VI with memory for `messages` messages.
     fn open(nic: &Nic, messages: u32) -> Result<Self, obvia_via::Error> {
         let tag = nic.protection_tag();
         let attributes =
@@ -72,7 +73,7 @@ impl End {
         })
     }
 
-    /// Receives until the flow ends, and checks the messages' order.
+    /// Receives until the flow ends, and checks the order of the messages.
     pub(super) fn receive(mut self, state: &State) -> Result<(), Error> {
         let mut number = 0_u32;
         while let Some(message) = completed(&mut self.vi.receive, state)? {
@@ -89,13 +90,13 @@ impl End {
     }
 }
 
-/// Returns the place of a message in a region of `count` messages.
+/// Returns the place of the message `number` in a region of `count` messages.
 fn offset(number: u32, count: u32) -> u64 {
     u64::from(number % count * MESSAGE)
 }
 
-/// Connects the line's hosts. Returns the client's and the server's end, which has posted its
-/// receives.
+/// Connects the line's hosts. Returns the client's end and the server's end. The server's end has
+/// posted its receives.
 pub(super) fn connect(line: &Line) -> Result<(End, End), Error> {
     let entering = "entering a network namespace";
     std::thread::scope(|scope| {
@@ -103,7 +104,7 @@ pub(super) fn connect(line: &Line) -> Result<(End, End), Error> {
         let server = scope.spawn(move || line.server.run(|| accept(&listens)).map_err(Error::system(entering))?);
         let client = match listening.recv_timeout(PATIENCE) {
             Ok(address) => line.client.run(|| request(&address)).map_err(Error::system(entering))?,
-            // The server's failure is the explanation.
+            // The server has failed. Its error is returned below.
             Err(_) => Err(Error::Stalled { after: PATIENCE }),
         };
         let server =

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time before a call is due at which a thread stops sleeping and yields its processor instead:
-/// a sleep may last this much too long.
+/// The time before a due call from which on a thread yields its processor instead of sleeping: a
+/// sleep may last too long by this time.
 const YIELDING: Duration = Duration::from_micros(100);
-/// The longest sleep between two looks at whether the run has been stopped.
+/// The longest sleep between two checks whether the run was stopped.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
-/// The time between the end of connecting and the first call at a rate, so that all threads are
+/// The time between the end of connecting and the first call at a rate. All threads are thus
 /// waiting when the first call is due.
 const LEAD: Duration = Duration::from_millis(10);
 /// The longest measured time, a day.
@@ -22,21 +22,22 @@ pub(super) struct Pace {
     /// The time from which calls are measured: the end of the warm-up.
     pub(super) measured_from: Instant,
     end: Instant,
-    /// The nanoseconds from one call at a rate to the next.
+    /// The nanoseconds from one call to the next; `None` without a rate.
     interval_ns: Option<f64>,
     /// The number of the first measured call at a rate.
     first: u64,
     /// The greatest number of measured calls.
     calls: u64,
-    /// The number of the next call: of all calls at a rate, else of the measured ones.
+    /// The number of the next call. At a rate, all calls have numbers; otherwise only the measured
+    /// calls have.
     next: AtomicU64,
     /// The time at which the run was ended early.
     stopped: OnceLock<Instant>,
 }
 
-/// A call whose time has come.
+/// A call that a connection makes next.
 pub(super) struct Due {
-    /// The time from which its latency counts.
+    /// The time from which the call's latency counts.
     pub(super) at: Instant,
     /// The time at which the connection begins the call.
     pub(super) began: Instant,
@@ -64,7 +65,8 @@ impl Pace {
         }
     }
 
-    /// Ends the run: no further call begins. The first of several times counts.
+    /// Ends the run: no further call begins. If the run is stopped several times, the first time
+    /// counts.
     pub(super) fn stop(&self) {
         self.stopped.get_or_init(Instant::now);
     }
@@ -82,25 +84,27 @@ impl Pace {
         now >= self.end
     }
 
-    /// Returns the number of the first call that is beyond the greatest number of measured calls.
+    /// Returns the number of the first call beyond the greatest number of measured calls.
     fn limit(&self) -> u64 {
         self.first.saturating_add(self.calls)
     }
 
-    /// Whether the connections have taken all calls. Some may not be due yet.
+    /// Whether the connections have taken all calls. Some of these may not be due yet.
     fn has_given_all(&self) -> bool {
         self.next.load(Ordering::Relaxed) >= self.limit()
     }
 
-    /// Returns the time when a call is due: the begin of the run without a rate.
+    /// Returns the time when a call is due. Without a rate, all calls are due at the beginning of
+    /// the run.
     fn due_at(&self, number: u64) -> Instant {
         self.begin + self.interval_ns.map_or(Duration::ZERO, |interval| due_after(number, interval))
     }
 
-    /// Returns the end of the measured time. `last` is the end of the last measured call.
+    /// Returns the end of the measured time; `None` if a closed loop has given all its calls, of
+    /// which none ended. `last` is the end of the last measured call.
     ///
-    /// A run at a rate lasts until the call after its last one would be due: otherwise two calls
-    /// at one a second would be a rate of two a second. A closed loop ends with its last call.
+    /// A run at a rate lasts until the call after its last one would be due: otherwise two calls at
+    /// a rate of one a second would count as two a second. A closed loop ends with its last call.
     pub(super) fn ended_at(&self, last: Option<Instant>) -> Option<Instant> {
         let planned = match self.interval_ns {
             Some(_) => Some(self.end.min(self.due_at(self.limit()))),
@@ -110,7 +114,7 @@ impl Pace {
         [planned, early].into_iter().flatten().min().max(last)
     }
 
-    /// Waits for the next call of a connection. `None` at the end of the run.
+    /// Waits until the next call of a connection is due. Returns `None` at the end of the run.
     pub(super) fn next(&self) -> Option<Due> {
         if self.is_stopped() {
             return None;
@@ -124,7 +128,8 @@ impl Pace {
     fn next_at_once(&self) -> Option<Due> {
         let now = Instant::now();
         let is_measured = now >= self.measured_from;
-        // The shared counter costs a cache line from another processor: only a limit needs it.
+        // The shared counter costs a cache line from another processor, so it is used only if
+        // there is a limit.
         let is_allowed = !self.has_passed(now)
             && (!is_measured || self.calls == u64::MAX || self.next.fetch_add(1, Ordering::Relaxed) < self.calls);
         is_allowed.then_some(Due { at: now, began: now, is_measured, is_late: false })
@@ -144,7 +149,7 @@ impl Pace {
         Some(Due { at, began: now.max(at), is_measured: number >= self.first, is_late })
     }
 
-    /// Waits; returns false if the run was stopped meanwhile.
+    /// Waits until the time `at`. Returns false if the run is stopped before.
     fn wait_until(&self, at: Instant) -> bool {
         loop {
             let left = at.saturating_duration_since(Instant::now());
@@ -160,8 +165,8 @@ impl Pace {
         }
     }
 
-    /// Returns the number of measured calls that were due before `now` and the end of the run; 0
-    /// without a rate.
+    /// Returns the number of measured calls that were due before `now` and before the end of the
+    /// run; 0 without a rate.
     pub(super) fn due(&self, now: Instant) -> u64 {
         let Some(interval_ns) = self.interval_ns else { return 0 };
         let until = self.stopped.get().map_or(self.end, |stopped| self.end.min(*stopped)).min(now);
@@ -170,12 +175,13 @@ impl Pace {
     }
 }
 
-/// Returns the time from the first call until this one is due.
+/// Returns the time from the first call until the call `number` is due.
 fn due_after(number: u64, interval_ns: f64) -> Duration {
     Duration::from_nanos((number as f64 * interval_ns) as u64)
 }
 
-/// Returns the number of calls that are due in a time from the first one on, its end excluded.
+/// Returns the number of calls that are due within `time` from the first call on. A call that is
+/// due at the end does not count.
 fn due_before(time: Duration, interval_ns: f64) -> u64 {
     let mut number = (time.as_nanos() as f64 / interval_ns) as u64;
     // The quotient is rounded, and may be one off.

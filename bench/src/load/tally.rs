@@ -10,7 +10,7 @@ const KINDS_MAX: usize = 32;
 /// The longest text of an error, in characters: texts come from the server.
 const TEXT_MAX: usize = 200;
 
-/// An error of calls, and how many of them failed with it.
+/// An error, and the number of calls that failed with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The HRESULT.
@@ -31,7 +31,7 @@ pub(super) struct Tally {
     pub(super) late: u64,
     /// The end of the last measured call.
     pub(super) last: Option<Instant>,
-    /// The time of the server's last answer, in the warm-up as well.
+    /// The time of the server's last answer, also in the warm-up.
     pub(super) answered: Option<Instant>,
 }
 

@@ -12,7 +12,7 @@ struct Slow {
     fails_with: Option<obvia::HRESULT>,
     /// The time after which a probe is answered.
     probe_takes: Duration,
-    /// The error of probes whose server is there.
+    /// The error of probes while there is a server.
     probe_fails_with: Option<obvia::HRESULT>,
     panics_at: u64,
     /// The number of the call from which on calls take an hour.
@@ -92,7 +92,8 @@ fn connections_share_the_calls_of_a_closed_loop() {
 
 #[test]
 fn waits_for_a_free_connection_are_a_part_of_the_latency_at_a_rate() {
-    // A call is due each millisecond and takes twenty, so the twentieth is more than 300 late.
+    // A call is due each millisecond and takes 20 ms, so the twentieth has a latency of more than
+    // 300 ms.
     let slow = || Slow::of(20 * MILLISECOND);
     let open = measure(slow(), &Plan { rate: Some(1000.0), ..plan() });
     let closed = measure(slow(), &plan());
@@ -126,8 +127,8 @@ fn timeouts_do_not_end_the_run_while_the_server_answers() {
 
 #[test]
 fn a_pause_that_is_shorter_than_a_probe_does_not_end_the_run() {
-    // Three limits of a call pass without an answer. The server answers within the least time of a
-    // probe, and within the limit of a call if that is longer.
+    // Three calls reach their time limit without an answer. The server answers a probe within the
+    // least time limit of probes, and within the limit of a call if that is longer.
     let paused = |timeout: Duration, probe_takes| {
         let slow = Slow { fails_with: Some(code::RPC_E_TIMEOUT), probe_takes, ..Slow::of(Duration::ZERO) };
         measure(slow, &Plan { calls: Some(3), timeout, ..plan() })
@@ -173,8 +174,8 @@ fn the_end_of_the_server_ends_the_run_of_all_connections() {
     assert!((1..=4).contains(&load.failures.iter().map(|failure| failure.count).sum::<u64>()));
 }
 
-/// Interrupts a run when some time has passed since the first call that does not return, whose
-/// number is `stalls_at`.
+/// Interrupts a run when `after` has passed since the call `stalls_at`, the first that does not
+/// return.
 fn interrupted(rate: Option<f64>, stalls_at: u64, after: Duration) -> Load {
     let is_interrupted = AtomicBool::new(false);
     let plan = Plan { rate, duration: Some(HOUR), calls: None, timeout: HOUR, ..plan() };

@@ -4,7 +4,7 @@
 use crate::{Error, Exchange, ServerProcess, places};
 use std::hint::black_box;
 
-/// Copies pieces, each place of a window in turn.
+/// Copies pieces from and to each place of a window in turn.
 #[derive(Debug)]
 pub(super) struct Memcpy {
     source: Vec<u8>,
@@ -15,7 +15,7 @@ pub(super) struct Memcpy {
 }
 
 impl Memcpy {
-    /// Creates buffers for pieces of `bytes`, as many as a window of this depth has places.
+    /// Creates buffers for pieces of `bytes`, with the places of a window of `depth` pieces.
     pub(super) fn new(bytes: usize, depth: u32) -> Result<Self, Error> {
         if bytes == 0 {
             return Err(Error::Usage { message: "nothing cannot be copied: give a size".to_owned() });
@@ -23,7 +23,7 @@ impl Memcpy {
         let length = places::length(bytes, depth)?;
         let mut source = vec![0; length];
         places::fill(&mut source, 1);
-        // Filled, so that its pages are mapped before anything is timed.
+        // The target is filled, so that its pages are mapped before the first timed copy.
         Ok(Self { source, target: vec![0xff; length], bytes, next: 0, seed: 1 })
     }
 }
@@ -32,7 +32,7 @@ impl Exchange for Memcpy {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
         let place = self.next..self.next + self.bytes;
-        // Otherwise the compiler could omit copies that a later one overwrites.
+        // Without `black_box`, the compiler could omit copies that later copies overwrite.
         black_box(&mut self.target)[place.clone()].copy_from_slice(&black_box(&self.source)[place]);
         self.next += self.bytes;
         if self.next == self.source.len() {

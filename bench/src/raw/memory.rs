@@ -1,5 +1,5 @@
-//! Two processes and one shared segment: a line and an area in each direction, each written by one
-//! side only.
+//! Two processes and one shared segment, with a line and an area in each direction. Only one side
+//! writes each of them.
 //!
 //! ```text
 //! page 0           page 1           page 2 ...       then
@@ -9,9 +9,9 @@
 //! client writes    server writes    client writes    server writes
 //! ```
 //!
-//! The writer of a message publishes it by storing its sequence number last, and from then on does
-//! not touch line and area until the other side has answered. This order makes the copies below
-//! sound.
+//! The writer of a message publishes the message by storing its sequence number last. From then on
+//! the writer does not touch the line and the area until the other side has answered. This order
+//! makes the copies below sound.
 
 use super::waiting::Waiting;
 use crate::payload::count_call;
@@ -124,8 +124,8 @@ impl<W: Waiting> ClientEnd<W> {
         W::until(self.segment.word(REPLY), self.sequence, watch)
     }
 
-    /// Transfers the array in both directions: this side copies it in, the server copies it across,
-    /// and this side copies it out.
+    /// Transfers the array in both directions. This side copies the array to the request area, the
+    /// server copies it to the reply area, and this side copies it back.
     #[inline]
     pub(super) fn move_data(&mut self, data: &mut [u32], watch: &mut impl Watch) -> Result<(), Error> {
         assert!(size_of_val(data) <= self.segment.area, "the area is too small");

@@ -1,8 +1,8 @@
-//! libfabric without obvia: its own program `fi_pingpong` over the provider `tcp` with connections,
-//! as obvia uses it.
+//! libfabric without obvia: libfabric's own program `fi_pingpong` over the provider `tcp` with
+//! connections, which obvia uses, too.
 //!
-//! The program is started for each batch, at both ends, and reports the one-way time of a message
-//! by its own clock: half a round trip. It spins on its completion queue.
+//! The program is started for each batch, at both ends. It reports the one-way time of a message,
+//! half a round trip, by its own clock. It spins on its completion queue.
 
 use crate::cable::{self, Link};
 use crate::server::PATIENCE;
@@ -13,12 +13,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = "fi_pingpong";
-/// The number of rounds between two batches: starting both ends takes half a second.
+/// The number of rounds from one batch to the next, because the start of both ends takes half a
+/// second.
 const EVERY: u32 = 5;
 /// The interval at which a started process is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Creates the cases of these sizes, or returns `None` if the program is not installed.
+/// Creates a case for each size, or returns `None` if the program is not installed.
 pub fn pingpongs(sizes: &[usize], placement: Placement) -> Result<Option<Vec<Box<dyn Case>>>, Error> {
     match Command::new(PROGRAM).arg("-h").stdout(Stdio::null()).stderr(Stdio::null()).status() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -39,7 +40,7 @@ struct Pingpong {
     placement: Placement,
 }
 
-/// A process that is killed when dropped.
+/// A process that is killed when its `End` is dropped.
 #[derive(Debug)]
 struct End(Child);
 
@@ -61,7 +62,7 @@ impl Pingpong {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // A process inherits its parent's processor.
+        // The program inherits the processor of the thread that starts it.
         machine::pin(cpu)?;
         let child = program.spawn();
         machine::pin(self.placement.client)?;
@@ -77,7 +78,7 @@ fn free_port(link: Link) -> Result<u16, Error> {
         .map_err(Error::system("looking for a free port"))
 }
 
-/// Polls until there is a result, or the time limit for a hung program has passed.
+/// Polls until there is a result. A program that has none after the time limit counts as hung.
 fn poll<T>(mut look: impl FnMut() -> Result<Option<T>, Error>) -> Result<T, Error> {
     let since = Instant::now();
     while since.elapsed() < 2 * PATIENCE {
@@ -149,7 +150,7 @@ impl Case for Pingpong {
         Ok(Duration::from_secs_f64(2e-6 * one_way * f64::from(calls)))
     }
 
-    /// The program reports no times of single messages.
+    /// Records nothing: the program does not report the times of single messages.
     fn stamped(&mut self, _calls: u32, _into: &mut Histogram) -> Result<(), Error> {
         Ok(())
     }

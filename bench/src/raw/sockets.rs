@@ -1,7 +1,7 @@
 //! Messages over sockets, with blocking or spinning system calls.
 //!
-//! A message is an array of words in native order (both ends are one machine): sequence, count, and
-//! that many words of the array.
+//! A message is an array of words in native byte order, because both ends are on one machine. The
+//! words are a sequence number, a count, and as many words of the array as the count says.
 
 use crate::payload::{HEADER_WORDS, count_call};
 use crate::{Error, Parent, Stalling, Watch, cable};
@@ -12,12 +12,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// The number of system calls between two checks of the other side, when spinning.
+/// The number of spinning system calls between two checks of the other side.
 const SPINS: u32 = 1 << 12;
-/// The time between two checks of the other side, when blocking.
+/// The time between two checks of the other side while a system call blocks.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// The longest message that a server accepts, in words: 64 MiB, which is only virtual memory until
-/// used.
+/// The longest message that a server accepts, in words: 64 MiB, of which only the used part takes
+/// memory.
 const WORDS_MAX: usize = 1 << 24;
 
 /// A kind of socket. Both operations may transfer a part of the bytes.
@@ -63,8 +63,8 @@ impl Transport for Unix {
     }
 }
 
-/// UDP between both sides. Lost datagrams are not retransmitted: with one outstanding datagram none
-/// is dropped.
+/// UDP between both sides. Lost datagrams are not retransmitted: while only one datagram is
+/// outstanding, none is dropped.
 #[derive(Debug)]
 pub(super) struct Udp(UdpSocket);
 
@@ -104,8 +104,8 @@ impl Transport for Udp {
     }
 }
 
-/// TCP between both sides, with TCP_NODELAY. The system tunes the buffers: fixed sizes from 256 KiB
-/// to 4 MiB made streams no faster.
+/// TCP between both sides, with TCP_NODELAY. The system chooses the sizes of the buffers: fixed
+/// sizes from 256 KiB to 4 MiB made streams no faster.
 #[derive(Debug)]
 pub(super) struct Tcp(TcpStream);
 
@@ -119,8 +119,8 @@ impl Tcp {
             let own = here.local_addr()?;
             loop {
                 let (there, peer) = listener.accept()?;
-                // Any process on this host may connect, so the peer is checked. This does not
-                // block, since this end's connection is queued already.
+                // Any process on this host may connect, so the peer is checked. The call of
+                // `accept` does not block, because this end's connection is queued already.
                 if peer == own {
                     return Ok((here, there));
                 }
@@ -208,7 +208,7 @@ impl<T: Transport> Wire<T> {
         self.persist(watch, |transport| transport.read(room))
     }
 
-    /// Repeats an operation until it transfers something.
+    /// Repeats an operation until it has transferred at least one byte.
     fn persist(
         &mut self,
         watch: &mut impl Watch,
@@ -227,7 +227,7 @@ impl<T: Transport> Wire<T> {
                     }
                 }
                 Err(error) => {
-                    // The death of the peer is the better explanation.
+                    // The end of the peer, if it has ended, explains the failure better.
                     watch.check()?;
                     return Err(Error::system("using a socket")(error));
                 }

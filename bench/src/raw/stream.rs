@@ -2,8 +2,8 @@
 //! whatever arrives.
 //!
 //! A piece begins with a header of two words: the number of bytes that follow, and the number of
-//! places that the receiver has for pieces. A header with the length [`END`] has no piece: the
-//! receiver answers it with the number of pieces since the last one.
+//! places that the receiver has for pieces. A header with the length [`END`] is not followed by a
+//! piece. The receiver answers it with the number of pieces since the last such header.
 
 use super::sockets::{Tcp, Wire};
 use crate::{Error, Exchange, Parent, ServerProcess, Watch, places};
@@ -13,10 +13,11 @@ use std::convert::Infallible;
 const END: u32 = u32::MAX;
 const HEADER: usize = 8;
 const PAGE: usize = 4096;
-/// The minimum read of the receiver in bytes, so that it gets several small pieces at once.
+/// The minimum room for one read of the receiver in bytes, so that a read yields several small
+/// pieces.
 const TAKE_MIN: usize = 64 << 10;
-/// The longest piece and the maximum number of places. Only this program's own process connects,
-/// but an error must not take all memory.
+/// The longest piece and the maximum number of places. Only this program itself connects, but a
+/// defect must not take all memory.
 const PIECE_MAX: usize = 1 << 30;
 const PLACES_MAX: usize = 1 << 16;
 
@@ -42,8 +43,8 @@ impl Streamed {
     }
 }
 
-/// Returns the offset of the first page in memory. Registered regions are page-aligned, too:
-/// alignment affects the time of copies considerably.
+/// Returns the offset of the first page boundary in memory, in elements. Registered regions are
+/// page-aligned, too, and alignment affects the time of copies considerably.
 fn first_page<T>(memory: &[T]) -> usize {
     memory.as_ptr().align_offset(PAGE).min(PAGE / size_of::<T>())
 }
@@ -80,7 +81,8 @@ impl Exchange for Streamed {
         complete(&mut self.wire, sent, &mut self.server)
     }
 
-    /// The system guarantees the stream's contents, and each batch has checked its count.
+    /// Checks nothing: the system guarantees the stream's contents, and each batch has checked its
+    /// count.
     fn verify(&mut self, _calls: u32) -> Result<(), Error> {
         Ok(())
     }
@@ -117,12 +119,12 @@ pub(super) fn serve(mut wire: Wire<Tcp>, mut parent: Parent) -> Result<Infallibl
 #[derive(Debug, Default)]
 struct Sink {
     room: Vec<u8>,
-    // The offset in the room for the next bytes.
+    // The offset in the room at which the next bytes are stored.
     at: usize,
     // The incomplete header, and the number of its received bytes.
     header: [u8; HEADER],
     header_done: usize,
-    // The missing bytes of the current piece.
+    // The number of missing bytes of the current piece.
     left: usize,
     pieces: u32,
 }
@@ -190,7 +192,7 @@ mod tests {
         let (mut here, there) = Tcp::pair(false).unwrap();
         let receiver = std::thread::spawn(move || {
             let (mut wire, mut sink) = (Wire::of(there, false).unwrap(), Sink::default());
-            // The loop ends with the sender.
+            // The loop ends when the sender closes its end.
             while sink.take(&mut wire, &mut Patient).is_ok() {}
         });
         let source = source(bytes, 3)?;

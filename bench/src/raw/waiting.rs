@@ -13,7 +13,7 @@ const SPINS: u32 = 1 << 20;
 
 /// The way in which both sides wait.
 pub(super) trait Waiting {
-    /// Returns once `word` holds `value`. All writes before its publication are visible then.
+    /// Waits until `word` holds `value`. Then all writes before its publication are visible.
     fn until(word: &AtomicU32, value: u32, watch: &mut impl Watch) -> Result<(), Error>;
 
     /// Publishes `value` and all earlier writes.
@@ -64,8 +64,8 @@ fn spin(word: &AtomicU32, value: u32, watch: &mut impl Watch, between: impl Fn()
     }
 }
 
-/// Sleeps on a futex. Publishing always wakes: both sides are known to sleep, so a flag for
-/// sleepers would only cost time.
+/// Sleeps on a futex. `publish` always wakes the other side. Both sides are known to sleep, so a
+/// flag that says whether somebody sleeps would only cost time.
 pub(super) struct Sleep;
 
 impl Waiting for Sleep {

@@ -16,13 +16,13 @@ pub(super) struct Chart<'a> {
     pub(super) origin: &'a str,
     /// The label of the horizontal axis.
     pub(super) across: &'a str,
-    /// Formats a point's value of the horizontal axis, with its unit.
+    /// Formats a point's horizontal value, with its unit.
     pub(super) place: &'a dyn Fn(f64) -> String,
-    /// Formats a point's value as the mark of the horizontal axis; `None` leaves the mark out.
+    /// Formats a point's horizontal value as a mark of the axis. `None` leaves the mark out.
     pub(super) mark: &'a dyn Fn(f64) -> Option<String>,
     /// Formats a value of the vertical axis.
     pub(super) value: &'a dyn Fn(f64) -> String,
-    /// Formats a power of ten of the vertical axis, shorter.
+    /// Formats a power of ten of the vertical axis, in a shorter form than `value`.
     pub(super) decade: &'a dyn Fn(f64) -> String,
     pub(super) lines: Vec<Line>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Line {
     /// The lengths of dashes and gaps, or `none`.
     pub(super) dashes: &'static str,
     pub(super) mark: Mark,
-    /// The points, sorted by the horizontal value when drawn.
+    /// The points. `draw` sorts them by the horizontal value.
     pub(super) points: Vec<(f64, f64)>,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
     for line in &mut chart.lines {
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    // The legend is in the order of the lines' right ends, topmost first.
+    // The legend lists the lines in the order of their right ends, topmost first.
     let end = |line: &Line| line.points.last().map_or(0.0, |point| point.1);
     chart.lines.sort_by(|a, b| end(b).total_cmp(&end(a)));
     let points = || chart.lines.iter().flat_map(|line| line.points.iter());
@@ -82,7 +82,7 @@ pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
     let (low, high) = span(|point| point.1);
     let (smallest, largest) = span(|point| point.0);
     let axes = Axes {
-        // A single value needs an axis of some length, too.
+        // The axis needs a length even if there is only one value.
         across: (smallest, largest.max(smallest * 2.0)),
         up: (10_f64.powf(low.log10().floor()), 10_f64.powf((high * 1.01).log10().ceil())),
     };
@@ -96,7 +96,7 @@ pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
     Some(svg)
 }
 
-// Writing to a string cannot fail: the results of `write!` are dropped in the functions below.
+// Writing to a string cannot fail, so the functions below drop the results of `write!`.
 
 /// Writes the beginning of a chart.
 pub(super) fn head(svg: &mut String, title: &str, origin: &str) {

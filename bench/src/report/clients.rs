@@ -3,7 +3,7 @@
 use crate::clients::{Clients, Departure, Latency, Stage};
 use std::fmt::Write;
 
-/// The number of clients to which the times of connecting are compared.
+/// The number of clients whose time of connecting is the base of the ratios.
 const BASE: u32 = 100;
 
 /// Returns the results as a table in Markdown, with a sentence about the departure.
@@ -47,8 +47,8 @@ pub fn clients_json(clients: &Clients) -> String {
     text
 }
 
-/// Returns the time of connecting divided by that with [`BASE`] clients, or with the most clients
-/// up to that.
+/// Returns the time of connecting, divided by the time with [`BASE`] clients, or by that with the
+/// greatest smaller number.
 fn ratio(stages: &[Stage], stage: &Stage) -> f64 {
     let base = stages.iter().rfind(|stage| stage.clients <= BASE).unwrap_or(stage);
     stage.connect_us / base.connect_us

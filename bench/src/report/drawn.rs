@@ -5,12 +5,12 @@ use super::plot::decade_name;
 use super::table::time;
 use crate::{Error, Machine};
 
-/// Colours that the colour-blind can distinguish; the same again with dashes.
+/// Colours that the colour-blind can distinguish. Further lines have the same colours with dashes.
 pub(super) const COLORS: [&str; 7] = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 const DASHES: [&str; 3] = ["none", "4 4", "8 3"];
 
-/// Draws times against sizes, from lines `NAME,BYTES,NANOSECONDS`. The lines with the same name are
-/// one line of the chart.
+/// Draws times against sizes, from lines `NAME,BYTES,NANOSECONDS`. Each name has one line in the
+/// chart.
 pub fn drawn(title: &str, measured: &str) -> Result<String, Error> {
     let mut lines: Vec<Line> = Vec::new();
     for (index, text) in measured.lines().enumerate() {
@@ -41,7 +41,8 @@ pub fn drawn(title: &str, measured: &str) -> Result<String, Error> {
     draw(chart).ok_or_else(|| Error::Usage { message: "there is nothing to draw".to_owned() })
 }
 
-/// Parses a line's name and point. Returns `None` for values that a logarithmic axis cannot show.
+/// Parses the name and the point of an input line. Returns `None` for a malformed line, and for
+/// values that a logarithmic axis cannot show.
 fn point(text: &str) -> Option<(&str, (f64, f64))> {
     let mut words = text.rsplitn(3, ',');
     let mut number = || words.next()?.parse().ok().filter(|number: &f64| number.is_normal() && *number > 0.0);

@@ -55,7 +55,7 @@ pub fn goodput_plot(goodput: &Goodput) -> Option<String> {
     })
 }
 
-/// Begins a line of the chart. Colours tell transports, and dashes tell losses.
+/// Begins a line of the chart. Colours distinguish transports, and dashes distinguish losses.
 fn line(transport: Transport, before: &[Line], name: String, first: (f64, f64)) -> Line {
     const DASHES: [&str; 4] = ["none", "8 3", "4 4", "1 3"];
     let (color, thickness) = match transport {
@@ -68,7 +68,7 @@ fn line(transport: Transport, before: &[Line], name: String, first: (f64, f64)) 
 }
 
 fn percent(point: &Point) -> String {
-    // Rounded, since 0.07 times 100 is more than 7 as a floating-point number.
+    // The number is rounded, because 0.07 times 100 is more than 7 as a floating-point number.
     format!("{} %", (point.conditions.loss * 1e6).round() / 1e4)
 }
 

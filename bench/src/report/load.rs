@@ -10,11 +10,10 @@ use std::fmt::Write;
 
 /// The percentiles of the report, as in its table.
 const PERCENTILES: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
-/// The greatest number of powers of ten in the plot, which is one for each further 9 of the
-/// percentile.
+/// The greatest number of powers of ten in the plot. Each further 9 of the percentile takes one.
 const DECADES_MAX: i32 = 7;
 
-/// Returns the results as a table, with notes about the calls that are not in its percentiles.
+/// Returns the results as a table, with notes about the calls that the percentiles leave out.
 pub fn load_table(load: &Load, method: &str) -> String {
     let plan = &load.plan;
     let mut columns = vec![
@@ -63,7 +62,7 @@ fn none() -> String {
     "-".to_owned()
 }
 
-/// Returns the facts that a reader of the percentiles needs.
+/// Returns the facts that readers need to judge the percentiles.
 fn notes(load: &Load) -> Vec<String> {
     let Load { plan, ended_by, late, still_due, unanswered, .. } = load;
     let missing = "which are not in the percentiles";
@@ -73,7 +72,7 @@ fn notes(load: &Load) -> Vec<String> {
         notes.push(format!("{late} of {done} calls were due while all connections were busy (rate: {rate} a second)"));
     }
     if *still_due > 0 {
-        // A run that ended early leaves calls undone at any rate.
+        // A run that ended early leaves calls undone whatever the rate is.
         let cause = match ended_by {
             Ending::Duration => "; the server, or the number of connections, does not suffice for this rate",
             _ => "",
@@ -163,7 +162,7 @@ impl Latency {
     }
 }
 
-/// Returns the results as JSON, whose keys docs/load.md lists. `name` is that of the server.
+/// Returns the results as JSON. docs/load.md lists the keys. `name` is the server's name.
 pub fn load_json(load: &Load, name: &str, method: &str) -> String {
     let plan = &load.plan;
     let document = Document {
@@ -202,8 +201,8 @@ pub fn load_json(load: &Load, name: &str, method: &str) -> String {
     text
 }
 
-/// Returns the percentiles in milliseconds as lines, in the form that HdrHistogram writes and its
-/// plotters read (`.hgrm`).
+/// Returns the percentiles in milliseconds as lines, in the form (`.hgrm`) that HdrHistogram writes
+/// and its plotters read.
 pub fn load_percentiles(load: &Load) -> String {
     let milliseconds = |nanoseconds: f64| nanoseconds / 1e6;
     let mut text = format!("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
@@ -227,7 +226,7 @@ pub fn load_percentiles(load: &Load) -> String {
 pub fn load_plot(load: &Load, name: &str, method: &str) -> Option<String> {
     let total = load.latency.total() as f64;
     let scale = (0..DECADES_MAX).flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * 10_f64.powi(power)));
-    // A percentile says something if at least one call is beyond it.
+    // A percentile is meaningful only if at least one call is beyond it.
     let shown = scale.filter(|parts| *parts <= total.max(1.0));
     let points = shown.filter_map(|parts| Some((parts, load.latency.quantile(1.0 - 1.0 / parts)?.max(1.0))));
     let line = Line {
@@ -253,9 +252,9 @@ fn is_power_of_ten(parts: f64) -> bool {
     parts.log10().fract().abs() < 1e-9
 }
 
-/// Formats the percentile beyond which one of `parts` calls is.
+/// Formats the percentile that one of `parts` calls exceeds.
 fn percentile(parts: f64) -> String {
-    // Rounded, since the difference is not exact.
+    // The number is rounded, because the difference is not exact.
     format!("{} %", ((1.0 - 1.0 / parts) * 1e10).round() / 1e8)
 }
 

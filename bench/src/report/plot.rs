@@ -5,7 +5,7 @@ use super::table::time;
 use super::{Measurement, Report, Row};
 use crate::{Path, Wait};
 
-/// The transfer of an array to the other side.
+/// The way in which an array is transferred to the other side.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passing {
     Copied,
@@ -87,8 +87,7 @@ impl Measurement {
     }
 }
 
-/// Returns the report as an SVG document, or `None` without a case with a payload or several
-/// threads.
+/// Returns the report as an SVG document; `None` if no case has a point in the plot.
 pub fn plot(report: &Report) -> Option<String> {
     let measurement = report.measurement;
     draw(Chart {
@@ -133,9 +132,9 @@ fn dashes(wait: Wait) -> &'static str {
     }
 }
 
-/// Returns a path's colour; the colours can be distinguished by the colour-blind. Paths that never
-/// share a plot may have the same colour. Calls and messages over the same wire do, and [`Mark`]
-/// distinguishes them.
+/// Returns a path's colour. The colour-blind can distinguish the colours. Paths that never share a
+/// plot may have the same colour. Calls and messages over the same wire have the same colour, and
+/// [`Mark`] distinguishes them.
 fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm | Path::ViShm => "#d55e00",

@@ -3,11 +3,11 @@
 use super::{Measurement, Report, Row};
 use std::fmt::Write;
 
-/// A column: its heading, whether its cells are words (aligned left, unlike numbers), and its
-/// contents.
+/// A column: its heading, whether its cells are words, and its contents. Words are aligned left,
+/// and numbers right.
 type Column = (&'static str, bool, fn(Measurement, &Row) -> String);
 
-/// The columns before and after those that are specific to a measurement.
+/// The columns before and after the columns that are specific to a measurement.
 const FIRST: [Column; 4] = [
     ("case", true, |_, row| row.label.case.to_owned()),
     ("bytes", false, |_, row| row.label.bytes.to_string()),
@@ -108,8 +108,8 @@ pub fn table(report: &Report) -> String {
     text
 }
 
-/// Returns lines with as many cells each as text with aligned columns. `is_words` returns whether a
-/// column's cells are words, which are aligned left, unlike numbers.
+/// Returns lines, which all have the same number of cells, as text with aligned columns. `is_words`
+/// returns whether a column's cells are words. Words are aligned left, and numbers right.
 pub(super) fn aligned(lines: &[Vec<String>], is_words: impl Fn(usize) -> bool) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);

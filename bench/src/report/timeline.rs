@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 /// The approximate number of labelled steps of an axis.
 const STEPS: f64 = 5.0;
-/// The height of the strokes that mark collections above the axis; each line's strokes are above
-/// the previous one's.
+/// The height of the strokes that mark collections above the axis. The strokes of each line are
+/// above those of the previous line.
 const STROKE: f64 = 9.0;
 
 /// A line of the chart.
@@ -52,8 +52,8 @@ fn y(up: &Axis, bytes: f64) -> f64 {
     HEIGHT - BOTTOM - bytes / up.most * (HEIGHT - TOP - BOTTOM)
 }
 
-/// Draws bytes against time, from lines `NAME,MILLISECONDS,BYTES,COLLECTIONS`. The lines with the
-/// same name are one line of the chart. An increase of the count of collections is marked.
+/// Draws bytes against time, from lines `NAME,MILLISECONDS,BYTES,COLLECTIONS`. Each name has one
+/// line in the chart. A stroke marks each increase of the count of collections.
 pub fn timeline(title: &str, measured: &str) -> Result<String, Error> {
     let lines = lines(measured)?;
     let most = |pick: fn(&(f64, f64)) -> f64| lines.iter().flat_map(|line| &line.points).map(pick).fold(0.0, f64::max);
@@ -93,7 +93,7 @@ fn lines(measured: &str) -> Result<Vec<Line<'_>>, Error> {
     Ok(lines)
 }
 
-/// Parses a line's name, its point, and the count of collections.
+/// Parses the name, the point, and the count of collections of an input line.
 fn sample(text: &str) -> Option<(&str, (f64, f64), u64)> {
     let mut words = text.rsplitn(4, ',');
     let count = words.next()?.parse().ok()?;
@@ -102,7 +102,7 @@ fn sample(text: &str) -> Option<(&str, (f64, f64), u64)> {
     Some((words.next()?, (milliseconds, bytes), count))
 }
 
-// Writing to a string cannot fail: the results of `write!` are dropped in the functions below.
+// Writing to a string cannot fail, so the functions below drop the results of `write!`.
 
 fn grid(svg: &mut String, across: &Axis, up: &Axis) {
     let (left, right, top, bottom) = (LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM);

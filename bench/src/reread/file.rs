@@ -12,11 +12,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The handle of the only file.
 pub(super) const HANDLE: i32 = 1;
-/// The seed of the file's pattern, distinct from other measurements.
+/// The seed of the file's pattern. Other measurements have other seeds.
 const SEED: u32 = 0x7265_6164;
 
-/// A file with a pattern, in the folder for temporary files. The file is removed when dropped;
-/// processes that have opened it can continue to read.
+/// A file with a pattern, in the folder for temporary files. The drop of the value removes the
+/// file, but processes that have opened it can continue to read.
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Writes the file, which brings it into the page cache.
+    /// Writes the file. The write also brings the contents into the page cache.
     pub(super) fn create(length: usize) -> Result<Self, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("obvia-{}-bench-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
@@ -47,7 +47,7 @@ impl Source {
 
 impl Drop for Source {
     fn drop(&mut self) {
-        // A leftover file is in a folder for temporary files.
+        // If the removal fails, the file is left over in a folder for temporary files.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -66,19 +66,20 @@ impl Files {
         Ok(Self { opened, length })
     }
 
-    /// Returns the number of bytes that a read of `bytes` at a position yields.
+    /// Returns the number of bytes that a read of `bytes` at the position `pos` yields.
     pub(super) fn left(&self, pos: i64, bytes: usize) -> usize {
         let left = u64::try_from(pos).map_or(0, |pos| self.length.saturating_sub(pos));
         usize::try_from(left).map_or(bytes, |left| left.min(bytes))
     }
 
-    /// Reads at a position. Returns fewer bytes than requested at the end of the file.
+    /// Reads at the position `pos`. Returns the number of bytes read, which is less than requested
+    /// at the end of the file.
     pub(super) fn read(&self, handle: i32, pos: i64, into: ElementsMut<'_, u8>) -> io::Result<usize> {
         if handle != HANDLE {
             return Err(io::Error::from_raw_os_error(libc::EBADF));
         }
-        // SAFETY: the kernel writes at most `into.len()` bytes, and no reference to them is made:
-        // other processes may write them, too.
+        // SAFETY: the kernel writes at most `into.len()` bytes. No reference to the bytes is made,
+        // because other processes may write them, too.
         let done = unsafe { libc::pread(self.opened.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), pos) };
         usize::try_from(done).map_err(|_| io::Error::last_os_error())
     }

@@ -1,7 +1,8 @@
 //! The file server over a Unix stream socket.
 //!
-//! A message has the format of [`Wire`]: sequence, count, and that many words. A request has four
-//! words: handle, bytes, and the two halves of the position. The answer has the bytes read.
+//! A message has the format of [`Wire`]: a sequence number, a count, and as many words as the count
+//! says. A request has four words: the handle, the number of bytes, and the two halves of the
+//! position. The answer contains the bytes that were read.
 
 use super::Way;
 use super::file::{Files, HANDLE};
@@ -40,7 +41,7 @@ impl Way for Socket {
     }
 }
 
-/// Reads bytes at a position into `room`, which has to be long enough.
+/// Reads `bytes` bytes at the position `pos` into `room`, which has to be long enough.
 fn ask<'a>(
     wire: &mut Wire<Unix>,
     room: &'a mut [u32],

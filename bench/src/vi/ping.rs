@@ -6,16 +6,16 @@ use crate::{Error, Exchange, Parent, Payload, Placement, ServerProcess};
 use obvia_via::{Access, Descriptor, MemoryRegion, WorkQueue};
 use std::convert::Infallible;
 
-/// The client. It sends from one region and receives into another, since a buffer that is being
-/// sent belongs to the provider.
+/// The client. It sends from one region and receives into another, because a buffer belongs to the
+/// provider while it is sent.
 ///
-/// The next message begins with the first word of the last reply, so the word shows how often the
-/// server has counted it up.
+/// Each message begins with the first word of the last reply. The word thus shows how often the
+/// server has incremented it.
 pub(super) struct Ping {
     end: End,
     send: MemoryRegion,
     receive: MemoryRegion,
-    // The two descriptors, between calls.
+    // The two descriptors while no call uses them.
     idle: Option<(Box<Descriptor>, Box<Descriptor>)>,
     payload: Payload,
     server: ServerProcess,
@@ -91,8 +91,8 @@ struct Place {
     receive: Option<Box<Descriptor>>,
 }
 
-/// Runs the server: returns each message from the region into which it was received. The other
-/// region is posted for the next message before the reply is sent.
+/// Runs the server, which returns each message from the region into which it was received. Before
+/// the reply is sent, the other region is posted for the next message.
 pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -> Result<Infallible, Error> {
     let place = || {
         let region = end.region(ask.bytes, Access::LOCAL)?;
@@ -108,7 +108,7 @@ pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -
         let received = wait(&mut end.vi.receive, ask.bytes, &mut parent)?;
         now.receive = Some(received);
         if next.send.is_none() {
-            // The last reply has completed: the client has it, or it would not have sent another
+            // The last reply has completed: the client has received it, because it has sent another
             // message.
             next.send = Some(wait(&mut end.vi.send, ask.bytes, &mut parent)?);
         }

@@ -13,14 +13,14 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-/// A time longer than any run.
+/// A time that is longer than any run.
 const SILENCE: Duration = Duration::from_secs(24 * 3600);
 
 /// A provider that can be measured within one machine: both ends are processes of one host.
 ///
-/// A further provider needs a variant with its name, a [`Path`], a way to open it and a
-/// discriminator to listen on. A provider that needs a native library or privileges is enabled by a
-/// feature of this crate with its name.
+/// A further provider needs a variant with its name, a [`Path`], code that opens it, and a
+/// discriminator to listen on. If the provider needs a native library or privileges, a feature of
+/// this crate with the provider's name enables it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Provider {
@@ -35,7 +35,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// All providers, including those that this program was built without.
+    /// All providers, also those without which this program was built.
     pub const ALL: [Self; 4] = [Self::Shm, Self::Udp, Self::Fabric, Self::Xdp];
 
     /// Returns the name on the command line.
@@ -77,8 +77,9 @@ impl Provider {
     pub(super) fn open(self, link: Link) -> Result<Nic, Error> {
         match self {
             Self::Shm => shm::open(&shm::NicOptions::default()),
-            // Servers are stopped while other cases run, which must not count as silence. The end
-            // of a process is detected by other means. The same holds for the other providers.
+            // Servers are suspended while other cases run, which must not count as silence. The end
+            // of a process is detected by other means. The same holds for the other network
+            // providers.
             Self::Udp => udp::open(&udp::Options { silence: SILENCE, keep_alive: false, ..udp::Options::default() }),
             #[cfg(feature = "fabric")]
             Self::Fabric => fabric::open(&fabric::Options { silence: SILENCE, ..fabric::Options::new("tcp") }),
@@ -110,7 +111,7 @@ impl Provider {
         }
     }
 
-    /// Returns the link of the address that a server has to connect to.
+    /// Returns the link over which a server reaches an address.
     pub(super) fn link_to(address: &str) -> Link {
         address.parse().map_or(Link::Loopback, |address: SocketAddrV4| Link::of(*address.ip()))
     }

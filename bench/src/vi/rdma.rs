@@ -1,13 +1,13 @@
-//! RDMA with several outstanding operations: one side writes or reads the other's region, which
-//! does not take part.
+//! RDMA with several outstanding operations: the client writes or reads the server's region, and
+//! the server takes no part.
 //!
 //! Each operation of the window has a place of its own at either side, as far as there is room
-//! ([`places`]). To check the bytes, the client sends an order, and the server answers once it has
-//! executed it:
+//! ([`places`]). To check the bytes, the client sends an order. The server executes the order, and
+//! then answers:
 //!
 //! ```text
 //! order:  u32 code (FILL or CHECK), u32 seed
-//! answer: u32 word that was expected, u32 word that was found; the same for good
+//! answer: u32 expected word, u32 found word; equal if the order succeeded
 //! ```
 
 use super::{Ask, End, failed, post, start, wait};
@@ -46,7 +46,7 @@ pub(super) struct Rdma {
     control: Control,
     direction: Direction,
     bytes: usize,
-    // The descriptors that are not posted, the next one first.
+    // The descriptors that are not posted. The next one to post is the first.
     idle: VecDeque<Box<Descriptor>>,
     posted: usize,
     seed: u32,
@@ -56,12 +56,12 @@ pub(super) struct Rdma {
 /// A region and two descriptors for orders and answers.
 struct Control {
     region: MemoryRegion,
-    // The descriptors between orders.
+    // The two descriptors while no order uses them.
     idle: Option<(Box<Descriptor>, Box<Descriptor>)>,
 }
 
 impl Control {
-    /// Creates the region: sent messages are at its start, received ones behind them.
+    /// Creates the region: sent messages are at its start, received messages behind them.
     fn new(end: &End) -> Result<Self, Error> {
         let region = end.region(2 * MESSAGE, Access::LOCAL)?;
         let send = Descriptor::send().with_segment(&region, 0, MESSAGE as u32);
@@ -71,7 +71,7 @@ impl Control {
 
     fn received(&self) -> [u32; 2] {
         let mut bytes = [0; MESSAGE];
-        // The region has this length.
+        // The region has room for two messages, so the access stays in bounds.
         let _ = self.region.memory().read(MESSAGE as u64, &mut bytes);
         let [a, b, c, d, e, f, g, h] = bytes;
         [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
@@ -79,7 +79,7 @@ impl Control {
 
     fn set_sent(&self, [first, second]: [u32; 2]) {
         let bytes = [first.to_le_bytes(), second.to_le_bytes()].concat();
-        // The region has this length.
+        // The region has room for two messages, so the access stays in bounds.
         let _ = self.region.memory().write(0, &bytes);
     }
 }
@@ -119,7 +119,7 @@ impl Rdma {
         Ok(rdma)
     }
 
-    /// Waits for the oldest operation of the window.
+    /// Waits for the completion of the window's oldest operation.
     #[inline]
     fn take(&mut self) -> Result<(), Error> {
         let descriptor = wait(&mut self.end.vi.send, self.bytes, &mut self.server)?;
@@ -128,7 +128,7 @@ impl Rdma {
         Ok(())
     }
 
-    /// Writes new bytes into the source of the operations.
+    /// Writes new bytes to the source of the operations.
     fn fill(&mut self) -> Result<(), Error> {
         self.seed = self.seed.wrapping_add(1);
         match self.direction {
@@ -177,7 +177,8 @@ impl Exchange for Rdma {
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
-        // Further operations, so that each place is used at least once after its bytes were filled.
+        // Further operations are made, so that each place is used at least once after it was
+        // filled.
         for _ in calls as usize..self.idle.len() {
             self.call()?;
         }

@@ -33,8 +33,8 @@ impl std::str::FromStr for Task {
     }
 }
 
-/// Runs the server process: connects to the client's `address` and executes its task until the
-/// client ends.
+/// Runs the server process: connects to the client's `address`, and executes the server's task
+/// until the client ends.
 pub fn serve(ask: Ask, address: &str, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, Some(cpu))?;
     let end = End::open(&ask, Provider::link_to(address))?;

@@ -15,7 +15,7 @@ void expect(bool condition, const char *what)
     }
 }
 
-// Returns the message of a call's error; throws if the call succeeds.
+// Returns the message of a call's error. Throws if the call succeeds.
 template <class Call> std::string failure(Call call)
 {
     try {
@@ -78,7 +78,7 @@ void watch(const obvia::object<ICalc> &calc)
     const double quotient = calc.Compute(DIVIDE, 600, 7);
     std::cout << "6 * 7 = " << product << ", 600 / 7 = " << quotient << '\n';
     expect(printed == 2, "two lines were printed");
-    // The object returns as itself, not as a proxy.
+    // The client's own object comes back as itself, not as a proxy.
     expect(tape.Watcher() == printer, "the watcher is the printer");
     tape.Watch(nullptr);
     Entry some[8] = {};
@@ -86,7 +86,7 @@ void watch(const obvia::object<ICalc> &calc)
     const obvia::array<Entry> all = tape.All();
     expect(got + 1 == all.size() && tape.Length() == all.size(), "the tape's length");
     std::cout << "the tape has " << all.size() << " entries, the second is " << some[0] << '\n';
-    // An object has one identity, however the client got it.
+    // An object has one identity, whichever call returned it.
     expect(calc.Ask(IID_ITape).as<ITape>() == tape, "the tape is the tape");
     std::cout << "50 % of it is " << calc.Percent(50, &all[1]) << '\n';
     std::cout << "101 %: " << failure([&] { calc.Percent(101, nullptr); }) << '\n';

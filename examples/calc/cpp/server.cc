@@ -44,7 +44,8 @@ public:
     }
 
 private:
-    // Runs `work` under the lock, and returns the watcher, so that it is called without the lock.
+    // Runs `work` under the lock, and returns the watcher, so that the watcher is called without
+    // the lock.
     template <class Work> obvia::object<ITapeEvents> watched(Work work)
     {
         const std::lock_guard<std::mutex> guard(lock_);

@@ -23,7 +23,7 @@ static uint32_t release(ICalc *self)
     return left;
 }
 
-/* Several threads may call the methods at once, which is the meaning of IAgileObject. */
+/* The object has IAgileObject, because several threads may call its methods at once. */
 static HRESULT query_interface(ICalc *self, const IID *iid, void **object)
 {
     if (obvia_is_equal(iid, &IID_IUnknown) || obvia_is_equal(iid, &IID_IAgileObject) || obvia_is_equal(iid, &IID_ICalc)) {

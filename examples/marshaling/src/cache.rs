@@ -1,4 +1,4 @@
-//! The handler of goods in a client: caches their name, and forwards all other calls.
+//! The handler of goods in a client, which caches their name and forwards all other calls.
 
 use crate::{IStock, IStock_Impl};
 use obvia::marshaling::{HandlerRegistration, register_handler};
@@ -20,7 +20,7 @@ impl IStock_Impl for Cache_Impl {
         if let Some(name) = self.name.get() {
             return Ok(name.clone());
         }
-        // Two threads may fetch the name at once; both get the same.
+        // Two threads may fetch the name at once. Both get the same name.
         let name = self.stock.get().Name()?;
         Ok(self.name.get_or_init(|| name).clone())
     }

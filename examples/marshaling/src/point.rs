@@ -1,4 +1,4 @@
-//! An object that is marshaled by value: it never changes, so that a copy is as good as the object.
+//! An object that is marshaled by value. The object never changes, so that a copy is as good.
 
 use crate::{IPoint, IPoint_Impl};
 use obvia::marshaling::{IMarshal, Marshaler, Passing, UnmarshalerRegistration, register_unmarshaler};

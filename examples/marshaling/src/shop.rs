@@ -52,7 +52,7 @@ impl IStock_Impl for Stock_Impl {
     }
 }
 
-/// The name never changes, so that a client's handler may cache it.
+/// The name never changes, so that a handler in the client may cache it.
 impl Handled for Stock_Impl {
     fn handler(&self, _: Context) -> Result<GUID> {
         Ok(CLASS)

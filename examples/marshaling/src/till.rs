@@ -1,5 +1,5 @@
-//! An object that is called over virtual interfaces on every transport, by implementing
-//! `Specialised`.
+//! An object that implements `Specialised`, and is therefore called over virtual interfaces on
+//! every transport.
 
 use crate::{IPoint, IPoint_Impl, ITill, ITill_Impl};
 use obvia::Result;

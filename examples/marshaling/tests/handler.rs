@@ -7,7 +7,7 @@ use obvia::marshaling::{Context, Flags, marshal, unmarshal};
 use obvia::u16cstr;
 use server::Server;
 
-/// A single test, because registrations belong to the process.
+/// There is a single test, because registrations belong to the process.
 #[test]
 fn a_handler_answers_some_calls_and_forwards_the_rest() {
     let server = Server::start(&[]);
@@ -27,7 +27,7 @@ fn a_handler_answers_some_calls_and_forwards_the_rest() {
     stock.Add(7).unwrap();
     assert_eq!(stock.Count().unwrap(), 7);
 
-    // An object has one handler, however the client got it.
+    // A client has one handler for an object, however it received the reference.
     assert_eq!(server.shop.Stock().unwrap(), stock);
     let data = server.write(Context::Local, Flags::TABLE_STRONG).unwrap();
     assert_eq!(unmarshal::<IStock>(&data).unwrap(), stock);
@@ -36,7 +36,7 @@ fn a_handler_answers_some_calls_and_forwards_the_rest() {
     let own = marshal(&stock, Context::Local, Flags::NORMAL).unwrap();
     assert_eq!(unmarshal::<IStock>(&own).unwrap(), stock);
 
-    // Revocation of the registration keeps existing handlers; only new proxies get none.
+    // After the registration is revoked, existing handlers stay, and new proxies get no handler.
     drop(registered);
     assert_eq!(server.shop.Stock().unwrap(), stock);
     drop(stock);
@@ -45,7 +45,7 @@ fn a_handler_answers_some_calls_and_forwards_the_rest() {
     assert_eq!(plain.Asked().unwrap(), 4);
     drop(plain);
 
-    // The handler's references are released with it.
+    // The drop of a handler releases the handler's references.
     let registered = register_cache().unwrap();
     let stock = server.shop.Stock().unwrap();
     obvia::marshaling::release_marshal_data(&data).unwrap();

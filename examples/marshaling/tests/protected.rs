@@ -1,4 +1,4 @@
-//! Tests that no object is called without the protection that its process asks for.
+//! Tests that no object is called without the protection that the object's process requires.
 
 use marshaling::{ITill, Till};
 use obvia::marshaling::{Context, Flags, marshal};
@@ -6,7 +6,7 @@ use obvia::orpc::{ObjRef, ViReference};
 use obvia::security::{AccountTable, set_accounts};
 
 /// Returns the protocol sequences in a till's reference for other hosts, each with the
-/// authentication level that it asks for.
+/// authentication level that it requires.
 fn ways(till: &ITill) -> Vec<(String, Option<String>)> {
     let data = marshal(till, Context::DifferentMachine, Flags::NORMAL).unwrap();
     let Ok(ObjRef::Custom { data, .. }) = ObjRef::from_bytes(&data) else { panic!("it is a standard one") };
@@ -15,7 +15,7 @@ fn ways(till: &ITill) -> Vec<(String, Option<String>)> {
     ways.map(|way| (way.protocol.to_string(), way.option("security").map(str::to_owned))).collect()
 }
 
-/// A single test, because bindings belong to the process.
+/// There is a single test, because bindings belong to the process.
 #[test]
 fn processes_that_require_authentication_offer_no_other_bindings() {
     let till = ITill::from(Till::new());

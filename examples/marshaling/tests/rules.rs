@@ -48,13 +48,13 @@ fn table_marshal_data_is_unmarshaled_repeatedly() {
     let weak = server.write(Context::Local, Flags::TABLE_WEAK).unwrap();
     let own = server.shop.Stock().unwrap();
     for _ in 0..3 {
-        // An object has one identity, however the client got it.
+        // An object has one identity, whichever reference is unmarshaled.
         assert_eq!(unmarshal::<IStock>(&strong).unwrap(), own);
         assert_eq!(unmarshal::<IStock>(&weak).unwrap(), own);
     }
     drop(own);
     server.shop.Restock(u16cstr!("pears")).unwrap();
-    // The strong table reference keeps the object alive, and with it the weak one.
+    // The strong table reference keeps the object alive, so the weak one is still valid.
     assert_eq!(unmarshal::<IStock>(&weak).unwrap().Name().unwrap(), u16cstr!("apples"));
     release_marshal_data(&strong).unwrap();
     server.await_left(1);
@@ -149,7 +149,7 @@ fn malformed_marshal_data_is_refused() {
 
 #[test]
 fn objects_marshaled_by_value_are_copies() {
-    // A single test, because registrations belong to the process.
+    // There is a single test, because registrations belong to the process.
     let server = Server::start(&["ncacn_ip_tcp:127.0.0.1"]);
     assert_eq!(code_of(server.shop.Entrance()), code::REGDB_E_CLASSNOTREG);
     let registered = register_point().unwrap();
@@ -160,7 +160,7 @@ fn objects_marshaled_by_value_are_copies() {
     assert_eq!(server.shop.Distance(Some(&entrance)).unwrap(), 0.0);
     assert_eq!(server.shop.Distance(Some(&IPoint::from(Point { x: 0.0, y: 0.0 }))).unwrap(), 5.0);
     assert_eq!(code_of(server.shop.Distance(None)), code::E_POINTER);
-    // The marshaled form is a custom OBJREF, which belongs to no process and holds no reference.
+    // The marshaled form is a custom OBJREF. It belongs to no process and holds no reference.
     let data = marshal(&entrance, Context::DifferentMachine, Flags::TABLE_STRONG).unwrap();
     for _ in 0..2 {
         assert_eq!(unmarshal::<IPoint>(&data).unwrap().Where().unwrap(), (3.0, 4.0));

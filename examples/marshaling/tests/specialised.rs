@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const TCP: &str = "ncacn_ip_tcp:127.0.0.1";
-/// The number of tills in a server without clients: that of its shop, and one that is exported.
+/// The number of tills in a server without clients: the shop's till, and an exported one.
 const TILLS: i32 = 2;
 
 fn protocol<I: Remote>(object: &I) -> String {
@@ -43,8 +43,8 @@ fn specialised_objects_are_called_over_shared_memory() {
     let till = shop.Till().unwrap();
     assert_eq!((protocol(&shop), protocol(&till)), ("ncacn_ip_tcp".to_owned(), "ncacn_vi_shm".to_owned()));
     assert_eq!(till.Pay(2).unwrap(), 2);
-    // Other interfaces of the object use the same transport, and the object returns to its process
-    // as itself.
+    // Other interfaces of the object use the same transport. In its own process, the object is
+    // unmarshaled as itself.
     let point: IPoint = till.cast().unwrap();
     assert_eq!(protocol(&point), "ncacn_vi_shm");
     assert_eq!(point.Where().unwrap(), (3.0, 4.0));
@@ -60,7 +60,7 @@ fn specialised_objects_are_called_over_udp_without_shared_memory() {
     let shop = &elsewhere.shop;
     let till = shop.Till().unwrap();
     assert_eq!((protocol(shop), protocol(&till)), ("ncacn_ip_tcp".to_owned(), "ncacn_vi_udp".to_owned()));
-    // The address is the one by which the process is reached over TCP.
+    // The address is the address at which the process is reached over TCP.
     assert!(obvia::binding_of(&till).unwrap().contains(":127.0.0.1["));
     assert_eq!(till.Pay(2).unwrap(), 2);
     // The server's calls back to an object of this process use the same transport.
@@ -149,17 +149,17 @@ fn the_standard_reference_is_used_if_no_virtual_interface_connects() {
     let shop: IShop = server.connect("");
     let data = write(&shop, Context::DifferentMachine, Flags::NORMAL);
     let (iid, mut reference) = parts(&data);
-    // The first binding has no listener, and the second is no virtual interface; the reference
-    // falls back to TCP.
+    // The first binding has no listener, and the second is not one for virtual interfaces, so calls
+    // fall back to TCP.
     let dead = ["ncacn_vi_udp:127.0.0.1[9]", TCP].map(|way| way.parse().unwrap());
     reference.ways = DualStringArray::new(&dead);
     let made = ObjRef::Custom { iid, clsid: ViReference::CLASS, data: reference.to_bytes().unwrap() };
     let till: ITill = unmarshal(&made.to_bytes().unwrap()).unwrap();
     assert_eq!(protocol(&till), "ncacn_ip_tcp");
     assert_eq!(till.Pay(1).unwrap(), 1);
-    // Both marshal data contain the same standard reference, which is used up by now.
+    // Both marshal data contain the same standard reference, which has now been used up.
     assert_eq!(unmarshal::<ITill>(&data).unwrap_err().code(), code::CO_E_OBJNOTCONNECTED);
-    // The failed binding is not tried again for a while; the object keeps its identity all the
-    // same.
+    // The failed binding is not tried again for a while. The object keeps its identity
+    // nevertheless.
     assert_eq!(shop.Till().unwrap(), till);
 }

@@ -1,5 +1,5 @@
-//! Notes with titles: an object that programs, scripts, and the command line call by its interface
-//! or by name.
+//! Notes with titles: an object that programs, scripts and the command line call, by its interface
+//! or by the names of its members.
 
 use obvia::automation::{Value, vt};
 use obvia::{Agile, Bstr, Error, Result, SafeArray, Variant, code};
@@ -35,7 +35,7 @@ impl Notes {
     }
 }
 
-/// Returns the index of a note, by its number from 1 or by its title.
+/// Returns the index of a note. The key is the note's number from 1 on, or its title.
 fn position(kept: &[Note], key: &Variant) -> Result<usize> {
     let found = match key.value()? {
         Value::Text(title) => kept.iter().position(|note| note.title == title),

@@ -6,7 +6,7 @@ use obvia::{Bstr, HRESULT, IDispatch, Interface, SafeArray, Variant, code};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A server process, killed on drop.
+/// A server process. The process is killed when the value is dropped.
 struct Server {
     child: Child,
     name: String,
@@ -31,7 +31,7 @@ impl Drop for Server {
     }
 }
 
-/// Runs a test with notes of this process, and with notes of another process.
+/// Runs a test with notes of this process, and then with notes of another process.
 fn with_both(test: impl Fn(INotes)) {
     test(Notes::default().into());
     let server = Server::start();
@@ -185,7 +185,8 @@ fn arguments_by_reference_are_changed() {
         let notes: IDispatch = notes.cast().unwrap();
         let id = notes.ids(&["Complete"]).unwrap()[0];
         let mut text = Bstr::from("one");
-        // SAFETY: the text outlives the argument, and has no other users meanwhile.
+        // SAFETY: the text outlives the argument, and nothing else uses the text while the argument
+        // exists.
         let argument = unsafe { Variant::by_reference(vt::BSTR, (&raw mut text).cast()) };
         notes.invoke(id, DISPATCH_METHOD, &[argument], &[]).unwrap();
         assert_eq!(text, *"one, and so on");
@@ -216,7 +217,8 @@ fn calls_with_wrong_members_or_arguments_are_refused() {
         assert_eq!(failure(notes.call("Find", &many)), code::DISP_E_BADPARAMCOUNT);
         assert_eq!(failure(notes.call("Find", &["a".into(), "x".into()])), code::DISP_E_TYPEMISMATCH);
         assert_eq!(failure(notes.call("Find", &["a".into(), i64::MAX.into()])), code::DISP_E_OVERFLOW);
-        // Arguments outside of the interface's ranges reach no method, on calls by name as well.
+        // Arguments outside of the interface's ranges reach no method, even if it is called by
+        // name.
         assert_eq!(failure(notes.call("Find", &["a".into(), 0_i32.into()])), code::E_INVALIDARG);
         let error = notes.get("Item", &["none".into()]).unwrap_err();
         assert_eq!(error.code(), code::E_INVALIDARG);

@@ -4,8 +4,8 @@
 
 #include "tree.h"
 
-/* Makes the object, which owns the tree from then on; NULL without memory. Only one thread at a
- * time may call its methods, which the server loop makes sure of. */
+/* Creates the object, or returns NULL without memory. The object owns the tree. Only one thread at
+ * a time may call its methods, which the server loop ensures. */
 IPfs *object_new(Tree *tree);
 
 #endif

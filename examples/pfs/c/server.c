@@ -10,7 +10,7 @@
 /* The opnum of a method: its index in the vtable. */
 #define OPNUM(method) (offsetof(IPfsVtbl, method) / sizeof(void (*)(void)))
 
-/* Calls that move data, or list directories, are long; all others, the runtime's own included, are
+/* Calls that move data or list directories are long. All other calls, also the runtime's own, are
    short. */
 static Length length_of(const obvia_call *call)
 {
@@ -24,7 +24,7 @@ static Length length_of(const obvia_call *call)
     }
 }
 
-/* Serves a connection, on a thread of its own. Calls of all connections take turns, so the file
+/* Serves a connection on a thread of its own. The calls of all connections take turns, so the file
    system needs no locks. */
 static void serve(obvia_connection *connection, void *context)
 {

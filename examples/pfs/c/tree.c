@@ -1,6 +1,6 @@
 /* See tree.h. The kernel looks every name up relative to an open directory, with openat2() and
  * RESOLVE_BENEATH: `..`, absolute paths and symbolic links cannot lead out of the tree, even if
- * another process changes it meanwhile. */
+ * another process changes the tree during a look-up. */
 #define _GNU_SOURCE
 #include "tree.h"
 
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The limits of file numbers of a client, of open files, and of clients. */
+/* The maximum numbers of a client's file numbers, of open files, and of clients. */
 #define OBJECTS_MAX (1 << 16)
 #define OPEN_MAX (1 << 12)
 #define CLIENTS_MAX (1 << 12)
@@ -38,7 +38,7 @@ typedef struct Client {
     int32_t lists[LISTS];
 } Client;
 
-/* An open file; for a directory, with the entries as they were at its first listing. */
+/* An open file. For a directory, also its entries as they were at the first listing. */
 typedef struct Open {
     int file;
     int32_t client;
@@ -49,7 +49,7 @@ typedef struct Open {
 struct Tree {
     int root;
     int is_writable;
-    /* The tables by number; numbers begin at 1. */
+    /* The tables, in which number 1 has index 0. */
     Client *clients[CLIENTS_MAX];
     Open *open[OPEN_MAX];
 };
@@ -111,7 +111,8 @@ static int32_t *list_for(Client *client, const char *path)
     return &client->lists[hash % LISTS];
 }
 
-/* Returns the number of a path, and takes ownership of the path; ENOMEM for a null path. */
+/* Stores the number of a path in `fobj`, and takes ownership of the path. Returns ENOMEM for a null
+   path. */
 static int number(Client *client, char *path, int32_t parent, int32_t *fobj)
 {
     int32_t *list, at;
@@ -142,7 +143,7 @@ static int number(Client *client, char *path, int32_t parent, int32_t *fobj)
     return 0;
 }
 
-/* Returns the number of a name in a directory. */
+/* Stores the number of a name in a directory in `fobj`. */
 static int number_in(Tree *tree, int32_t client, int32_t directory, const char *name, int32_t *fobj)
 {
     const char *path = object_of(tree, client, directory)->path;
@@ -247,14 +248,15 @@ static int open_directory(Tree *tree, int32_t client, int32_t directory)
     return object ? beneath(tree->root, object->path, O_PATH | O_DIRECTORY, 0) : -EBADF;
 }
 
-/* Opens a directory for a change, and copies the name of the changed entry. */
+/* Opens a directory for a change, and copies the name of the changed entry. Returns a descriptor,
+   or a negative error number. */
 static int open_writable(Tree *tree, int32_t client, int32_t directory, Name name, char (*own)[NAME_MAX + 1])
 {
     const int error = take_name(name, own);
     return error ? -error : is_up(*own) ? -EINVAL : !tree->is_writable ? -EROFS : open_directory(tree, client, directory);
 }
 
-/* Opens the directory that contains an object, and returns the object's name. Returns a
+/* Opens the directory that contains an object, and stores the object's name in `name`. Returns a
    descriptor, or a negative error number. */
 static int open_holder(Tree *tree, int32_t client, int32_t fobj, const char **name)
 {
@@ -264,7 +266,8 @@ static int open_holder(Tree *tree, int32_t client, int32_t fobj, const char **na
     return object ? open_directory(tree, client, object->parent) : -EBADF;
 }
 
-/* Returns the error number of a system call's result, and closes a descriptor. */
+/* Returns 0, or the error number of the last system call if its result is negative. Closes a
+   descriptor. */
 static int outcome(long result, int descriptor)
 {
     const int error = result < 0 ? errno : 0;
@@ -426,8 +429,8 @@ int tree_close(Tree *tree, int32_t handle)
     return 0;
 }
 
-/* Reads at an offset. Returns fewer bytes than requested only at the file's end, or before an
-   error. */
+/* Reads at an offset, and stores the number of bytes read in `got`. It is less than requested only
+   at the file's end, or before an error. */
 int tree_read(Tree *tree, int32_t handle, int64_t pos, uint32_t len, uint8_t *data, uint32_t *got)
 {
     const Open *open = open_of(tree, handle);

@@ -1,8 +1,5 @@
-/* A directory tree. Its files are reached by numbers, and no name leads out of the tree. One thread
- * at a time may use it.
- *
- * Functions return 0 or an error number.
- */
+/* A directory tree. Its files are reached by numbers, and no name leads out of the tree. Only one
+ * thread at a time may use a tree. Functions return 0 or an error number. */
 #ifndef TREE_H
 #define TREE_H
 

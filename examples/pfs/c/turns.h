@@ -23,7 +23,7 @@ typedef struct Turns {
 
 #define TURNS_NEW {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, {0, 0}}
 
-/* Waits for the turn of a call of this length. */
+/* Waits for the turn of a call with this length. */
 void turns_take(Turns *turns, Length length);
 /* Ends the turn. */
 void turns_give(Turns *turns);

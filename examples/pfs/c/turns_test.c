@@ -1,5 +1,5 @@
-/* Tests the order of turns while all calls wait: short calls first, and a long one after
-   IN_A_ROW_MAX of them. */
+/* Tests the order of turns while all calls wait: short calls first, and a long call after
+   IN_A_ROW_MAX short ones. */
 #include "turns.h"
 
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #define SHORT_CALLS (IN_A_ROW_MAX + 4)
 
 static Turns turns = TURNS_NEW;
-/* The lengths of the calls in the order of their turns. Only the call with the turn writes to
-   it. */
+/* The lengths of the calls in the order of their turns. Only the call that has the turn writes
+   here. */
 static char order[SHORT_CALLS + 2];
 
 static void *call(void *length)

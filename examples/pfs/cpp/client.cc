@@ -15,7 +15,7 @@ namespace {
 class Client {
 public:
     explicit Client(const std::string &name) : pfs_(obvia::connect<IPfs>(name)) { obvia::check(pfs_->pfs_attach(&number_)); }
-    // Ignores errors: a server that has ended holds no client any more.
+    // Errors are ignored: a server that has ended has no clients any more.
     ~Client() { pfs_->pfs_detach(number_); }
 
     Client(const Client &) = delete;
@@ -34,7 +34,7 @@ public:
         return fobj;
     }
 
-    // Calls `entry` with each entry of a directory.
+    // Calls `entry` with the kind and the name of each entry of a directory.
     template <class Each> void list(const std::string &path, Each entry)
     {
         const Handle handle(*this, walk(path), PFS_READ);
@@ -83,7 +83,7 @@ public:
     }
 
 private:
-    // An open file, closed on destruction.
+    // An open file. The destructor closes it.
     struct Handle {
         Handle(Client &owner, int32_t fobj, int32_t flags) : client(owner)
         {
@@ -111,7 +111,7 @@ private:
     int32_t number_ = 0;
 };
 
-// Returns the text of a server's error number, or of a runtime error.
+// Returns the text of an error: for an error number of the server, the system's text.
 std::string text(const obvia::error &error)
 {
     const uint32_t code = static_cast<uint32_t>(error.code());

@@ -1,5 +1,5 @@
-//! A client of a tree that another process serves: walks paths, and transfers whole files and
-//! listings.
+//! A client of a tree that another process serves. The client walks paths, and transfers whole
+//! files and listings.
 
 use crate::server::errno;
 use crate::{IPfs, PFS_CREATE, PFS_ENTRY, PFS_KIND, PFS_READ, PFS_STAT, PFS_TRANSFER_MAX, PFS_TRUNCATE, PFS_WRITE};
@@ -9,7 +9,7 @@ use std::time::Instant;
 /// The number of directory entries that one call requests.
 const ENTRIES_AT_ONCE: usize = 256;
 
-/// A failed operation, with the name or operation that it is about.
+/// The error of a failed operation, with the name or the operation that the error concerns.
 #[derive(Debug)]
 pub struct Error {
     what: String,
@@ -34,13 +34,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Client {
     pfs: IPfs,
     number: i32,
-    /// The duration of each call in nanoseconds, if the durations are to be recorded.
+    /// The durations of the calls in nanoseconds; `None` if durations are not recorded.
     pub times: Option<Vec<u64>>,
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // An error is ignored: a server that has ended holds no client any more.
+        // Errors are ignored: a server that has ended has no clients any more.
         let _ = self.pfs.pfs_detach(self.number);
     }
 }
@@ -54,7 +54,7 @@ impl Client {
         Ok(Self { pfs, number, times: None })
     }
 
-    /// Makes a call, and records its duration.
+    /// Makes a call, and records its duration if durations are recorded.
     fn call<T>(&mut self, what: &str, call: impl FnOnce(&IPfs, i32) -> obvia::Result<T>) -> Result<T> {
         let start = self.times.is_some().then(Instant::now);
         let outcome = call(&self.pfs, self.number);
@@ -64,12 +64,13 @@ impl Client {
         outcome.map_err(|source| Error { what: what.to_owned(), source })
     }
 
-    /// Returns the number of a name in a directory.
+    /// Returns the file number of a name in a directory.
     pub fn lookup(&mut self, directory: i32, name: &[u8]) -> Result<i32> {
         self.call(&String::from_utf8_lossy(name), |pfs, client| pfs.pfs_lookup(client, directory, name))
     }
 
-    /// Returns the number of a path, from the root or from a directory.
+    /// Returns the file number of a path. A path starts at the directory `from`, or at the root if
+    /// it begins with a slash.
     pub fn walk(&mut self, from: i32, path: &str) -> Result<i32> {
         let mut fobj = if path.starts_with('/') { 0 } else { from };
         for name in path.split('/').filter(|name| !name.is_empty()) {

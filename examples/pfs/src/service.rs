@@ -1,4 +1,4 @@
-//! The server program: `pfs-server`, and the process that `pfs-demo` starts from its own
+//! The server program: `pfs-server`, and also the process that `pfs-demo` starts from its own
 //! executable.
 
 use crate::server::Pfs;
@@ -40,7 +40,8 @@ fn read(arguments: impl Iterator<Item = String>) -> Option<Arguments> {
 fn serve(Arguments { listen, directory, name, .. }: &Arguments, tree: Tree) -> obvia::Result<()> {
     obvia::catch_signals()?;
     let _export = obvia::export(name, crate::IPfs::from(Pfs(tree)))?;
-    // If the reader of the output has ended, the server is about to be ended by a signal.
+    // Failed writes are ignored: if the reader of the output has ended, a signal will soon end the
+    // server.
     let say = |line: String| drop(writeln!(std::io::stdout(), "{line}"));
     for binding in listen {
         say(format!("listening on {}", obvia::listen(binding)?));
@@ -49,8 +50,8 @@ fn serve(Arguments { listen, directory, name, .. }: &Arguments, tree: Tree) -> o
     obvia::wait_for_signal()
 }
 
-/// Ends this process by SIGTERM when its standard input ends, that is, when the process that has
-/// the other end of the pipe ends or closes it.
+/// Ends this process by SIGTERM when its standard input ends, that is, when the process at the
+/// other end of the pipe ends or closes the pipe.
 pub fn end_with_input() {
     std::thread::spawn(|| {
         // An error ends the input, too.
@@ -59,7 +60,7 @@ pub fn end_with_input() {
     });
 }
 
-/// Serves as the command line says, until a signal ends the process.
+/// Serves the tree that the command line names, until a signal ends the process.
 pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
     let Some(arguments) = read(arguments) else {
         eprintln!("{USAGE}");

@@ -1,8 +1,8 @@
-//! A directory tree, whose files are reached by numbers, and which no name leads out of.
+//! A directory tree. Its files are reached by numbers, and no name leads out of the tree.
 //!
 //! The kernel looks every name up relative to an open directory, with `openat2` and
 //! RESOLVE_BENEATH: `..`, absolute paths and symbolic links cannot lead out of the tree, even if
-//! another process changes it meanwhile.
+//! another process changes the tree during a look-up.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
@@ -27,7 +27,7 @@ pub type Entry = (FileType, CString);
 /// The object of a file number: a path from the root, looked up anew on each use.
 #[derive(Clone)]
 struct Object {
-    /// The path of the directory that contains the name; `.` for the root's own entry.
+    /// The path of the directory that contains the name. For the root, both are `.`.
     directory: CString,
     name: CString,
     parent: i32,
@@ -36,7 +36,7 @@ struct Object {
 /// An open file.
 pub struct Open {
     file: OwnedFd,
-    /// The entries of a directory, read at its first listing.
+    /// The entries of a directory, as they were at its first listing.
     entries: Mutex<Option<Arc<Vec<Entry>>>>,
 }
 
@@ -86,7 +86,8 @@ fn path(object: &Object) -> CString {
     }
 }
 
-/// Checks that a name is a single component: without slashes, not empty, and not `..`.
+/// Checks that a name is a single component: not empty, not `..`, without slashes, and not too
+/// long.
 fn check_name(name: &[u8]) -> Result<CString> {
     if name.is_empty() || name == b".." || name.contains(&b'/') || name.len() > 255 {
         return Err(Errno::INVAL);
@@ -162,8 +163,8 @@ impl Tree {
         Ok(number)
     }
 
-    /// Returns the number of a name in a directory. `..` is the directory through which the
-    /// directory was reached.
+    /// Returns the number of a name in a directory. The name `..` stands for the directory through
+    /// which the client reached `directory`.
     pub fn lookup(&self, client: i32, directory: i32, name: &[u8]) -> Result<i32> {
         if name == b"." {
             self.object(client, directory)?;
@@ -274,7 +275,7 @@ impl Tree {
         Ok(all[from..all.len().min(from.saturating_add(most))].to_vec())
     }
 
-    /// Returns the attributes of a file; those of a symbolic link are its own.
+    /// Returns the attributes of a file. Those of a symbolic link describe the link itself.
     pub fn stat(&self, client: i32, fobj: i32) -> Result<rustix::fs::Stat> {
         let (directory, object) = self.holder(client, fobj)?;
         rustix::fs::statat(&directory, &object.name, AtFlags::SYMLINK_NOFOLLOW)

@@ -1,4 +1,4 @@
-//! The demonstration's processes end together.
+//! Tests that the demonstration's processes end together.
 
 use std::process::{Command, Stdio};
 

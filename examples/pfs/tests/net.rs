@@ -1,5 +1,5 @@
-//! Test of the demo between two hosts: a server on one, and on the other a client that reads every
-//! file through calls and compares it with a direct read.
+//! Tests the demo between two hosts: a server on one host, and on the other a client that reads
+//! every file through calls and compares the contents with a direct read.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use torture::hosts::Hosts;
 use torture::process::Directory;
 
-/// The protocol sequences of this build, with the options of the server's binding.
+/// The protocol sequences of this build, each with the options of the server's binding.
 const PROTOCOLS: &[(&str, &str)] = &[
     #[cfg(feature = "fabric")]
     ("ncacn_vi_fabric", ",provider=tcp"),
@@ -18,15 +18,15 @@ const PROTOCOLS: &[(&str, &str)] = &[
     ("ncacn_vi_xdp", ",interface=wire,mode=native"),
     ("ncacn_vi_udp", ""),
 ];
-/// The time limits for a server to listen, and for the demo to read all files.
+/// The time limits for a server until it listens, and for the demo until it has read all files.
 const LISTENING_MAX: Duration = Duration::from_secs(60);
 const DEMO_MAX: Duration = Duration::from_secs(300);
 
 const DIRECTORIES: usize = 12;
 const FILES_EACH: usize = 40;
 
-/// Creates files of many lengths, from nothing to several packets, segments and calls. Their
-/// contents identify the file and the offset.
+/// Creates files of many lengths, from nothing to several packets, segments and calls. The contents
+/// of each file identify the file and the offset.
 fn make_tree(at: &Path) -> u64 {
     let mut bytes = 0;
     for directory in 0..DIRECTORIES {
@@ -48,7 +48,7 @@ fn make_tree(at: &Path) -> u64 {
     bytes
 }
 
-/// A child process, killed on drop.
+/// A child process. The process is killed when the value is dropped.
 struct Started(Child);
 
 impl Drop for Started {
@@ -59,7 +59,8 @@ impl Drop for Started {
 }
 
 impl Started {
-    /// Starts a program on a host, with its own runtime directory, because hosts share no names.
+    /// Starts a program on a host, with the host's own runtime directory, because hosts share no
+    /// names.
     fn on(hosts: &Hosts, host: usize, names: &Directory, program: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", hosts.name(host), program]).args(arguments);
@@ -67,8 +68,8 @@ impl Started {
         Self(command.spawn().unwrap())
     }
 
-    /// Reads the output until `wanted` finds a value in a line, or until its end, within a time
-    /// limit. Returns the read output, and the value.
+    /// Reads the output until `wanted` finds a value in a line, or until the output's end. Returns
+    /// the output so far, and the value. Panics at the time limit.
     fn says<T: Send + 'static>(
         &mut self,
         limit: Duration,
@@ -86,7 +87,8 @@ impl Started {
                 all = all + &line + "\n";
             }
             let _ = sender.send((all, found));
-            // The rest is read too, because writes to a closed pipe fail.
+            // The rest of the output is read, too, because the program's writes to a closed pipe
+            // would fail.
             lines.for_each(drop);
         });
         result.recv_timeout(limit).unwrap_or_else(|_| panic!("nothing within {limit:?}"))

@@ -1,15 +1,15 @@
 //! The attribution of instructions to layers.
 //!
-//! An instruction that was compiled from a layer's source belongs to that layer. Any other
-//! instruction (of the standard library, where it was not inlined, or of another library) belongs
-//! to the layer whose code made the call that led to the instruction.
+//! An instruction that was compiled from a layer's source belongs to that layer. Other instructions
+//! are those of other libraries, and those of the standard library that were not inlined. They
+//! belong to the layer whose code made the call that led to the instruction.
 
 use super::callgrind::{Name, Profile};
 use super::floor::Floor;
 use std::collections::{BTreeMap, HashMap};
 
-/// Returns the instructions by layer. `floor_of` returns an instruction's layer by function and
-/// address, or `None` if it has none.
+/// Returns the number of instructions of each layer. `floor_of` returns the layer of an
+/// instruction, given its function and address; `None` if it belongs to no layer.
 pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Option<Floor>) -> BTreeMap<Floor, i64> {
     let mut attribution = Attribution { profile, floor_of, shares: HashMap::new() };
     let mut floors = BTreeMap::new();
@@ -28,7 +28,7 @@ pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Optio
     floors
 }
 
-/// The share of a function, including its callees, that belongs to no layer.
+/// The instructions of a function and its callees: those that belong to no layer, and all of them.
 #[derive(Clone, Copy)]
 struct Share {
     unattributed: i64,
@@ -36,8 +36,8 @@ struct Share {
 }
 
 impl Share {
-    /// Returns the share of a call's cost. The result is exact if all or none of the function
-    /// belongs to a layer.
+    /// Returns the part of a call's cost that belongs to no layer. The result is exact if all
+    /// instructions of the function belong to layers, or none do.
     fn of(self, cost: i64) -> i64 {
         if self.total == 0 {
             0
@@ -50,7 +50,7 @@ impl Share {
 struct Attribution<'a, F> {
     profile: &'a Profile,
     floor_of: F,
-    /// The known shares; `None` for functions whose computation is in progress.
+    /// The known shares; `None` for functions whose share is being computed.
     shares: HashMap<&'a Name, Option<Share>>,
 }
 
@@ -62,7 +62,7 @@ impl<'a, F: Fn(&Name, u64) -> Option<Floor>> Attribution<'a, F> {
             return NOTHING;
         };
         if let Some(known) = self.shares.get(name) {
-            // Recursion does not count twice.
+            // Recursive calls do not count twice.
             return known.unwrap_or(NOTHING);
         }
         self.shares.insert(name, None);
@@ -92,8 +92,8 @@ impl<'a, F: Fn(&Name, u64) -> Option<Floor>> Attribution<'a, F> {
 mod tests {
     use super::{Floor, Profile, by_floor};
 
-    /// In `p`: `com` (0x10) and `via` (0x20) call `std` (0x30), which calls `copy` in `c`, which
-    /// calls itself.
+    /// A profile of two libraries. In `p`, the functions `com` (0x10) and `via` (0x20) call `std`
+    /// (0x30). `std` calls `copy` in `c`, and `copy` calls itself.
     const PROFILE: &str = "positions: instr line\nevents: Ir\n\
         ob=(1) p\nfn=(1) com\n0x10 1 100\ncfn=(3) std\ncalls=30 0x30 1\n* * 390\n\
         fn=(2) via\n0x20 1 50\ncfn=(3)\ncalls=10 0x30 1\n* * 90\n\

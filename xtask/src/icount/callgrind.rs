@@ -8,14 +8,15 @@ pub(super) type Name = (String, String);
 /// The costs of a function.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Function {
-    /// The execution counts of its instructions, by address in the object file.
+    /// The number of executions of the function's own instructions, by address in the object file.
     pub(super) own: BTreeMap<u64, i64>,
-    /// The inclusive instructions of its callees, by the address of the call. The number of calls
-    /// is not used: callgrind counts calls even while it is switched off.
+    /// The number of instructions that each callee, with its own callees, has executed, by the
+    /// address of the call. The number of calls is not used, because callgrind counts calls even
+    /// while it is switched off.
     pub(super) calls: BTreeMap<(u64, Name), i64>,
 }
 
-/// The functions of a thread while it was counted.
+/// The functions that a thread executed while it was counted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile {
     /// The name that the program has given to the counts.
@@ -36,7 +37,8 @@ impl Profile {
         Ok(reader.profile)
     }
 
-    /// Returns the number of instructions that these functions have executed themselves.
+    /// Returns the number of instructions that the functions selected by `is_meant` have executed
+    /// themselves.
     pub(super) fn own(&self, is_meant: impl Fn(&Name) -> bool) -> i64 {
         let meant = self.functions.iter().filter(|(name, _)| is_meant(name));
         meant.flat_map(|(_, function)| function.own.values()).sum()
@@ -69,7 +71,7 @@ struct Reader {
     functions: Names,
     function: Name,
     callee: Name,
-    /// The callee's object file, if it is not the caller's.
+    /// The callee's object file, if it differs from the caller's.
     callee_object: Option<String>,
     address: u64,
     /// Whether the next line contains the cost of calls.
@@ -99,7 +101,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads `ADDRESS LINE COST`, where an address may be relative to the previous one.
+    /// Reads `ADDRESS LINE COST`. An address may be relative to the previous one.
     fn cost(&mut self, line: &str) -> Result<(), &'static str> {
         let mut words = line.split(' ');
         let (Some(address), Some(_), cost) = (words.next(), words.next(), words.next()) else {
@@ -169,7 +171,7 @@ mod tests {
 
     #[test]
     fn uncounted_calls_add_no_instructions() {
-        // As callgrind writes it: one counted call, and 718 that were not counted.
+        // The text is as callgrind writes it: one counted call, and 718 that were not counted.
         let text = SAMPLE.replace("calls=3 0x152a80 264 \n", "calls=721 0x152a80 264 \n");
         assert_ne!(text, SAMPLE);
         assert_eq!(Profile::parse(&text), Profile::parse(SAMPLE));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The part of a call that an instruction belongs to.
+/// The part of a call to which an instruction belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Floor {
     /// The proxy and stub that the IDL compiler has generated.
@@ -10,10 +10,12 @@ pub(super) enum Floor {
     Com,
     Rpc,
     Ndr,
-    /// The adapter between a vtable's method and the language's own: in Rust a `Result` of the
-    /// HRESULT. Not counted, because other languages' adapters are not counted either.
+    /// The adapter between a vtable's method and the language's own method, which in Rust returns a
+    /// `Result` in place of the HRESULT. Not counted, because other languages' adapters are not
+    /// counted either.
     Wrapper,
-    /// The transport's work outside of the hand-over: places for frames, regions. Not counted.
+    /// The transport's work outside of the hand-over, such as the places of frames, and regions.
+    /// Not counted.
     Via,
     /// The caller's and the method's own code. Not counted.
     User,
@@ -41,7 +43,7 @@ impl fmt::Display for Floor {
     }
 }
 
-/// The layers by parts of their sources' paths.
+/// The layers by parts of their source files' paths.
 const FLOORS: &[(&str, Floor)] = &[
     ("/crates/com/", Floor::Com),
     ("/crates/ndr/", Floor::Ndr),
@@ -52,10 +54,10 @@ const FLOORS: &[(&str, Floor)] = &[
     ("/bench/counted/src/", Floor::User),
 ];
 
-/// Returns the layer of an instruction that was inlined from these files, the innermost first.
+/// Returns the layer of an instruction that was inlined from `files`, the innermost file first.
 ///
-/// The innermost file with a layer decides: a load of the standard library within a check of `ndr`
-/// belongs to `ndr`.
+/// The innermost file that has a layer decides. For example, a load of the standard library within
+/// a check of `ndr` belongs to `ndr`.
 pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a str>) -> Option<Floor> {
     let floor = |file: &str| FLOORS.iter().find(|(part, _)| file.contains(part));
     files.into_iter().find_map(floor).map(|&(_, floor)| floor)

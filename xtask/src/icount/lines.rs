@@ -1,5 +1,5 @@
-//! The source files of each instruction, through all inlining, as determined by binutils'
-//! `addr2line`.
+//! The source files of each instruction, through all levels of inlining. binutils' `addr2line`
+//! determines them.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
@@ -31,7 +31,7 @@ impl Lines {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| failed(&error))?;
-        // `addr2line` answers line by line, so a thread writes while this one reads.
+        // `addr2line` answers line by line, so a thread writes the addresses while this one reads.
         let input = child.stdin.take();
         let writer = std::thread::spawn(move || input.map(|mut input| input.write_all(wanted.as_bytes())));
         let output = child.wait_with_output().map_err(|error| failed(&error))?;
@@ -44,8 +44,8 @@ impl Lines {
         Ok(Self::parse(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// Parses an address followed by one `FILE:LINE` for each level of inlining, the innermost
-    /// first.
+    /// Parses addresses. Each is followed by one `FILE:LINE` for each level of inlining, the
+    /// innermost first.
     fn parse(text: &str) -> Self {
         let mut lines = Self::default();
         let mut files: Option<&mut Vec<String>> = None;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 const SOURCES: [&str; 2] = ["bench/cpp/icount.cc", "bench/cpp/object.cc"];
 
-/// Compiles the program. Calls with short arrays execute no function of libobvia, apart from those
-/// that hand a call over, and so are counted with the debug library.
+/// Compiles the program. Calls with short arrays execute no functions of libobvia except those that
+/// hand a call over, so they are counted with the debug library.
 pub(super) fn build(extent: Extent, folder: &Path) -> Outcome<PathBuf> {
     let binary = folder.join("icount-cpp");
     let library = match extent {
@@ -22,8 +22,8 @@ pub(super) fn build(extent: Extent, folder: &Path) -> Outcome<PathBuf> {
     Ok(binary)
 }
 
-/// Returns the layer of an instruction by its function: stubs have known names, and their calls of
-/// libraries belong to them.
+/// Returns the layer of an instruction by its function; `None` in a library. Stubs have known
+/// names, and the instructions of the libraries that they call belong to them.
 pub(super) fn floor_of((object, function): &Name, binary: &str) -> Option<Floor> {
     if object != binary {
         return None;

@@ -5,13 +5,13 @@ use super::sides::COUNTED;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// The lines around the table in a document.
+/// The lines before and after the table in a document.
 const BEGIN: &str = "<!-- begin: cargo xtask icount --bless -->";
 const END: &str = "<!-- end -->";
 const FLOORS: [Floor; 6] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr, Floor::Wrapper, Floor::Via];
 
-/// The number of instructions in all counted calls. There are a thousand calls, so the number per
-/// call has at most three decimal places.
+/// The number of instructions in all counted calls. There are a thousand calls, so the number for
+/// one call has at most three decimal places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Instructions(i64);
 
@@ -30,7 +30,7 @@ impl Instructions {
 }
 
 impl fmt::Display for Instructions {
-    /// Formats the instructions per call.
+    /// Formats the number of instructions of one call.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = format!("{}.{:03}", self.0 / 1000, self.0 % 1000);
         f.pad(text.trim_end_matches('0').trim_end_matches('.'))
@@ -49,7 +49,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// Returns the instructions without transport and method.
+    /// Returns the instructions without those of the transport, the adapters and the method.
     fn counted(&self) -> Instructions {
         let counted = self.instructions.iter().filter(|(floor, _)| floor.is_counted());
         Instructions(counted.map(|(_, count)| count).sum())
@@ -60,7 +60,7 @@ impl Count {
     }
 }
 
-/// All counts, client and server of a method one after the other.
+/// All counts. Those of a method's client and server follow each other.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) counts: Vec<Count>,

@@ -1,5 +1,5 @@
-//! Client and server under callgrind. Each writes two files for each case: one of the first calls,
-//! and one of the counted calls.
+//! Client and server under callgrind. Each side writes two files for each case: one for the first
+//! calls, and one for the counted calls.
 
 use super::callgrind::Profile;
 use super::{failed, read};
@@ -22,22 +22,21 @@ pub(super) const ENTRY: &str = "entry_client";
 pub(super) const ADAPTER: &str = "_Vtbl::new::";
 
 /// One side of a call, and the functions that control counting. Functions are given by the ends of
-/// their names, since Rust's have paths.
+/// their names, because names in Rust begin with paths.
 pub(super) struct Side {
     pub(super) name: &'static str,
     /// The function that starts counting on entry and stops it on return.
     entry: Option<&'static str>,
-    /// The functions that hand a call over to the transport or wait for one, in Rust and in C:
-    /// entering them stops counting, leaving them resumes it.
+    /// The functions that hand a call over to the transport or wait for a call, in Rust and in C.
+    /// Counting stops on entry to them, and resumes on return.
     hand_overs: &'static [&'static str],
-    /// Parts of the names, in Rust or C++, of functions that only the thread that makes or takes
-    /// the calls executes.
+    /// Parts of the names, in Rust or C++, of functions that only one thread executes: the thread
+    /// that makes or takes the calls.
     own: &'static [&'static str],
 }
 
-/// Both sides. The client is counted while it executes [`ENTRY`]. On the server, the first counted
-/// method starts counting for its thread, and the method that makes callgrind write the counts
-/// stops it.
+/// Both sides. The client is counted while it executes [`ENTRY`]. On the server, the last uncounted
+/// call starts the counts of its thread, and the last counted call stops and writes them.
 const SIDES: [Side; 2] = [
     Side {
         name: "client",
@@ -54,7 +53,7 @@ const SIDES: [Side; 2] = [
 ];
 
 impl Side {
-    /// Returns a program under callgrind, which numbers its output files.
+    /// Returns a program under callgrind. Callgrind numbers the output files.
     fn of(&self, binary: &Path, folder: &Path) -> Program {
         let valgrind = Program::new("valgrind", &["--quiet", "--tool=callgrind", "--dump-instr=yes"])
             .with(&["--collect-atstart=no", "--separate-threads=yes"])
@@ -64,7 +63,8 @@ impl Side {
         toggles.fold(valgrind, Program::argument).argument(binary.display().to_string())
     }
 
-    /// Reads the counts of a case by its number, from 1 on. Exactly one thread must have them.
+    /// Reads the counts of a case by its number, from 1 on. Exactly one thread must have counts of
+    /// the case.
     fn profile(&self, folder: &Path, number: usize, case: &str) -> Outcome<Profile> {
         let beginning = format!("{}.{}-", self.name, 2 * number);
         let mut found = None;
@@ -74,7 +74,7 @@ impl Side {
             }
             let wrong = |why: String| Problem::Failed(format!("{}: {why}", path.display()));
             let profile = Profile::parse(&read(&path)?).map_err(wrong)?;
-            // Waiting of other threads is not part of a call.
+            // The waits of other threads are not part of a call.
             if profile.own(|(_, function)| self.own.iter().any(|part| function.contains(part))) == 0 {
                 continue;
             }
@@ -99,8 +99,8 @@ impl Side {
     }
 }
 
-/// Makes the calls of all cases, which are methods with the number of their arrays' elements.
-/// Returns the client's and the server's counts for each.
+/// Makes the calls of all cases. A case is a method with the number of its arrays' elements.
+/// Returns the client's and the server's counts for each case.
 pub(super) fn count(
     binary: &Path,
     folder: &Path,
@@ -133,7 +133,7 @@ fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
     entries.map_err(|error| failed(folder, &error))
 }
 
-/// The server under callgrind. It ends when its standard input does.
+/// The server under callgrind. It ends when its standard input ends.
 struct Serving(Child);
 
 impl Serving {
@@ -166,7 +166,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // After `end` the process is gone, and these calls fail.
+        // After `end` the process does not exist any more, and these calls fail.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -179,7 +179,7 @@ mod tests {
     use crate::temporary::Folder;
     use std::fs;
 
-    /// Returns a profile of these functions, with 10 instructions each.
+    /// Returns a profile of the given functions, with 10 instructions each.
     fn text(case: &str, functions: &[&str]) -> String {
         let begin = format!("desc: Trigger: Client Request: {case}\npositions: instr line\nevents: Ir\nob=(1) p\n");
         functions.iter().zip(1..).fold(begin, |text, (name, id)| format!("{text}fn=({id}) {name}\n0x{id}0 1 10\n"))
@@ -198,7 +198,7 @@ mod tests {
         let folder = Folder::new().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         let profile = |number| SIDES[1].profile(folder.path(), number, "null");
-        // Another connection's thread has polled, as often as the machine's load permitted.
+        // The thread of another connection has polled, as often as the machine's load permitted.
         write("server.2-02", &text("null", &["p::serve::next_call", "p::Rx::sleep"]));
         assert!(profile(1).is_err());
         write("server.2-05", &text("null", &["stub", "(anonymous namespace)::Stubs::null()"]));

@@ -3,14 +3,14 @@
 use super::{Kind, Token};
 use std::ops::RangeInclusive;
 
-/// A function with a body, and its lines from `fn` to the closing brace.
+/// A function with a body, and its lines, from `fn` to the closing brace.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Function<'a> {
     pub(crate) name: &'a str,
     pub(crate) lines: RangeInclusive<usize>,
 }
 
-/// Returns the functions with a body, including nested ones.
+/// Returns the functions with a body, also those inside of other functions.
 pub(crate) fn functions<'a>(tokens: &[Token<'a>]) -> Vec<Function<'a>> {
     let mut functions = Vec::new();
     for (at, pair) in tokens.windows(2).enumerate() {
@@ -56,7 +56,7 @@ fn is_for_tests(attribute: &[Token<'_>]) -> bool {
     is_test && !is_not
 }
 
-/// Returns the tokens between an outer attribute's brackets, and the index behind it.
+/// Returns the tokens between an outer attribute's brackets, and the index behind the attribute.
 fn attribute<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(&'t [Token<'a>], usize)> {
     if !tokens.get(1)?.is("[") {
         return None;

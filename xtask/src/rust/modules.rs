@@ -1,9 +1,9 @@
 //! The modules of a crate, and the dependencies between its files.
 //!
 //! A path is followed through re-exports to the file that defines its item. Bodies of
-//! `macro_rules!` are read like other code; expansions are not read. Tests are ignored, and so are
-//! methods, which have no path: instead, the `impl`s that stand in another file than their type are
-//! listed.
+//! `macro_rules!` are read like other code, and expansions are not read. Tests are ignored. So are
+//! methods, because they have no path. Instead, each `impl` is listed that stands in another file
+//! than its type.
 
 use super::{Kind, Token, is_in, tokens};
 use crate::repo::File;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The maximum length of a chain of re-exports.
 const HOPS_MAX: usize = 16;
 
-/// A dependency: a file names an item of another file in this line.
+/// A dependency: the file `from` names an item of the file `to` in the line `line`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Arrow {
     pub(crate) from: usize,
@@ -23,12 +23,12 @@ pub(crate) struct Arrow {
 /// A name that a `use` brings into a module.
 struct Import {
     path: Vec<String>,
-    /// The name; `None` for a glob.
+    /// The name in the module; `None` for a glob.
     name: Option<String>,
     line: usize,
 }
 
-/// A path in code outside of a `use`.
+/// A path in code that is not part of a `use`.
 struct Mention {
     path: Vec<String>,
     line: usize,
@@ -46,7 +46,7 @@ struct Module {
     imports: Vec<Import>,
     mentions: Vec<Mention>,
     inherent: Vec<Inherent>,
-    /// The names of the functions outside of `impl`s, which may equal those of modules.
+    /// The names of the functions outside of `impl`s. A module may have the same name.
     functions: BTreeSet<String>,
 }
 
@@ -55,9 +55,10 @@ struct Module {
 pub(crate) struct Modules {
     /// The modules by their paths from the root.
     all: BTreeMap<Vec<String>, Module>,
-    /// The crate's name in its own code, by `extern crate self as NAME`. `None` if it has none.
+    /// The crate's name in its own code, from `extern crate self as NAME`; `None` without such an
+    /// item.
     own_name: Option<String>,
-    /// The exported macros. They belong to the root module, whichever file defines them.
+    /// The exported macros. They belong to the root module, even if other files define them.
     macros: BTreeSet<String>,
 }
 
@@ -81,7 +82,7 @@ impl Modules {
         modules
     }
 
-    /// Returns all dependencies between different files, once for each pair.
+    /// Returns the dependencies between different files, one for each pair of files.
     pub(crate) fn arrows(&self) -> Vec<Arrow> {
         let mut arrows: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         for (path, module) in &self.all {
@@ -98,8 +99,8 @@ impl Modules {
         arrows.into_iter().map(|((from, to), line)| Arrow { from, to, line }).collect()
     }
 
-    /// Returns the `impl`s without a trait that stand in another file than their type: from their
-    /// own file to that of the type.
+    /// Returns the `impl`s that have no trait and stand in another file than their type, as
+    /// dependencies from their own file on the type's file.
     pub(crate) fn impls(&self) -> Vec<Arrow> {
         let all = self.all.iter().flat_map(|(path, module)| module.inherent.iter().map(move |one| (path, module, one)));
         let arrow = |(path, module, one): (&Vec<String>, &Module, &Inherent)| {
@@ -109,7 +110,7 @@ impl Modules {
         all.filter_map(arrow).collect()
     }
 
-    /// Returns the file of a type that a module names.
+    /// Returns the file of the type with a path that a module names, if it is in this crate.
     fn file_of_type(&self, module: &[String], named: &[String]) -> Option<usize> {
         match named {
             [name] => self.imported(module, name, &[], HOPS_MAX),
@@ -117,8 +118,8 @@ impl Modules {
         }
     }
 
-    /// Returns the file that defines the item of a path in a module. `None` for other crates'
-    /// items, for whole modules and for exported macros.
+    /// Returns the file that defines the item with a path that a module names. `None` for other
+    /// crates' items, for whole modules and for exported macros.
     fn file_of(&self, module: &[String], named: &[String], hops: usize) -> Option<usize> {
         let (mut at, rest) = self.beginning(module, named, hops)?;
         if at.is_empty() && matches!(rest, [name] if self.macros.contains(name)) {
@@ -142,27 +143,27 @@ impl Modules {
         self.file_of_function(&at, hops)
     }
 
-    /// Returns the file of the function that has the name of a module beside it.
+    /// Returns the file of the function that has the same name as the module `module`, beside it.
     fn file_of_function(&self, module: &[String], hops: usize) -> Option<usize> {
         let (name, parent) = module.split_last()?;
         let here = self.all.get(parent)?;
         if here.functions.contains(name) {
             return Some(here.file);
         }
-        // A `use` of a single name imports no function of this module: it denotes the module
+        // A `use` of a single name does not import a function of this module: it denotes the module
         // itself.
         let is_other = |import: &&Import| import.name.as_deref() == Some(name) && import.path.len() > 1;
         let import = here.imports.iter().find(is_other)?;
         self.file_of(parent, &import.path, hops.checked_sub(1)?)
     }
 
-    /// Returns the file of a module whose items a glob names.
+    /// Returns the file of a module whose items a glob imports.
     fn file_of_all(&self, module: &[String], named: &[String]) -> Option<usize> {
         let (at, rest) = self.beginning(module, named, HOPS_MAX)?;
         Some(self.all.get(&[&at[..], rest].concat())?.file)
     }
 
-    /// Returns the file of a name that a `use` brings into a module.
+    /// Returns the file of the item to which a `use` in a module gives a name.
     fn imported(&self, module: &[String], name: &str, behind: &[String], hops: usize) -> Option<usize> {
         let hops = hops.checked_sub(1)?;
         let imports = || self.all.get(module).into_iter().flat_map(|module| &module.imports);
@@ -177,7 +178,8 @@ impl Modules {
         })
     }
 
-    /// Returns the module in which a path begins, and the rest of the path.
+    /// Returns the module in which a path begins, and the rest of the path; `None` if that is no
+    /// module of this crate.
     fn beginning<'p>(&self, module: &[String], path: &'p [String], hops: usize) -> Option<(Vec<String>, &'p [String])> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -219,7 +221,7 @@ struct Reader<'m> {
 impl Reader<'_> {
     fn read(mut self, code: &[Token<'_>]) {
         let outside = self.path.len();
-        // The brace depths at the starts of the inner modules.
+        // The depths of braces at the starts of the inner modules.
         let mut inner: Vec<usize> = Vec::new();
         let mut depth = 0_usize;
         let mut at = 0;
@@ -235,7 +237,7 @@ impl Reader<'_> {
                 continue;
             }
             let is_outside = depth == inner.len();
-            // `impl` in the type of an argument begins no item.
+            // An `impl` in the type of an argument begins no item.
             let is_first =
                 at.checked_sub(1).is_none_or(|at| ["{", "}", ";", "]", "unsafe"].iter().any(|end| code[at].is(end)));
             if token.is("impl") && is_outside && is_first {
@@ -281,15 +283,15 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the name in an `extern crate self as NAME`.
+/// Returns the NAME of an `extern crate self as NAME`, if there is one at an index.
 fn own_name(code: &[Token<'_>], at: usize) -> Option<String> {
     let (words, name) = code[at..].split_at_checked(4)?;
     let is_own = words.iter().map(|word| word.text).eq(["extern", "crate", "self", "as"]);
     name.first().filter(|_| is_own).map(|name| name.text.to_owned())
 }
 
-/// Returns the name of the macro behind the attribute `#[macro_export]`. Only other attributes may
-/// stand between them.
+/// Returns the name of the macro to which the attribute `#[macro_export]` at an index belongs. Only
+/// other attributes may stand between the two.
 fn exported_macro(code: &[Token<'_>], at: usize) -> Option<String> {
     let (attribute, behind) = code.get(at..)?.split_at_checked(3)?;
     if !attribute.iter().map(|token| token.text).eq(["#", "[", "macro_export"]) {
@@ -300,19 +302,19 @@ fn exported_macro(code: &[Token<'_>], at: usize) -> Option<String> {
     behind.get(at + 2).map(|name| name.text.to_owned())
 }
 
-/// Whether a `use` begins an item: the word also occurs in bounds of captured lifetimes, `use<'a>`.
+/// Whether a `use` begins an item. The word also occurs in bounds of captured lifetimes: `use<'a>`.
 fn is_item(code: &[Token<'_>], at: usize) -> bool {
     !code.get(at + 1).is_some_and(|next| next.is("<"))
 }
 
-/// Reads the `impl` at an index; `None` where it is of a trait.
+/// Reads the `impl` at an index; `None` if it has a trait.
 fn inherent(code: &[Token<'_>], at: usize) -> Option<Inherent> {
     let open = (at..code.len()).find(|index| code[*index].is("{"))?;
     let mut start = at + 1;
     if code.get(start)?.is("<") {
         let mut depth = 0_usize;
         start = (start..open).find(|&at| {
-            // The end of `->` closes nothing.
+            // The second character of `->` closes nothing.
             let closes = code[at].is(">") && !code[at - 1].is("-");
             depth = depth + usize::from(code[at].is("<")) - usize::from(closes);
             depth == 0
@@ -325,8 +327,8 @@ fn inherent(code: &[Token<'_>], at: usize) -> Option<Inherent> {
     (!path.is_empty()).then(|| Inherent { path, line: code[at].line })
 }
 
-/// Whether the lifetimes of a bound begin here: `<'a>` in `for<'a>`. The type of an
-/// `impl A for <B as C>::D` begins in another way.
+/// Whether the lifetimes of a bound begin at an index: `<'a>` in `for<'a>`. The type of an `impl A
+/// for <B as C>::D` also begins with `<`, but goes on in another way.
 fn begins_lifetimes(code: &[Token<'_>], at: usize) -> bool {
     let is_inside = |next: &Token<'_>| next.kind == Kind::Lifetime || next.is(">");
     code[at].is("<") && code.get(at + 1).is_some_and(is_inside)
@@ -336,7 +338,7 @@ fn is_path_mark(code: &[Token<'_>], at: usize) -> bool {
     code.get(at).is_some_and(|token| token.is(":")) && code.get(at + 1).is_some_and(|token| token.is(":"))
 }
 
-/// Returns the path that begins here, and the index behind it.
+/// Returns the path that begins at an index, and the index behind the path.
 fn mention(code: &[Token<'_>], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     while let Some(token) = code.get(at).filter(|token| token.kind == Kind::Ident) {
@@ -349,7 +351,7 @@ fn mention(code: &[Token<'_>], mut at: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// Reads a tree of imports below a path. Returns the index behind it.
+/// Reads a tree of imports below the path `above`. Returns the index behind the tree.
 fn tree(code: &[Token<'_>], mut at: usize, above: &[String], imports: &mut Vec<Import>) -> usize {
     let mut path = above.to_vec();
     while let Some(token) = code.get(at) {
@@ -386,8 +388,8 @@ fn tree(code: &[Token<'_>], mut at: usize, above: &[String], imports: &mut Vec<I
     at
 }
 
-/// Returns the cycles: the sets of two or more files that all depend on each other. Each set is
-/// sorted; the largest set comes first.
+/// Returns the cycles: the sets of two or more files that all depend on each other. The files of a
+/// set are sorted. The largest set comes first.
 pub(crate) fn circles(count: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
     let mut next = vec![Vec::new(); count];
     let mut back = vec![Vec::new(); count];
@@ -415,8 +417,8 @@ pub(crate) fn circles(count: usize, arrows: &[Arrow]) -> Vec<Vec<usize>> {
     found
 }
 
-/// Visits the unseen files that are reachable from `start`, and records each file once all files
-/// behind it are visited.
+/// Visits the files that are reachable from `start` and not yet seen. Records each file once all
+/// files that are reachable from it have been visited.
 fn finish(start: usize, next: &[Vec<usize>], seen: &mut BTreeSet<usize>, finished: &mut Vec<usize>) {
     if !seen.insert(start) {
         return;
@@ -443,7 +445,7 @@ mod tests {
     use super::{Modules, circles};
     use crate::repo::Repo;
 
-    /// Returns the dependencies as `a -> b`, in the order of the files' names.
+    /// Returns the dependencies as `a -> b`, sorted.
     fn arrows(files: &[(&str, &str)]) -> Vec<String> {
         let repo = Repo::of(files);
         let files: Vec<_> = repo.files.iter().collect();

@@ -1,5 +1,6 @@
-//! Installs obvia by CMake, and builds C++ and C programs that know nothing else of the project:
-//! those of `examples/first`, as docs/cpp.md describes, tested with the Rust ones of the README.
+//! Installs obvia by CMake. Builds C++ and C programs that know nothing else of the project: the
+//! programs of `examples/first`, as docs/cpp.md describes. Tests them together with the README's
+//! Rust programs.
 
 mod idl;
 mod languages;
@@ -19,12 +20,12 @@ use page::Page;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Tests with the unoptimized obvia that the other parts use.
+/// Runs the tests with the unoptimized obvia that the other parts use, too.
 pub(super) fn run() -> Outcome {
     check_all(false)
 }
 
-/// Tests with obvia as users of CMake get it, and with every project of the wizard.
+/// Runs the tests with obvia as users of CMake get it, and with every project of the wizard.
 pub(super) fn thorough() -> Outcome {
     check_all(true)
 }
@@ -58,7 +59,7 @@ struct Pair {
     client: String,
 }
 
-/// Runs every client with a server.
+/// Runs every client with one server, and compares the output with the README.
 fn check(server: &str, pairs: &[Pair], promised: &str) -> Outcome {
     let names = Names::new()?;
     let _server = Server::start(&names.see(Program::new(server, &[])))?;
@@ -88,8 +89,8 @@ struct Variant {
 enum Library {
     Shared,
     Static,
-    /// The shared library, built as a part of the project; the page shows the code after the line
-    /// with this beginning.
+    /// The shared library, built as a part of the project. docs/cpp.md has the project's code after
+    /// the line that begins with this text.
     Part(&'static str),
 }
 use Library::{Part, Shared, Static};
@@ -99,7 +100,8 @@ const CLANG: [&str; 2] = ["clang", "clang++"];
 const MAKE: &str = "Unix Makefiles";
 const NINJA: &str = "Ninja";
 
-/// The number of [`VARIANTS`] in the part: each generator, compiler, language and kind of library.
+/// The number of [`VARIANTS`] in a test run. These cover each generator, compiler, language and
+/// kind of library.
 const USUAL: usize = 4;
 
 const VARIANTS: [Variant; 7] = [
@@ -134,7 +136,7 @@ impl Outside {
         let words: Vec<&str> = options.iter().map(String::as_str).chain(["-S", ".", "-B"]).collect();
         cmake(&words).run()?;
         cmake(&["--build"]).run()?;
-        // The installation is moved afterwards, which tests that it is relocatable.
+        // The installation is moved, which tests that it is relocatable.
         let elsewhere = folder.path().join("elsewhere");
         let option = elsewhere.display().to_string();
         cmake(&["--install"]).with(&["--prefix", &option]).read()?;
@@ -180,7 +182,7 @@ impl Outside {
             .folder(project)
             .variable("CC", c)
             .variable("CXX", cxx)
-            // Generated code must have no warnings.
+            // Generated code must compile without warnings.
             .variable("CFLAGS", STRICT)
             .variable("CXXFLAGS", STRICT)
             .with(&options)
@@ -211,7 +213,7 @@ impl Outside {
 
 const STRICT: &str = "-Wall -Wextra -Wpedantic -Werror";
 
-/// Returns CMake's options: cargo's target folder, and unless the run is thorough the profile and
+/// Returns CMake's options: cargo's target folder and, unless the run is thorough, the profile and
 /// the features of the test build.
 fn options(is_thorough: bool) -> Vec<String> {
     let folder = format!("-DOBVIA_TARGET_DIR={}", target().display());
@@ -222,7 +224,7 @@ fn options(is_thorough: bool) -> Vec<String> {
     vec![folder, "-DOBVIA_PROFILE=dev".to_owned(), format!("-DOBVIA_FEATURES={features}")]
 }
 
-/// Makes CMake's cargo reuse the test build, unless the run is thorough.
+/// Makes CMake's cargo reuse the test build if the run is not thorough.
 fn compiling(is_thorough: bool, cmake: Program) -> Program {
     if is_thorough { cmake } else { workspace::linting(cmake) }
 }

@@ -43,27 +43,28 @@ impl Names {
         Ok(Self(Folder::new()?))
     }
 
-    /// Makes a program use this directory.
+    /// Makes a program use this directory of exported names.
     pub(crate) fn see(&self, program: Program) -> Program {
         program.variable("OBVIA_RUNTIME_DIR", self.0.path().display().to_string())
     }
 }
 
-/// A server process, ended when the value is dropped.
+/// A server process. The process is ended when the value is dropped.
 pub(super) struct Server {
     child: Child,
     first: String,
-    // Kept open, since the server may print more.
+    // The output is kept open, because the server may print more.
     output: Option<BufReader<ChildStdout>>,
 }
 
 impl Server {
-    /// Starts the server and waits for its first line, which it prints once it accepts calls.
+    /// Starts the server and waits for its first line. The server prints the line once it accepts
+    /// calls.
     pub(super) fn start(program: &Program) -> Outcome<Self> {
         let line = program.line();
         println!("    $ {line} &");
         let failed = |why: String| Problem::Failed(format!("{line}: {why}"));
-        // Some servers end when their standard input does.
+        // Some servers end when their standard input ends, so the input is kept open.
         let mut command = program.command();
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
@@ -76,7 +77,7 @@ impl Server {
         }
     }
 
-    /// Returns the last word of the first line: the server's address.
+    /// Returns the last word of the first line, which is the server's address.
     pub(super) fn place(&self) -> &str {
         self.first.split_whitespace().next_back().unwrap_or_default()
     }
@@ -84,7 +85,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The server may have ended by itself.
+        // The server may already have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,5 +1,6 @@
 //! Tests the standard path with independent implementations: Samba, impacket, scapy and j-interop
-//! as peers, and tshark on the recorded traffic. testing/interop/README.md has the list.
+//! are peers, and tshark checks the recorded traffic. testing/interop/README.md has the list of
+//! tests.
 
 mod distributed;
 mod jinterop;
@@ -16,7 +17,7 @@ use crate::tools::Tool;
 use crate::{tools, workspace};
 use std::net::TcpListener;
 
-/// The user with an account at the test servers, and the password.
+/// The user that has an account on the test servers, and the user's password.
 const USER: [&str; 2] = ["user", "a secret"];
 /// The tests of smbtorture's `rpc.echo`.
 const ECHO: [&str; 10] = [
@@ -37,10 +38,10 @@ const RAW: &str = "0b71a000-5e1f-4c0d-9a11-72617763616c";
 /// The well-known port of endpoint mappers.
 const MAPPER_PORT: u16 = 135;
 
-/// The slow test that `interop-calls` leaves out.
+/// The slow test of `rpc.echo`, which `interop-calls` leaves out.
 const ASLEEP: &str = "TestSleep";
 
-/// The arguments for all tests except the last, which is slow.
+/// The arguments that run all tests of `rpc.echo` except the last, which is slow.
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
 pub(super) fn run() -> Outcome {
@@ -96,22 +97,22 @@ fn script(name: &str) -> String {
     root().join("testing/interop").join(name).display().to_string()
 }
 
-/// Returns a script that runs with the Python of the packages from PyPI.
+/// Returns a script that runs with the Python installation that has the packages from PyPI.
 fn python(name: &str, arguments: &[&str]) -> Program {
     Program::new(&tools::interop_python(), &[&script(name)]).with(arguments)
 }
 
-/// Returns smbtorture for a server at a port; `options` are appended to its binding, each behind a
-/// comma.
+/// Returns smbtorture for a server at a port. `options` are appended to the server's binding. Each
+/// option begins with a comma.
 fn smbtorture(port: &str, options: &str, credentials: &str, arguments: &[&str]) -> Program {
     let binding = format!("ncacn_ip_tcp:127.0.0.1[{port}{options}]");
     Program::new("smbtorture", &[&binding, "-U", credentials]).with(arguments)
 }
 
-/// Runs tests of smbtorture, and checks by name that all have succeeded.
+/// Runs tests of smbtorture, and checks the success of each by its name.
 fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
     println!("    $ {}", program.line());
-    // smbtorture fails if any test fails; its output names the tests.
+    // smbtorture fails if any test fails. Its output names the tests that have succeeded.
     let said = program.read_all()?;
     let missed = |test: &&&str| !said.lines().any(|line| line == format!("success: {suite}.{test}"));
     match tests.iter().find(missed) {
@@ -120,8 +121,8 @@ fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
     }
 }
 
-/// Checks that the vectors of the tests of `obvia::orpc` and `obvia::automation` are those of
-/// impacket and scapy: DCOM's formats and calls, and Automation's.
+/// Checks the vectors of the tests of `obvia::orpc` and `obvia::automation` with impacket and
+/// scapy: the vectors of DCOM's formats and calls, and those of Automation.
 fn objects() -> Outcome {
     for (script, vectors) in [("dcom_vectors.py", "orpc/dcom.txt"), ("oaut_vectors.py", "automation/invoke.txt")] {
         let vectors = root().join("testing/vectors").join(vectors).display().to_string();
@@ -130,7 +131,8 @@ fn objects() -> Outcome {
     Ok(())
 }
 
-/// Tests the NDR of the compiler's plans: Samba's tests of `rpcecho` with a server made from IDL.
+/// Tests the NDR of the compiler's plans, by Samba's tests of `rpcecho` with a server that is made
+/// from IDL.
 fn marshaling() -> Outcome {
     let server = Server::start(&Program::new(&built("interop-echo"), &["ncacn_ip_tcp:127.0.0.1[0]"]))?;
     let port = port_of(&server);
@@ -138,17 +140,17 @@ fn marshaling() -> Outcome {
     succeeds(&smbtorture(port, ",bigendian", "%", &QUICK), "echo", &ECHO[..9])
 }
 
-/// Tests the command's endpoint mapper, the management interface of servers made from IDL, and the
-/// resolution of these servers by their interface alone.
+/// Tests the command's endpoint mapper, the management interface of servers that are made from IDL,
+/// and how clients find these servers by their interface alone.
 fn endpoints() -> Outcome {
-    // Clients that know no endpoint look for mappers only at this port.
+    // Clients that know no endpoint look for mappers only at the well-known port.
     let is_usual = has_usual_port("who looks for the mapper");
     let names = Names::new()?;
     let wanted = if is_usual { MAPPER_PORT.to_string() } else { "0".to_owned() };
     let mapper = Program::new(&built("obvia"), &["epmapper", "--host", "127.0.0.1", "--port", &wanted]);
     let mapper = Server::start(&names.see(mapper))?;
     let port = port_of(&mapper);
-    // With the mapper's own entries there are ten: `smbtorture` expects a lookup whose last
+    // There are ten entries with the mapper's own: `smbtorture` expects a lookup whose last
     // response is full.
     let bindings = [["ncacn_ip_tcp:127.0.0.1[0]"; 7].as_slice(), &["ncalrpc:"]].concat();
     let echo = Program::new(&built("interop-echo"), &["--register"]).with(&bindings);
@@ -162,7 +164,8 @@ fn endpoints() -> Outcome {
         return Ok(());
     }
     let found = |tests: &[&str]| Program::new("smbtorture", &["ncacn_ip_tcp:127.0.0.1", "-U", "%"]).with(tests);
-    // The test looks for every interface that Samba knows, and queries those that it finds.
+    // The test looks for every interface that Samba knows, and queries the interfaces that it
+    // finds.
     let managed = found(&["rpc.mgmt"]).read_errors()?;
     let identity = "60a15ec5-4de8-11d7-a637-005056a20182  version 0x00000001  'rpcecho'";
     if !managed.contains(identity) {
@@ -177,8 +180,8 @@ fn endpoints() -> Outcome {
     Program::new("/usr/bin/python3", &[&script("mapped_samba.py"), "127.0.0.1"]).run()
 }
 
-/// Tests protocol data units, the endpoint mapper and the management interface, and checks the
-/// traffic with tshark.
+/// Tests PDUs, the endpoint mapper and the management interface, and checks the traffic with
+/// tshark.
 fn units() -> Outcome {
     let server = Server::start(&Program::new(&built("examples/raw_server"), &["127.0.0.1:0"]))?;
     let port = server.place();
@@ -187,8 +190,8 @@ fn units() -> Outcome {
         succeeds(&tests, "epmapper", &["Map_full", "Map_simple", "Lookup_simple", "Lookup_terminate_search"])?;
     }
     Program::new("/usr/bin/python3", &[&script("raw_samba.py"), "127.0.0.1", port]).run()?;
-    // The server does not use obvia's export directory, so the command depends on its management
-    // interface and its mapper.
+    // The server does not use obvia's export directory, so the command has to ask the server's
+    // management interface and mapper.
     for (place, expected) in [(format!("[{port}]"), RAW), (format!("[,mapper={port}]"), "raw calls")] {
         let listed = Program::new(&built("obvia"), &["ls", "-v", &format!("ncacn_ip_tcp:127.0.0.1{place}")]).read()?;
         if !listed.contains(expected) {
@@ -211,7 +214,7 @@ fn client() -> Outcome {
     Program::new(&built("examples/raw_client"), &[&place, "one-at-a-time"]).run()
 }
 
-/// Tests NTLM and SPNEGO at each level, on both sides.
+/// Tests NTLM and SPNEGO at each protection level, on both sides.
 fn security() -> Outcome {
     let [user, password] = USER;
     python("auth_tokens.py", &[&built("examples/tokens")]).run()?;
@@ -223,7 +226,7 @@ fn security() -> Outcome {
     let port = port_of(&guarded);
     let all = |options: String| succeeds(&torture(port, &options, &["rpc.echo"]), "echo", &ECHO);
     let quick = |options: String| succeeds(&torture(port, &options, &QUICK), "echo", &ECHO[..9]);
-    // The last test mostly sleeps.
+    // The last test of `ECHO` mostly sleeps, so the combinations run at once.
     let levels = ["sign", "seal", "connect"];
     let combined = levels.iter().flat_map(|level| ["ntlm", "spnego"].map(|kind| format!(",{level},{kind}")));
     at_once(combined.map(|options| move || all(options)))?;
@@ -234,14 +237,14 @@ fn security() -> Outcome {
     private(&echo)
 }
 
-/// Returns smbtorture with the credentials of the user.
+/// Returns smbtorture with the user's credentials.
 fn torture(port: &str, options: &str, tests: &[&str]) -> Program {
     let [user, password] = USER;
     smbtorture(port, options, &format!("DOMAIN/{user}%{password}"), tests)
 }
 
-/// Tests a server that accepts only calls at the privacy level, with this project's client,
-/// impacket and Samba, and checks the traffic with tshark.
+/// Tests a server that accepts calls only at the privacy level. The clients are this project's,
+/// impacket and Samba. tshark checks the traffic.
 fn private(echo: &impl Fn(&[&str]) -> Program) -> Outcome {
     let [user, password] = USER;
     let server = Server::start(&echo(&["ncacn_ip_tcp:127.0.0.1[0,security=privacy]"]))?;

@@ -1,4 +1,4 @@
-//! Builds and tests the Java side with Maven, and follows the instructions of its page.
+//! Builds and tests the Java side with Maven, and follows the instructions of docs/java.md.
 
 mod newcomer;
 mod packages;
@@ -11,13 +11,13 @@ use crate::repo::root;
 use crate::{fuzz_java, reproduce_java, tools, workspace};
 use std::path::Path;
 
-/// The modules of the build that are not dependencies of programs.
+/// The modules of the build on which programs do not depend.
 const NOT_LIBRARIES: [&str; 2] = ["obvia-bom", "obvia-maven-plugin"];
 
 /// The fuzzing time for each reader of untrusted bytes in a thorough run, in seconds.
 const FUZZ_SECONDS: &str = "30";
 
-/// Short tests that make Maven download what it needs to run tests.
+/// Short tests that make Maven download the files that it needs for running tests.
 const FIRST_TEST: &str = "-Dtest=FormatsTest,RoutesTest";
 
 pub(super) fn run() -> Outcome {
@@ -28,11 +28,11 @@ pub(super) fn run() -> Outcome {
     look_for_internals(&home, &libraries)?;
     packages::check(&home, &libraries)?;
     newcomer::run(&home)?;
-    // The example uses the IDL compiler that the projects of `newcomer` have used.
+    // The example uses the IDL compiler that the projects of `newcomer` have used, too.
     super::web::run(&home, &[&brief_tests()])
 }
 
-/// Makes Maven download all that a run needs, so that the run itself needs no network.
+/// Makes Maven download all files that a run needs, so that the run itself needs no network.
 pub(crate) fn prepare() -> Outcome {
     let home = tools::jdk()?;
     let few = [FIRST_TEST, "-Dsurefire.failIfNoSpecifiedTests=false"];
@@ -41,9 +41,9 @@ pub(crate) fn prepare() -> Outcome {
     super::web::run(&home, &few)
 }
 
-/// Runs the tests in random order and in virtual machines with default options, whose compilers
-/// optimize further; fuzzes the readers; and checks that two builds of the published artifacts are
-/// identical.
+/// Runs the tests in random order, in virtual machines with default options, whose compilers
+/// optimize further. Then fuzzes the readers, and checks that two builds of the published artifacts
+/// are identical.
 pub(crate) fn thorough() -> Outcome {
     let home = tools::jdk()?;
     let names = Names::new()?;
@@ -53,21 +53,22 @@ pub(crate) fn thorough() -> Outcome {
     reproduce_java::main(&[])
 }
 
-/// Returns Maven's command that builds, tests and installs the modules, after building the contents
-/// of obvia-native's jar.
+/// Builds the contents of obvia-native's jar, and returns Maven's command that builds, tests and
+/// installs the modules.
 fn install(home: &Path) -> Outcome<Program> {
     workspace::build()?;
     let library = format!("-Dobvia.library.folder={}", target().join("debug").display());
     Ok(maven(home).with(&["--quiet", "--file", "java/pom.xml", &library, "install"]))
 }
 
-/// Returns the option for short-lived virtual machines, for those that run tests and those that
-/// these start.
+/// Returns the option that makes virtual machines short-lived: those that run tests, and those that
+/// tests start.
 fn brief_tests() -> String {
     format!("-Dobvia.test.options={BRIEF}")
 }
 
-/// Returns the modules that programs depend on. Each has its version in the BOM.
+/// Returns the modules on which programs depend. The BOM must have the versions of exactly these
+/// modules.
 fn libraries() -> Outcome<Vec<String>> {
     let read = |path: &str| {
         std::fs::read_to_string(root().join(path)).map_err(|error| Problem::Failed(format!("{path}: {error}")))
@@ -76,7 +77,7 @@ fn libraries() -> Outcome<Vec<String>> {
 }
 
 fn compared(project: &str, bom: &str) -> Outcome<Vec<String>> {
-    // Modules of profiles come afterwards.
+    // The modules of profiles come after the first list, and do not count.
     let built = elements(project.split("</modules>").next().unwrap_or_default(), "module");
     let libraries: Vec<_> = built.into_iter().filter(|module| !NOT_LIBRARIES.contains(&module.as_str())).collect();
     let listed = elements(bom.split_once("<dependencies>").unwrap_or_default().1, "artifactId");
@@ -87,13 +88,13 @@ fn compared(project: &str, bom: &str) -> Outcome<Vec<String>> {
     Err(Problem::Failed(format!("java/obvia-bom has {listed}; java/pom.xml builds, for others to use, {libraries}")))
 }
 
-/// Returns the contents of all elements with this name.
+/// Returns the contents of all elements with the name `name`.
 fn elements(text: &str, name: &str) -> Vec<String> {
     let (start, end) = (format!("<{name}>"), format!("</{name}>"));
     text.split(&start).skip(1).filter_map(|rest| Some(rest.split_once(&end)?.0.to_owned())).collect()
 }
 
-/// Fails if a library uses the JDK's internal classes, which may change or vanish.
+/// Fails if a library uses internal classes of the JDK, which may change or vanish.
 fn look_for_internals(home: &Path, libraries: &[String]) -> Outcome {
     let jdeps = Program::new(&home.join("bin/jdeps").display().to_string(), &["--jdk-internals"]);
     let classes = |module: &String| root().join("java").join(module).join("target/classes").display().to_string();

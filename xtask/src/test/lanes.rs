@@ -1,5 +1,5 @@
-//! The execution of three parts at a time: one that computes, one that also waits for clocks and
-//! other programs, and one that waits for them most of the time.
+//! Runs three parts at a time: one that computes, one that also waits for clocks and other
+//! programs, and one that waits most of the time.
 
 use super::examples::Names;
 use super::order::Seed;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of displayed lines of a failed part.
 const LINES_MAX: usize = 300;
-/// The maximum number of displayed characters of a running part's line.
+/// The maximum number of displayed characters of a running part's last line.
 const WIDTH_MAX: usize = 110;
 /// The interval at which a part is polled for its end.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -27,15 +27,15 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
 /// The parts that have not begun.
 struct PendingParts {
     parts: Vec<&'static Part>,
-    /// Whether the build of the workspace succeeded, once it is done; true for a run without a
-    /// build.
+    /// Whether the build of the workspace succeeded; `None` until it is done. True for a run
+    /// without a build.
     build: Option<bool>,
 }
 
 /// A lane's next step.
 enum Next {
     Run(&'static Part),
-    /// The part needs the workspace, whose build failed.
+    /// The part needs the workspace, but the build of the workspace failed.
     Refuse(&'static Part),
     Wait,
     End,
@@ -52,7 +52,7 @@ impl PendingParts {
     }
 
     /// Takes the first part of this lane that can run. If this lane has none, takes the last part
-    /// of the other lanes that can run.
+    /// of any other lane that can run.
     fn next(&mut self, lane: Lane) -> Next {
         let is_ready = |part: &&Part| self.build.is_some() || !part.needs_workspace;
         let own = self.parts.iter().position(|part| part.lane == lane && is_ready(part));
@@ -73,7 +73,8 @@ struct Run {
     runner: Runner,
 }
 
-/// Runs parts with their output in files. The end of a failed part's output is displayed.
+/// Runs several parts with their output in files, and displays the end of a failed part's output. A
+/// single part has this program's output.
 pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec<Ran>> {
     let runner = Runner::new(&target().join("test"), shuffle, None)?;
     if let [one] = parts {
@@ -98,7 +99,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Run {
-    /// Runs parts for a lane until none are left.
+    /// Runs parts in a lane until none are left.
     fn work(&self, lane: Lane) {
         loop {
             let mut pending = locked(&self.pending);
@@ -136,28 +137,29 @@ pub(super) struct Runner {
     program: PathBuf,
     shuffle: Option<Seed>,
     filter: Option<String>,
-    // The directory for the names of servers that tests kill, in place of the user's own.
+    // The directory of names for the servers that tests start and kill, in place of the user's own
+    // directory.
     names: Names,
 }
 
 impl Runner {
-    /// Creates a runner that writes the parts' output to a folder. Parts in Rust run only the tests
-    /// of the filter, if there is one.
+    /// Creates a runner that writes the parts' output to a folder. If there is a filter, parts in
+    /// Rust run only the tests that match it.
     pub(super) fn new(folder: &Path, shuffle: Option<Seed>, filter: Option<String>) -> Outcome<Self> {
         std::fs::create_dir_all(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
         let program = std::env::current_exe().map_err(|error| Problem::failed(error.to_string()))?;
         Ok(Self { folder: folder.to_owned(), program, shuffle, filter, names: Names::new()? })
     }
 
-    /// Sets the seed that orders the tests of parts run from now on, and gives these parts a new
-    /// directory of names.
+    /// Sets the seed that orders the tests of the parts that are run from now on. Gives these parts
+    /// a new directory of names.
     pub(super) fn begin_round(&mut self, seed: Seed) -> Outcome {
         self.shuffle = Some(seed);
         self.names = Names::new()?;
         Ok(())
     }
 
-    /// Runs a part with this program's output.
+    /// Runs a part. Its output goes to the output of this program.
     fn show(&self, part: &'static Part) -> Ran {
         println!("==> {}: {}", part.name, part.about);
         let ran = self.measured(part.name, part.name, || self.command(part, part.name, false).command().status());
@@ -165,7 +167,7 @@ impl Runner {
         ran
     }
 
-    /// Runs a part, whose output goes to the log `file`.
+    /// Runs a part. Its output goes to the log `file`.
     pub(super) fn run(&self, part: &'static Part, file: &str, is_built: bool) -> Ran {
         let (name, log) = (part.name, self.path(file, "log"));
         let ran = self.measured(name, file, || wait(name, &self.command(part, file, is_built), &log));
@@ -178,7 +180,7 @@ impl Runner {
         self.folder.join(file).with_extension(extension)
     }
 
-    /// Runs a part in a process, and reads the verdict that the process has written.
+    /// Runs a part in a process, and reads the verdict that the process has written to a file.
     fn measured(&self, name: &'static str, file: &str, run: impl FnOnce() -> std::io::Result<ExitStatus>) -> Ran {
         let began = Instant::now();
         let verdict = self.path(file, "verdict");
@@ -222,13 +224,14 @@ impl Runner {
 /// loopback interface.
 const NETWORK: &[&str] = &["unshare", "--net", "--", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh"];
 
-/// Whether this user may create such a namespace.
+/// Whether this user may create a network namespace.
 fn can_have_network() -> bool {
     Program::new(NETWORK[0], &NETWORK[1..]).argument("true").succeeds()
 }
 
-/// Waits for a part, and prints progress messages. Waits for the process rather than for the end of
-/// its output, since a process that it left running by mistake may have the file open.
+/// Waits for the process of a part, and prints progress messages. The end of the process's output
+/// would be no sign of its end, because another process that it left running by mistake may have
+/// the file open.
 fn wait(name: &str, program: &Program, log: &Path) -> std::io::Result<ExitStatus> {
     let out = File::create(log)?;
     let err = out.try_clone()?;
@@ -246,7 +249,7 @@ fn wait(name: &str, program: &Program, log: &Path) -> std::io::Result<ExitStatus
     }
 }
 
-/// Returns the end of a failed part's output, and nothing for other parts.
+/// Returns the end of a failed part's output; an empty text for other parts.
 fn shown(verdict: &Verdict, log: &Path) -> String {
     if !matches!(verdict, Verdict::Failed(_)) {
         return String::new();
@@ -296,7 +299,7 @@ mod tests {
         assert!(!text.contains("\nline 6\n"), "{text}");
     }
 
-    /// Returns the lanes' next steps, one after the other.
+    /// Returns the next steps of the given lanes, one after the other.
     fn next(pending: &mut PendingParts, lanes: &[Lane]) -> Vec<String> {
         let written = |next| match next {
             Next::Run(part) => part.name.to_owned(),

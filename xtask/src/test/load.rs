@@ -1,4 +1,4 @@
-//! Artificial load during tests, like that of other programs on the machine.
+//! Artificial load during tests, like the load of other programs on the machine.
 
 use crate::outcome::Outcome;
 use crate::outcome::Problem;
@@ -10,7 +10,7 @@ pub(super) struct Load(Child);
 
 impl Load {
     pub(super) fn start() -> Outcome<Self> {
-        // stress-ng has a timeout in case this process is killed.
+        // The timeout ends stress-ng if this process is killed.
         let words = ["--cpu", "2", "--timeout", "7200", "--quiet"];
         let program = Program::new("stress-ng", &words);
         println!("    $ {} &", program.line());
@@ -21,7 +21,7 @@ impl Load {
 
 impl Drop for Load {
     fn drop(&mut self) {
-        // SIGTERM makes stress-ng end its workers; SIGKILL would leave them.
+        // SIGTERM makes stress-ng end its workers. SIGKILL would leave them running.
         let id = self.0.id().to_string();
         let _ = Program::new("kill", &["-TERM", &id]).succeeds();
         let _ = self.0.wait();

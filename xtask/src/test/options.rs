@@ -8,22 +8,22 @@ pub(crate) const USAGE: &str = "[--list] [--fetch] [--shuffle [SEED]] [--load] [
 /// The options of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
-    /// Lists the parts and groups, and runs nothing.
+    /// Whether the run only lists the parts and groups.
     pub(super) is_list: bool,
-    /// Installs and downloads everything that the parts need, and runs nothing. A run without a
-    /// network can follow.
+    /// Whether the run only installs and downloads everything that the parts need. Another run can
+    /// then do without a network.
     pub(super) is_fetch: bool,
-    /// Runs groups of the thorough run in place of parts.
+    /// Whether groups of the thorough run are run in place of parts.
     pub(super) is_thorough: bool,
-    /// Keeps processors busy during the tests.
+    /// Whether two processors are kept busy during the tests.
     pub(super) has_load: bool,
-    /// Runs everything this many times, and reports how often each test failed.
+    /// The number of times that everything is run. The run then reports how often each test failed.
     pub(super) repeat: Option<u32>,
-    /// Runs parts and tests in the random order of this seed.
+    /// The seed of the random order in which parts and tests are run.
     pub(super) shuffle: Option<Seed>,
-    /// Writes the verdict of the only part to this file, for the parent process.
+    /// The file to which the verdict on the only part is written, for the parent process.
     pub(super) verdict: Option<String>,
-    /// The parts or groups; with `repeat` also tests.
+    /// The names of parts or groups. With `repeat`, also the names of tests.
     pub(super) names: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Random orders of parts and of cargo-nextest's tests, determined by a seed that is printed.
+//! Random orders of parts and of cargo-nextest's tests. A seed, which is printed, determines the
+//! order.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,16 +19,16 @@ impl Seed {
         Self(number)
     }
 
-    /// Derives a further seed.
+    /// Derives a further seed. Different numbers give different seeds.
     pub(super) fn after(self, number: u64) -> Self {
-        // splitmix64 by S. Vigna.
+        // The algorithm is splitmix64 by S. Vigna.
         let mut state = self.0.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         Self(state ^ (state >> 31))
     }
 
-    /// Returns the values in the seed's order.
+    /// Returns the values in the order that the seed determines.
     pub(crate) fn shuffle<T>(self, values: impl IntoIterator<Item = T>) -> Vec<T> {
         let mut keyed: Vec<(u64, T)> = (0..).zip(values).map(|(at, value)| (self.after(at).0, value)).collect();
         keyed.sort_by_key(|(key, _)| *key);

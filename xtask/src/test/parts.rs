@@ -15,9 +15,9 @@ pub(super) struct Part {
     pub(super) lane: Lane,
     /// The profile of cargo-nextest, if the part only runs tests in Rust.
     pub(super) profile: Option<&'static str>,
-    /// Whether the part uses the build of the workspace.
+    /// Whether the part needs the build of the workspace.
     pub(super) needs_workspace: bool,
-    /// Whether the part uses fixed ports, and so needs a network namespace of its own.
+    /// Whether the part uses fixed ports, and therefore needs a network namespace of its own.
     pub(super) needs_network: bool,
     /// Whether the part is a group of the thorough run.
     pub(super) is_thorough: bool,
@@ -36,7 +36,7 @@ pub(super) enum Lane {
     Idles,
 }
 
-/// A part that begins once the workspace is built.
+/// The default values of a part, which begins once the workspace is built.
 const PART: Part = Part {
     name: "",
     about: "",
@@ -49,11 +49,12 @@ const PART: Part = Part {
     run: || Ok(()),
 };
 
-/// The name of the part that others wait for.
+/// The name of the part for which others wait.
 pub(super) const BUILD: &str = "build";
 
-/// The parts in the order in which each lane runs them. Parts that do not need the build run beside
-/// it. The longest of the others begin first, so that the lanes end at the same time.
+/// The parts, in the order in which each lane runs them. Parts that do not need the build of the
+/// workspace run beside it. Of the others, the longest begin first, so that the lanes end at about
+/// the same time.
 pub(super) const PARTS: &[Part] = &[
     Part {
         name: BUILD,
@@ -202,7 +203,7 @@ pub(super) const PARTS: &[Part] = &[
 
 const GROUP: Part = Part { is_thorough: true, ..PART };
 
-/// The slower groups, each of which takes an hour at most.
+/// The slower groups of checks. Each takes an hour at most.
 pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "fuzz",

@@ -8,10 +8,10 @@ use crate::workspace;
 use std::fs;
 use std::path::Path;
 
-/// The project of the package, which is a workspace of its own.
+/// The folder of the package's project, which is a workspace of its own.
 const PROJECT: &str = "bindings/python";
 
-/// A program that succeeds with the versions of Python that the package supports.
+/// A program that succeeds only with versions of Python that the package supports.
 const IS_SUPPORTED: &str = "import sys; sys.exit(sys.version_info < (3, 11))";
 
 pub(super) fn run() -> Outcome {
@@ -21,7 +21,8 @@ pub(super) fn run() -> Outcome {
     }
     workspace::build()?;
     let failed = |error: std::io::Error| Problem::Failed(format!("preparing the package: {error}"));
-    // The dependencies are those of the README's program, at the same path.
+    // The package is built from the checkout of the README's program, so that both builds share
+    // their dependencies.
     let manifest = readme::checkout().map_err(failed)?.join(PROJECT).join("Cargo.toml").display().to_string();
     readme::cargo(&["build", "--quiet", "--locked", "--manifest-path", &manifest]).run()?;
     let folder = target().join("python");

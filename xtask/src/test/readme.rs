@@ -1,7 +1,8 @@
-//! Builds the README's first program in a new crate, and compares its output.
+//! Builds the README's first program in a new crate, and compares the program's output with the
+//! README.
 //!
-//! A code block belongs to the file whose name stands in backticks at the start of the line before
-//! it. The block after a line that ends in `prints:` is the output of the command in that line.
+//! A code block belongs to the file that the line before it names in backticks at its start. The
+//! block after a line that ends in `prints:` is the output of the command in that line.
 
 use super::examples::{Names, Server};
 use crate::outcome::{Outcome, Problem};
@@ -13,13 +14,13 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn run() -> Outcome {
     let newcomer = build()?;
-    // A private directory of names: the user may have exported a calculator, too.
+    // The directory of names is private, because the user may have exported a calculator, too.
     let names = Names::new()?;
     let _server = Server::start(&names.see(Program::new(&program("server"), &[])))?;
     newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)
 }
 
-/// Returns the path of the built first program's server or client.
+/// Returns the path of the first program's server or client after the build.
 pub(super) fn program(name: &str) -> String {
     built().join("debug").join(name).display().to_string()
 }
@@ -39,19 +40,20 @@ pub(super) fn build() -> Outcome<Newcomer> {
     Ok(newcomer)
 }
 
-/// Returns cargo for projects that depend on the project at the path of [`checkout`]. They share
-/// the build of their dependencies.
+/// Returns cargo for projects that depend on the project at the path of [`checkout`]. These
+/// projects share the build of their dependencies.
 pub(super) fn cargo(words: &[&str]) -> Program {
     Program::cargo(words).variable("CARGO_TARGET_DIR", built().display().to_string())
 }
 
-/// Returns the target directory of these projects.
+/// Returns the target directory that these projects share.
 pub(super) fn built() -> PathBuf {
     target().join("readme-target")
 }
 
-/// Returns a checkout beside the first program: a folder with links to the project's entries. The
-/// folder itself is not a link, so that builds by its path and by its canonical path are the same.
+/// Returns a checkout beside the first program: a folder with links to the entries of this project.
+/// The folder itself is not a link, so that a build by its path is the same as one by its canonical
+/// path.
 pub(super) fn checkout() -> std::io::Result<PathBuf> {
     let folder = target().join("readme/obvia");
     fs::create_dir_all(&folder)?;
@@ -66,8 +68,8 @@ pub(super) fn checkout() -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Copies this project's lock file to a project, so that its dependencies need not be resolved and
-/// downloaded.
+/// Copies this project's lock file to another project, so that the other's dependencies need not be
+/// resolved and downloaded.
 pub(super) fn keep_versions(project: &Path) -> Outcome {
     fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).map(drop).map_err(|error| wrong(&error))
 }
@@ -80,7 +82,7 @@ fn wrong(error: &std::io::Error) -> Problem {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Newcomer {
     pub(super) files: Vec<(String, String)>,
-    /// The line with the command, and the command's output.
+    /// The line with the command that prints `printed`.
     pub(super) printing: String,
     pub(super) printed: String,
 }
@@ -89,7 +91,7 @@ pub(super) struct Newcomer {
 const FILES: &[&str] = &["Cargo.toml", "calc.idl", "build.rs", "src/lib.rs", "src/bin/server.rs", "src/bin/client.rs"];
 
 impl Newcomer {
-    /// Takes these files from a page or a part of one.
+    /// Takes the wanted files from a page, or from a part of a page.
     pub(super) fn read(page: &str, text: &str, wanted: &[&str]) -> Outcome<Self> {
         let mut files = Vec::new();
         let mut printed = None;
@@ -113,7 +115,7 @@ impl Newcomer {
 
     pub(super) fn write(&self, folder: &Path) -> Outcome {
         for (name, text) in &self.files {
-            // The crate must not be part of the workspace that contains its folder.
+            // The crate must not become a part of the workspace that contains its folder.
             let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };
             let file = folder.join(name);
             file.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| wrong(&error))?;

@@ -1,4 +1,4 @@
-//! `--repeat`: runs parts, or single tests in Rust, repeatedly in random orders, and lists those
+//! `--repeat`: runs parts, or single tests in Rust, repeatedly in random orders. Lists the tests
 //! that failed at least once.
 
 use super::lanes::Runner;
@@ -16,9 +16,9 @@ use std::path::Path;
 /// The part that runs tests by name.
 const TESTS: &str = "unit";
 
-/// The other processes of tests, which wait until the test that has started them ends them. They
-/// are ignored tests, but other ignored tests only take long or want the machine for themselves,
-/// and can be repeated.
+/// The other processes of tests. They are ignored tests that wait until the test that has started
+/// them ends them, so they cannot be repeated. Other ignored tests only take long, or need the
+/// machine for themselves, and can be repeated.
 const OTHER_PROCESSES: &[&str] = &[
     "lay_a_cable_and_wait",
     "open_an_xdp_socket_and_wait",
@@ -43,8 +43,8 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     let _load = prepare(&runs_tests.collect::<Vec<_>>(), options.has_load)?;
     let folder = target().join("test/repeat");
     let _ = fs::remove_dir_all(&folder);
-    // The runner is made before the build, which may replace this program's file: the runner looks
-    // up the file's path.
+    // The runner is created before the build. The build may replace this program's file, whose path
+    // the runner looks up.
     let mut runner = Runner::new(&folder, Some(seed), filter.clone())?;
     workspace::build()?;
     if filter.is_some() {
@@ -63,7 +63,7 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
                 println!("{} FAILED: {}", part.name, why.lines().next().unwrap_or_default());
                 failed(part, &log).into_iter().for_each(|name| *failures.entry(name).or_insert(0) += 1);
             } else {
-                // Only logs of failures are kept.
+                // Only the logs of failures are kept.
                 let _ = fs::remove_file(log);
             }
         }
@@ -80,16 +80,17 @@ pub(super) fn run(count: u32, options: &Options) -> Outcome {
     )))
 }
 
-/// Returns the cargo-nextest expression for tests whose names contain one of these, without those
-/// of [`OTHER_PROCESSES`]. A name with a parenthesis is an expression itself.
+/// Returns the cargo-nextest expression for tests whose names contain one of `names`, without those
+/// of [`OTHER_PROCESSES`]. A name with a parenthesis is an expression itself. Without names there
+/// is no expression.
 fn filter(names: &[&String]) -> Option<String> {
     let expression = |name: &&String| if name.contains('(') { format!("({name})") } else { format!("test({name})") };
     let all: Vec<_> = names.iter().map(expression).collect();
     (!all.is_empty()).then(|| format!("({}) - test(/(^|::)({})$/)", all.join(" | "), OTHER_PROCESSES.join("|")))
 }
 
-/// Returns the failed tests of a part from cargo-nextest's report, or the part itself if there is
-/// no report.
+/// Returns the failed tests of a part from cargo-nextest's report; the part itself if the report
+/// has none, or does not exist.
 fn failed(part: &Part, log: &Path) -> Vec<String> {
     let report = part.profile.map(workspace::report);
     let text = report.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
@@ -98,7 +99,7 @@ fn failed(part: &Part, log: &Path) -> Vec<String> {
     if tests.is_empty() { vec![part.name.to_owned()] } else { tests }
 }
 
-/// Returns the test cases of a JUnit report with failures or errors.
+/// Returns the test cases of a JUnit report that have failures or errors.
 fn failures(report: &str) -> Vec<String> {
     let cases = report.split("<testcase ").skip(1);
     let has_failed = |case: &&str| {

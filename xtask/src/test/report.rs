@@ -8,7 +8,7 @@ pub(super) struct Ran {
     pub(super) name: &'static str,
     pub(super) verdict: Verdict,
     pub(super) took: Duration,
-    /// The processor time of the part.
+    /// The processor time that the part took.
     pub(super) work: Duration,
 }
 
@@ -38,7 +38,8 @@ impl Verdict {
         }
     }
 
-    /// Formats the verdict: the word and the processor time in one line, then the reason.
+    /// Formats the verdict for [`Self::read`]: the word and the processor time in one line, then
+    /// the reason.
     pub(super) fn written(&self, work: Duration) -> String {
         let why = match self {
             Self::Passed => "",
@@ -47,7 +48,7 @@ impl Verdict {
         format!("{} {}\n{why}", self.word(), work.as_millis())
     }
 
-    /// Parses the text by [`Self::written`].
+    /// Parses the text of [`Self::written`].
     pub(super) fn read(text: &str) -> Option<(Self, Duration)> {
         let (first, why) = text.split_once('\n')?;
         let (word, work) = first.split_once(' ')?;
@@ -57,21 +58,21 @@ impl Verdict {
     }
 }
 
-/// Returns the processor time of this process and its terminated children, or 0 if unknown.
+/// Returns the processor time of this process and its ended children; 0 if the time is unknown.
 pub(super) fn work_so_far() -> Duration {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     work(&text).unwrap_or_default()
 }
 
-/// Parses proc_pid_stat(5): behind the name, the 12th to 15th fields count hundredths of seconds.
+/// Parses proc_pid_stat(5): the 12th to 15th fields behind the name count hundredths of seconds.
 fn work(stat: &str) -> Option<Duration> {
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = fields.split_whitespace().skip(11).take(4).map(str::parse::<u64>);
     Some(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>().ok()?))
 }
 
-/// Returns a line for each part, then the reasons of failures and the counts, since the end of a
-/// log is read first.
+/// Returns a line for each part, then the reasons of failures, then the counts. The end of a log is
+/// read first, so the counts are last.
 pub(super) fn summary(ran: &[Ran], took: Duration) -> String {
     let (mut lines, mut reasons) = (Vec::new(), Vec::new());
     let line = |name: &str, word, took: Duration, work: Duration| {

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The folder of the example.
 pub(crate) const FOLDER: &str = "examples/web";
 
-/// Tests the example. Its dependencies must be installed, and the command `obvia` built.
+/// Tests the example. Its dependencies must be installed, and the command `obvia` must be built.
 pub(super) fn run(home: &Path, options: &[&str]) -> Outcome {
     super::examples::Names::new()?.see(build_with(home, &["verify"]).with(options)).run()
 }

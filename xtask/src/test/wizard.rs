@@ -1,7 +1,7 @@
 //! Creates projects with `obvia new`, and with `obvia wizard` from the IDL files of examples and
-//! tests, and runs them.
+//! tests. Then runs the projects.
 //!
-//! The Rust projects are built here as members of one workspace; the part `cmake` builds the C++
+//! Here the Rust projects are built, as members of one workspace. The part `cmake` builds the C++
 //! projects with an installed obvia.
 
 use super::examples::Names;
@@ -18,7 +18,7 @@ use std::path::Path;
 pub(super) struct Project {
     /// The name of the project and of its folder.
     pub(super) name: &'static str,
-    /// The IDL file; empty for a project of `obvia new`.
+    /// The IDL file; empty for a project that `obvia new` creates.
     idl: &'static str,
     interface: &'static str,
     transports: &'static str,
@@ -32,7 +32,7 @@ const fn project(name: &'static str, idl: &'static str, interface: &'static str,
     Project { name, idl, interface, transports, is_for_rust: true, is_over_vi: false }
 }
 
-/// The projects, which contain every construct of methods.
+/// The projects. Together they contain every construct that methods can have.
 pub(super) const PROJECTS: [Project; 17] = [
     project("new-one", "", "", ""),
     Project { is_over_vi: true, ..project("over-vi", "examples/first/calc.idl", "ICalc", "tcp") },
@@ -53,15 +53,15 @@ pub(super) const PROJECTS: [Project; 17] = [
     Project { is_for_rust: false, ..project("deep", "testing/matrix/idl/deep.idl", "IDeep", "shm") },
 ];
 
-/// The number of projects, from the first on, whose sources are formatted as by rustfmt. The wizard
-/// does not break the longer calls of the others.
+/// The number of projects, from the first on, whose sources are formatted as by rustfmt. The others
+/// have longer calls, which the wizard does not break.
 const FORMATTED: usize = 4;
 
-/// The projects whose objects are switched to virtual interfaces after their creation.
+/// The projects whose objects are switched to calls over virtual interfaces after their creation.
 const SPECIALISED: [&str; 2] = ["first", "calc"];
 
 impl Project {
-    /// Returns the command line that makes the project, of `obvia` with the options `more`.
+    /// Returns the command line of `obvia` that creates the project, with the options `more`.
     pub(super) fn make(&self, obvia: &Program, folder: &Path, language: &str, more: &[&str]) -> Program {
         let output = folder.join(self.name).display().to_string();
         let options = [&["--language", language, "--output", &output], more].concat();
@@ -74,7 +74,8 @@ impl Project {
         obvia.with(&own).with(&options).with(over_vi)
     }
 
-    /// Returns the command that switches an existing project's object to virtual interfaces.
+    /// Returns the command that switches an existing project's object to calls over virtual
+    /// interfaces.
     fn specialise(&self, obvia: &Program, folder: &Path) -> Program {
         let component = folder.join(self.name).join("src/component.rs").display().to_string();
         obvia.with(&["wizard", &file(self.idl), "--specialise", &component, "--force"])

@@ -1,5 +1,5 @@
-//! Imports within a crate: files must not name each other in circles. The exception is a circle of
-//! a file with the files in the folder of its name.
+//! Imports within a crate: files must not name each other in circles. A circle is permitted if it
+//! consists of a file and of files in the folder with this file's name.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -20,7 +20,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
 }
 
 /// Returns the cycles that are not permitted. If one file of a cycle is the parent of all its other
-/// files, only the cycles that remain without that file are returned.
+/// files, only the cycles that remain without that parent are returned.
 fn forbidden_cycles(files: &[&File], arrows: &[Arrow]) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     for cycle in circles(files.len(), arrows) {
@@ -37,15 +37,15 @@ fn forbidden_cycles(files: &[&File], arrows: &[Arrow]) -> Vec<Vec<usize>> {
     found
 }
 
-/// Whether a file is the parent of the folder that contains the other file, or of a folder above
-/// it.
+/// Whether `above` is the parent file of the folder that contains `below`, or of a folder above
+/// that.
 fn is_above(above: &File, below: &File) -> bool {
     let folder = above.path.trim_end_matches(".rs");
     let folder = folder.trim_end_matches("/lib").trim_end_matches("/main").trim_end_matches("/mod");
     below.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Describes a cycle: each file, with the files that it depends on.
+/// Describes a cycle: each dependency, with its line.
 fn finding(cycle: &[usize], files: &[&File], arrows: &[Arrow]) -> Finding {
     let inside: Vec<_> =
         arrows.iter().filter(|arrow| cycle.contains(&arrow.from) && cycle.contains(&arrow.to)).collect();

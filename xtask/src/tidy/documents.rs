@@ -1,4 +1,4 @@
-//! Module documentation, unbuilt sources, and the links and tests that documents name.
+//! Module documentation, sources that are not built, and the links and tests that documents name.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -44,7 +44,7 @@ fn check_first_line(file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Checks that a source file is declared as a module, and so compiled.
+/// Checks that a source file is declared as a module, and therefore compiled.
 fn check_is_built(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
     let Some((folder, inside)) = file.path.rsplit_once("/src/") else {
         return;
@@ -112,7 +112,7 @@ fn functions(repo: &Repo) -> HashSet<String> {
     repo.rust().flat_map(names).collect()
 }
 
-/// Checks that the tests exist that the tables of a document name in their column "shown by".
+/// Checks tables with a column "shown by" in a document: the tests that they name must exist.
 fn check_tests(tests: &HashSet<String>, file: &File, findings: &mut Vec<Finding>) {
     let mut in_table = false;
     for (number, line) in (1..).zip(file.text.lines()) {
@@ -129,7 +129,7 @@ fn check_tests(tests: &HashSet<String>, file: &File, findings: &mut Vec<Finding>
     }
 }
 
-/// Converts a path relative to a folder to one relative to the root.
+/// Converts a path relative to a folder to a path relative to the root.
 fn resolve(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

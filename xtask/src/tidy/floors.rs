@@ -1,4 +1,5 @@
-//! Dependencies between layers, read from each crate's manifest and from the paths in its source.
+//! Dependencies between layers. They are read from each crate's manifest and from the paths in its
+//! source.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -99,12 +100,13 @@ const FLOORS: &[Floor] = &[
     Floor { folder: "xtask", package: "xtask", dependencies: &[], forbidden: &[] },
 ];
 
-/// Examples are users: they may depend on `obvia` and nothing below.
+/// The folder of the examples. They are like users' programs: of this project, they may depend only
+/// on `obvia`.
 const EXAMPLES: &str = "examples/";
 const EXAMPLES_DEPENDENCIES: &[&str] = &["obvia"];
 
-/// Modules of the standard library that a crate's source must not name, with the invariant that
-/// this preserves.
+/// Modules of the standard library that a crate's source must not name. The text is the invariant
+/// that the ban preserves.
 const NO_PATHS: &[(&str, &[&str], &str)] = &[
     (
         "crates/ndr/src/",
@@ -196,7 +198,8 @@ impl Bounds<'_> {
         }
     }
 
-    /// Whether a name is that of the package's own library, which its programs may use.
+    /// Whether a name is the name of the package's own library, which the package's programs may
+    /// use.
     fn is_itself(&self, name: &str) -> bool {
         let floor = FLOORS.iter().find(|floor| floor.folder == self.folder);
         floor.is_some_and(|floor| floor.package == name)
@@ -245,7 +248,7 @@ fn is_section(name: &str) -> bool {
     matches!(name, "dependencies" | "build-dependencies" | "dev-dependencies")
 }
 
-/// Checks for modules of the standard library that a layer must not use.
+/// Checks a file for modules of the standard library that its layer must not use.
 fn check_paths(file: &File, findings: &mut Vec<Finding>) {
     let tokens = tokens(&file.text);
     let test_lines = tests(&tokens);

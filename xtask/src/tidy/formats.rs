@@ -1,4 +1,4 @@
-//! Formatting by rustfmt, and the lock files of the workspaces beside the main one.
+//! Formatting by rustfmt, and the lock files of the workspaces other than the main one.
 
 use crate::outcome::Outcome;
 use crate::program::Program;
@@ -11,7 +11,7 @@ pub(super) fn rustfmt() -> Outcome {
     Program::cargo(&["fmt", "--all", "--check"]).run()?;
     for manifest in OTHERS.into_iter().filter(|manifest| crate::repo::root().join(manifest).exists()) {
         Program::cargo(&["fmt", "--manifest-path", manifest, "--check"]).run()?;
-        // Not every run builds these workspaces, so their lock files are checked here.
+        // Not every run builds these workspaces, so this check includes their lock files.
         Program::cargo(&["metadata", "--locked", "--format-version", "1", "--manifest-path", manifest]).read()?;
     }
     Ok(())

@@ -1,13 +1,13 @@
 //! The order of floors within a crate: no file names a file of a higher floor, and an `impl`
-//! without a trait stands on the floor of its type.
+//! without a trait is on the floor of its type.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::modules::{Arrow, Modules};
 
-/// A crate's folder, and its floors from low to high. Each floor is one module or several, which do
-/// not name each other. A module with a slash, as in `vi/state`, is apart from the one around it.
-/// The root of a crate is above all floors.
+/// A crate's folder, and its floors from low to high. A floor has one or more modules, which do not
+/// name each other. A module with a slash, such as `vi/state`, does not belong to the floor of the
+/// module around it. The root of a crate is above all floors.
 type Order = (&'static str, &'static [&'static [&'static str]]);
 
 pub(super) const ORDERS: &[Order] = &[

@@ -1,5 +1,5 @@
-//! The picture of the floors, `docs/figures/floors.svg`, drawn from the tables by which `tidy`
-//! holds them.
+//! The picture of the floors, `docs/figures/floors.svg`. It is drawn from the tables with which
+//! `tidy` checks the floors.
 
 use super::Finding;
 use super::order::ORDERS;
@@ -7,10 +7,10 @@ use crate::outcome::{Outcome, Problem};
 use crate::repo::{Repo, root};
 use std::fs;
 
-/// The picture's place in the repository.
+/// The picture's path in the repository.
 const PICTURE: &str = "docs/figures/floors.svg";
 
-/// The crates on the picture, in rows from the top: name, left edge and width.
+/// The crates in the picture, in rows from the top. Each has a name, a left edge and a width.
 const ROWS: &[&[(&str, u32, u32)]] = &[
     &[("crates/com", 220, 530)],
     &[("crates/idl", 10, 200), ("crates/rpc", 220, 530)],
@@ -26,7 +26,7 @@ pub(super) fn write() -> Outcome {
     fs::write(root().join(PICTURE), draw()).map_err(|error| Problem::Failed(format!("{PICTURE}: {error}")))
 }
 
-/// Reports a picture that differs from the tables.
+/// Reports a finding if the picture differs from the tables.
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let Some(file) = repo.file(PICTURE) else { return Vec::new() };
     if file.text == draw() {

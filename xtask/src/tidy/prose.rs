@@ -1,17 +1,17 @@
-//! Comments in plain English: their first words, and their width.
+//! Comments in plain English: their first words, and the width of their lines.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::{Kind, tokens};
 
-/// The endings of the names of other files whose comments are checked.
+/// The endings of the names of files in other languages whose comments are checked.
 const OTHERS: &[&str] = &[".c", ".cc", ".h", ".hh", ".hpp", ".java"];
 
 /// The maximum number of columns of a line with a comment.
 const WIDTH_MAX: usize = 100;
 
-/// Pronouns that must not begin a comment, since the reader has to look for the noun. A comment
-/// begins with a noun, or with the verb that says what a function does.
+/// Pronouns that must not begin a comment, because the reader would have to look for the noun. A
+/// comment begins with a noun, or with a verb that says what a function does.
 const PRONOUNS: &[&str] = &[
     "Anybody",
     "Anyone",
@@ -55,20 +55,22 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         check_openings(file, &mut findings);
         check_widths(file, &mut findings);
     }
-    // The comments of these languages begin as Rust's do.
+    // The comments of these languages begin like Rust's.
     let is_other = |file: &&File| OTHERS.iter().any(|end| file.path.ends_with(end)) && !is_generated(file);
     repo.files.iter().filter(is_other).for_each(|file| check_openings(file, &mut findings));
     findings
 }
 
-/// Whether the compiler writes the file, and a test compares it.
+/// Whether the IDL compiler writes the file, and a test compares the file with the compiler's
+/// output.
 fn is_generated(file: &File) -> bool {
     file.path.contains("tests/golden/") || file.name().starts_with("ocidl") || file.path.contains("/test/java/trees/")
 }
 
 /// Finds comments, and paragraphs of comments, that begin with a pronoun.
 fn check_openings(file: &File, findings: &mut Vec<Finding>) {
-    // The line after the last comment, and its kind; `None` if its last line was empty.
+    // The line after the last comment, and the comment's kind; `None` if the comment's last line
+    // was empty.
     let mut before = None;
     let lines: Vec<&str> = file.text.lines().collect();
     for token in tokens(&file.text).iter().filter(|token| token.is_comment()) {
@@ -90,19 +92,19 @@ fn check_openings(file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether a comment stands alone in its line. A comment behind code ends with its line.
+/// Whether a comment has its line to itself. A comment behind code ends with its line.
 fn is_alone(lines: &[&str], number: usize) -> bool {
     lines.get(number - 1).is_some_and(|line| line.trim_start().starts_with("//"))
 }
 
-/// Finds lines of comments that are too wide. Tables, rulers and code in documentation may be
-/// wider.
+/// Finds lines of comments that are too wide. Tables, rulers, code in documentation, and single
+/// words may be wider.
 fn check_widths(file: &File, findings: &mut Vec<Finding>) {
     let lines: Vec<&str> = file.text.lines().collect();
     let (mut is_code, mut before) = (false, 0);
     for token in tokens(&file.text).iter().filter(|token| token.text.starts_with("//")) {
         let text = token.text.trim_start_matches(['/', '!']).trim_start();
-        // A block of code in documentation ends at the latest where its comment ends.
+        // A block of code in documentation ends at the end of the comment at the latest.
         is_code &= token.line == before + 1;
         before = token.line;
         if token.kind == Kind::Doc && text.starts_with("```") {
@@ -122,7 +124,7 @@ mod tests {
     use super::super::said;
     use super::check;
 
-    /// The files and lines with findings.
+    /// Returns the files and lines of the findings.
     fn places(path: &str, text: &str) -> Vec<String> {
         let place = |finding: String| finding.split(": ").next().unwrap_or_default().to_owned();
         said(check, &[(path, text)]).into_iter().map(place).collect()

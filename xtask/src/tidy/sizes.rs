@@ -4,15 +4,15 @@ use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::{functions, is_in, tests, tokens};
 
-/// The length from which files cause a warning, in lines.
+/// The length in lines from which on a file causes a warning.
 const FILE_WANTED: usize = 500;
 const FILE_LIMIT: usize = 800;
 const FUNCTION_LIMIT: usize = 70;
-/// The maximum length of tests in the file that they test, in lines; longer ones need a file of
+/// The maximum length in lines of tests in the file that they test. Longer tests need a file of
 /// their own.
 const TESTS_LIMIT: usize = 150;
 
-/// The files and functions that may be longer, as `path` or `path:function`, with the reason.
+/// The files and functions that may be longer, as `path` or `path:function`, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {

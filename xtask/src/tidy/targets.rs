@@ -1,6 +1,6 @@
-//! Programs and libraries without tests disable the test harness in their manifests. They must not
-//! have tests then. A package whose tests are modules of one program must name each of them,
-//! because neither cargo nor rustc notices a file that is left out.
+//! Programs and libraries without tests disable the test harness in their manifests, and then must
+//! not have tests. A package whose tests are modules of one program must name each of them, because
+//! neither cargo nor rustc notices a file that is left out.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -24,8 +24,8 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     findings
 }
 
-/// Finds files in a package's folder `tests` that are neither programs nor modules of its
-/// `main.rs`.
+/// Finds files in the folder `tests` of a package that are neither test programs nor modules of the
+/// folder's `main.rs`.
 fn find_left_out(repo: &Repo, manifest: &File, findings: &mut Vec<Finding>) {
     let tests = format!("{}tests/", manifest.path.trim_end_matches("Cargo.toml"));
     let main = repo.files.iter().find(|file| file.path == format!("{tests}main.rs"));
@@ -41,7 +41,7 @@ fn find_left_out(repo: &Repo, manifest: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether a source file of a package belongs to a program.
+/// Whether a source file of a package belongs to a program of the package.
 fn is_program(path: &str) -> bool {
     path == "main.rs" || path.starts_with("bin/")
 }
@@ -51,7 +51,7 @@ fn first_test(file: &File) -> Option<usize> {
     Some(at + 1)
 }
 
-/// Returns the kinds of targets with `test = false`.
+/// Returns the kinds of targets that have `test = false`.
 fn untested(manifest: &str) -> Vec<&str> {
     let mut section = "";
     let mut found = Vec::new();

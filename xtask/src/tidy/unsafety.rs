@@ -1,4 +1,4 @@
-//! The files that may contain `unsafe`, and the proofs that it needs.
+//! The files that may contain `unsafe`, and the proofs that each use of `unsafe` needs.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -146,8 +146,8 @@ pub(super) fn count(repo: &Repo) -> Count {
     Count { places: places.len(), proofs: places.iter().filter(|place| place.has_proof).count() }
 }
 
-/// An occurrence of `unsafe`. Declarations of unsafe functions need no proof here: clippy checks
-/// that their contract is documented.
+/// An occurrence of `unsafe`. Declarations of unsafe functions need no proof here, because clippy
+/// checks that their contract is documented.
 struct Place {
     line: usize,
     wants_proof: bool,
@@ -158,8 +158,9 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
     let keywords = tokens.iter().enumerate().filter(|(_, token)| token.is("unsafe"));
     let places = keywords.filter_map(|(at, token)| {
         let next = tokens.get(at + 1)?;
-        // `unsafe(no_mangle)` and `unsafe extern "C" { }` are promises, too; a type `unsafe extern
-        // "C" fn()` is not. The prefix of a name proves that the name is unique.
+        // `unsafe(no_mangle)` and `unsafe extern "C" { }` are promises, too. The type `unsafe
+        // extern "C" fn()` is none. A function name with libobvia's prefix is unique, and needs no
+        // proof.
         let is_type = next.is("fn")
             || tokens
                 .get(at + 1..at + 4)
@@ -170,7 +171,8 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
     places.collect()
 }
 
-/// Whether this is `(no_mangle)` before a function or static with libobvia's prefix.
+/// Whether the tokens are `(no_mangle)` before a function or static whose name has libobvia's
+/// prefix.
 fn names_our_own(tokens: &[Token<'_>]) -> bool {
     let [open, what, ..] = tokens else { return false };
     let name = tokens.iter().skip_while(|token| !token.is("fn") && !token.is("static")).nth(1);
@@ -179,7 +181,7 @@ fn names_our_own(tokens: &[Token<'_>]) -> bool {
         && name.is_some_and(|name| ["obvia_", "IID_"].iter().any(|prefix| name.text.starts_with(prefix)))
 }
 
-/// Whether the last comment before or within the statement that ends here is a proof.
+/// Whether the last comment before or within the statement at the end of `before` is a proof.
 fn is_proved(before: &[Token<'_>]) -> bool {
     for (at, token) in before.iter().enumerate().rev() {
         if token.kind == Kind::Comment {

@@ -1,4 +1,4 @@
-//! Banned words in names, and banned places in texts.
+//! Banned words in names, and banned places in the contents of files.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -18,11 +18,11 @@ const WORDS: &[Word] = &[
     Word { word: "driver", instead: "provider", except: &[] },
     Word { word: "helper", instead: "what it does", except: &[] },
     Word { word: "helpers", instead: "what they do", except: &[] },
-    // Proxy manager and stub manager are DCOM's terms.
+    // Proxy manager and stub manager are terms of DCOM.
     Word { word: "manager", instead: "what it does", except: &["crates/com/"] },
     Word { word: "managers", instead: "what they do", except: &["crates/com/"] },
     Word { word: "misc", instead: "what it is", except: &[] },
-    // Maven's term.
+    // The word is Maven's term.
     Word { word: "plugin", instead: "provider", except: &["java/obvia-maven-plugin/"] },
     Word { word: "session", instead: "association or connection", except: &[] },
     Word { word: "util", instead: "what it does", except: &[] },
@@ -45,13 +45,13 @@ const PLACES: &[&str] = &[
     "deb.debian.org",
 ];
 
-/// The files that may name these places: this table, and files that cargo writes.
+/// The files that may name these places: this file, and files that cargo writes.
 const MAY_NAME_PLACES: &[&str] = &["xtask/src/tidy/words.rs", "Cargo.lock", "testing/fuzz/Cargo.lock"];
 
 /// The macros for unfinished work.
 const UNFINISHED: &[&str] = &["dbg", "todo", "unimplemented"];
 
-/// The marks in comments that belong in an issue.
+/// Marks for notes that belong in an issue, not in a comment.
 const NOTES: &[&str] = &["FIXME", "TODO", "XXX"];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
@@ -112,7 +112,7 @@ fn check_source(file: &File, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the banned word in a name, if any.
+/// Returns the banned word in a name, if there is one that this file must not use.
 fn banned(file: &File, name: &str) -> Option<&'static Word> {
     let parts = parts(name);
     WORDS.iter().find(|word| {

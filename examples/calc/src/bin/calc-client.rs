@@ -1,5 +1,5 @@
-//! A client of the calculator that is exported under the name in the first argument, or "calc";
-//! `--class` creates a calculator by its class.
+//! A client of the calculator that is exported under the name in the first argument, or "calc".
+//! With `--class`, the client creates a calculator by its class.
 
 use calc::*;
 use obvia::{Interface, u16cstr};
@@ -49,7 +49,7 @@ fn main() -> obvia::Result<()> {
     println!("6 * 7 = {}", calc.Compute(Operation::MULTIPLY, 6.0, 7.0)?);
     println!("600 / 7 = {}", calc.Compute(Operation::DIVIDE, 600.0, 7.0)?);
     assert_eq!(count.load(Ordering::SeqCst), 2);
-    // The object returns as itself, not as a proxy.
+    // The client's own object comes back as itself, not as a proxy.
     assert_eq!(tape.Watcher()?, printer);
     let all = tape.All()?;
     let mut some = [Entry::default(); 8];
@@ -57,7 +57,7 @@ fn main() -> obvia::Result<()> {
     println!("tape has {} entries, the second is {:?}", tape.Length()?, &some[..got as usize]);
     assert_eq!(all[1], some[0]);
     let asked: ITape = calc.Ask(&ITape::IID)?.cast()?;
-    // An object has one identity, however the client got it.
+    // An object has one identity, whichever call returned it.
     assert_eq!(asked, tape);
     println!("50 % of it is {}", calc.Percent(50, Some(&all[1]))?);
     println!("101 %: {}", calc.Percent(101, None).unwrap_err());

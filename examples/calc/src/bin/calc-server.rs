@@ -1,5 +1,5 @@
-//! Exports a calculator under the name in the first argument, or "calc". With `--class` registers
-//! the class, and makes a calculator for each activation until the server is idle.
+//! Exports a calculator under the name in the first argument, or "calc". With `--class`, registers
+//! the class instead, and creates a calculator for each activation until the server is idle.
 
 use calc::*;
 use obvia::{Agile, U16CStr, U16CString};
@@ -148,7 +148,8 @@ fn calculator() -> ICalc2 {
 }
 
 fn main() -> obvia::Result<()> {
-    // Catch signals before the server is announced: from then on, a signal has to end it in order.
+    // Catch signals before the server is announced: once clients know the server, a signal has to
+    // end it in order.
     obvia::catch_signals()?;
     let name = std::env::args().nth(1).unwrap_or_else(|| "calc".to_owned());
     if name == "--class" {

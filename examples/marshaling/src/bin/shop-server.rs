@@ -1,5 +1,5 @@
-//! Exports a shop under the name in the first argument, and a till under NAME-till, and listens at
-//! the bindings in the other arguments. Ends when its standard input does.
+//! Exports a shop under the name in the first argument, and a till under NAME-till. Listens at the
+//! bindings in the other arguments. Ends when its standard input ends.
 
 use marshaling::{IShop, IStock, ITill, Shop, Stock, Till};
 use obvia::u16cstr;

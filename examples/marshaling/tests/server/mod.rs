@@ -9,14 +9,14 @@ use obvia::marshaling::{Context, Flags};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A server process with a shop, ended on drop.
+/// A server process with a shop. The process is ended when the value is dropped.
 pub(crate) struct Server {
     child: Child,
     name: String,
     /// The string bindings at which the server listens.
     pub(crate) bindings: Vec<String>,
     pub(crate) shop: IShop,
-    // The runtime directory, removed with the server.
+    // The runtime directory. It is removed after the server has ended.
     _directory: Option<Folder>,
 }
 
@@ -45,7 +45,8 @@ impl Server {
         Self { child, name, bindings, shop, _directory: directory }
     }
 
-    /// Connects, by the first binding, to the export whose name is the server's with this ending.
+    /// Connects by the first binding to the export whose name is the server's name followed by
+    /// `ending`.
     pub(crate) fn connect<I: Remote>(&self, ending: &str) -> I {
         obvia::connect(&at(&self.bindings[0], &format!("{}{ending}", self.name))).unwrap()
     }
@@ -59,13 +60,13 @@ impl Server {
         self.shop.Write(context as u32, flags.number())
     }
 
-    /// Waits until `count` stocks are left: references are released with a delay.
+    /// Waits until `count` stocks are left, because references are released with a delay.
     pub(crate) fn await_left(&self, count: i32) {
         ground::until(&format!("{count} stocks are left"), || self.shop.Left().unwrap() == count);
     }
 }
 
-/// Returns a binding with the option for an exported name.
+/// Returns a binding with the option that names an export.
 fn at(binding: &str, name: &str) -> String {
     binding.replace(']', &format!(",name={name}]"))
 }

@@ -1,5 +1,5 @@
-//! The main job in one command: serves a real tree in a process of its own, reads every file of it
-//! through calls, compares each with a direct read, and measures the calls.
+//! The main job in one command: serves a real tree in a process of its own, reads every file
+//! through calls, compares the contents with those of a direct read, and measures the calls.
 
 use pfs::client::{Client, name};
 use pfs::{PFS_KIND, PFS_TRANSFER_MAX};
@@ -19,18 +19,18 @@ const BYTES_MAX: u64 = 400 << 20;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// The first argument of the server process: the program is its own server, so that only one has to
-/// be built.
+/// The first argument of the server process. This program is its own server, so that only one
+/// program has to be built.
 const SERVE: &str = "--serve";
 
-/// The argument with which this program ends when its standard input ends.
+/// The argument that makes this program end when its standard input ends.
 const ATTENDED: &str = "--attended";
 
 /// The time that the server may take to end in order.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
-/// The server process. It ends in order when its standard input ends, which is on drop, or when
-/// this process ends.
+/// The server process. It ends in order when its standard input ends: when this value is dropped,
+/// or when this process ends.
 struct Server(Child);
 
 impl Drop for Server {
@@ -79,14 +79,14 @@ fn find_tree() -> Outcome<PathBuf> {
     Ok(found.ok_or("no directory of this machine has 2,000 files; name one: pfs-demo DIRECTORY")?.to_owned())
 }
 
-/// Starts a server. Returns it with its name or binding.
+/// Starts a server. Returns the server, and its name or binding.
 fn start_server(tree: &Path, name: &str, listen: Option<&str>) -> Outcome<(Server, String)> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(SERVE);
     if let Some(listen) = listen {
         command.args(["--listen", listen]);
     }
-    // Signals of the terminal reach this process alone, whose end ends the server.
+    // The terminal's signals reach this process alone. The end of this process ends the server.
     command.arg(tree).arg(name).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
     let stdout = child.stdout.take().ok_or("the server has no output")?;

@@ -34,7 +34,7 @@ impl Shell {
         self.client.walk(self.here, path)
     }
 
-    /// Returns the directory and the last component of a path.
+    /// Returns the number of a path's directory, and the path's last component.
     fn parent<'p>(&mut self, path: &'p str) -> pfs::client::Result<(i32, &'p str)> {
         let path = path.trim_end_matches('/');
         match path.rsplit_once('/') {

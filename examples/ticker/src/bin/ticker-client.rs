@@ -12,7 +12,7 @@ struct Printer(Sender<()>);
 impl IPriceEvents_Impl for Printer_Impl {
     fn Changed(&self, name: &U16CStr, price: f64) -> obvia::Result<()> {
         println!("{}: {price:.2}", name.display());
-        // The receiver may be gone.
+        // The send fails if the receiver is gone, which does no harm.
         let _ = self.0.send(());
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Tests `obvia_add_idl()`: when it recompiles, and its error messages.
+//! Tests `obvia_add_idl()`: the conditions under which it recompiles, and its error messages.
 
 use super::{MAKE, NINJA, Outside, failed};
 use crate::outcome::{Outcome, Problem};
@@ -19,7 +19,7 @@ const WHOLE: &str = "import \"part.idl\";
 interface IWhole : IUnknown { HRESULT Put([in] const long values[ROOM]); }
 ";
 
-/// Mistakes in CMakeLists.txt with their error messages.
+/// Mistakes in CMakeLists.txt, each with a part of its error message.
 const MISTAKES: [(&str, &str); 4] = [
     ("add_library(x OBJECT)\nobvia_add_idl(x missing.idl)", "there is no file"),
     ("add_library(x OBJECT)\nobvia_add_idl(x)", "no IDL file is named"),
@@ -50,7 +50,7 @@ struct Project<'a> {
 }
 
 impl Project<'_> {
-    /// Checks that a file is recompiled if and only if an import has changed.
+    /// Checks that a file is recompiled if and only if one of its imports has changed.
     fn check_imports(&self) -> Outcome {
         self.write("CMakeLists.txt", PROJECT)?;
         self.write("whole.idl", WHOLE)?;
@@ -109,7 +109,7 @@ fn complains(program: &Program, why: &str) -> Outcome {
             return Err(Problem::Failed(format!("{}: {why:?} was to be said, not\n{printed}", program.line())));
         }
     };
-    // CMake wraps its messages.
+    // CMake wraps its messages, so line breaks do not count.
     if said.split_whitespace().collect::<Vec<_>>().join(" ").contains(why) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Tests the examples in C++, written with values, and in Rust: each client with each server.
+//! Tests the examples that exist in Rust and in C++ with values: each client with each server.
 
 use super::{GCC, NINJA, Outside, copy};
 use crate::outcome::Outcome;
@@ -16,7 +16,7 @@ fn check_example(outside: &Outside, example: &str) -> Outcome {
     copy(&root().join("examples").join(example), &project)?;
     let in_cpp = outside.cmake(&folder, &project, NINJA, GCC, &[])?;
     let in_rust = target().join("debug").display().to_string();
-    // The Rust pair is tested with the other examples.
+    // The pair in Rust is tested with the other examples.
     for (server, client) in [(&in_rust, &in_cpp), (&in_cpp, &in_rust), (&in_cpp, &in_cpp)] {
         let names = Names::new()?;
         let _server = Server::start(&names.see(Program::new(&format!("{server}/{example}-server"), &[])))?;

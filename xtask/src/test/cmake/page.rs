@@ -1,4 +1,4 @@
-//! docs/cpp.md, whose programs and commands are tested.
+//! The page docs/cpp.md. Its programs and commands are tested.
 
 use crate::outcome::{Outcome, Problem};
 use crate::repo::root;
@@ -23,14 +23,14 @@ impl Page {
         Self(blocks(text).into_iter().map(|(title, block)| (title.to_owned(), block)).collect())
     }
 
-    /// Returns the block after the line with this beginning.
+    /// Returns the code block after the line that begins with `title`.
     pub(super) fn block(&self, title: &str) -> Outcome<String> {
         let found = self.0.iter().find(|(line, _)| line.starts_with(title));
         let found = found.ok_or_else(|| Problem::Failed(format!("docs/cpp.md has no code after a line {title}")))?;
         Ok(found.1.clone())
     }
 
-    /// Checks that the page shows the tested programs, and the README's interface.
+    /// Checks that the page shows the programs that are tested, and the README's interface.
     pub(super) fn check_quotes(&self, newcomer: &Newcomer) -> Outcome {
         for name in SHOWN {
             let path = format!("{FOLDER}/{name}");

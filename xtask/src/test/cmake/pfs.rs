@@ -1,5 +1,5 @@
-//! Tests the file server in C and its client in C++ with those in Rust: a client must not see a
-//! difference between the servers.
+//! Tests the file server in C and its client in C++ with the server and the client in Rust. A
+//! client must not see a difference between the servers.
 
 use super::{GCC, MAKE, Outside, copy, failed};
 use crate::outcome::{Outcome, Problem};
@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io, thread};
 
-/// The number of files in a directory. One call cannot list that many.
+/// The number of files in a directory. One call cannot list so many.
 const FILES: usize = 300;
 /// The length of a file that takes several reads, in bytes.
 const LARGE: usize = 1_000_003;
@@ -27,7 +27,8 @@ enum Client {
 }
 use Client::{Cpp, Shell};
 
-/// Commands in their order, and whether they succeed. `$` is the folder of the tree.
+/// The commands in their order, and whether each succeeds. `$` stands for the folder that contains
+/// the tree.
 const COMMANDS: [(Client, &str, bool); 25] = [
     (Shell, "ls -l /", true),
     (Shell, "ls -l inner", true),
@@ -124,8 +125,8 @@ impl Scene {
     }
 }
 
-/// Creates a tree, and beside it a file that no client may see. Returns the contents of the large
-/// file.
+/// Creates a tree, and beside the tree a file that no client may see. Returns the contents of the
+/// large file.
 fn make_tree(folder: &Path) -> io::Result<String> {
     let tree = folder.join("tree");
     fs::create_dir_all(tree.join("inner"))?;

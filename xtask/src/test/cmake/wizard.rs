@@ -1,5 +1,5 @@
-//! Tests `obvia wizard --language cpp`, and `obvia new` in C and C++: builds and tests the projects
-//! with an installed obvia, and one of them with a checkout.
+//! Tests `obvia wizard --language cpp`, and `obvia new` in C and C++. The projects are built and
+//! tested with an installed obvia, and one of them also with a checkout.
 
 use super::{GCC, MAKE, NINJA, Outside, failed};
 use crate::outcome::{Outcome, Problem};
@@ -9,8 +9,8 @@ use crate::test::wizard::{PROJECTS, Project};
 use std::fs;
 
 /// The projects that cover the special features of C++: a new one, one over virtual interfaces,
-/// objects, structures, graphs, strings, and functions. A thorough run builds the others, too,
-/// which takes minutes.
+/// objects, structures, graphs, strings, and functions. A thorough run also builds the other
+/// projects, which takes minutes.
 const IN_CPP: [&str; 7] = ["new-one", "over-vi", "calc", "shapes", "values", "graphs", "echo"];
 
 /// The project in C.

@@ -1,6 +1,6 @@
-//! Tests independent DCOM clients with objects of this project, in Rust and in Java: impacket at
-//! each level of authentication, scapy, and Samba's tests of the resolver. tshark checks all
-//! traffic.
+//! Tests independent DCOM clients with objects of this project, in Rust and in Java. The clients
+//! are impacket at each level of authentication, scapy, and Samba's tests of the resolver. tshark
+//! checks all traffic.
 
 use super::super::examples::Server;
 use super::traces::{finds, nothing_is_malformed};
@@ -19,7 +19,7 @@ const BINDING: &str = "ncacn_ip_tcp:127.0.0.1[135]";
 /// The ping period in milliseconds.
 const PERIOD: &str = "500";
 
-/// The classes of the server, and the NT hash of the user's password.
+/// The classes of the server. Behind them, the NT hash of the user's password.
 const CLASSES: [&str; 4] = [
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01",
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b02",

@@ -1,6 +1,6 @@
 //! Tests j-interop, a Java client of DCOM and Automation, with objects of this project that are
-//! called by name: arguments and results, the caller's identity, and the objects' lifetimes. tshark
-//! checks the traffic.
+//! called by name. Subjects of the tests are arguments and results, the caller's identity, and the
+//! objects' lifetimes. tshark checks the traffic.
 
 use super::traces::{finds, nothing};
 use super::{USER, built, has_usual_port};
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// The ping period in milliseconds.
 const PERIOD: &str = "500";
 
-/// The filter that must not match. tshark 4.0 misinterprets VT_NULL, VT_CY and arrays of VARIANTs
-/// from any sender.
+/// The filter that must not match. It leaves out VT_NULL, VT_CY and arrays of VARIANTs, because
+/// tshark 4.0 misinterprets them from any sender.
 const WRONG: &str = "(_ws.malformed || _ws.expert.severity == error) && \
     !(dcom.variant_type == 1 || dcom.variant_type == 6 || dcom.sa.vartype == 12)";
 
@@ -23,9 +23,9 @@ const WRONG: &str = "(_ws.malformed || _ws.expert.severity == error) && \
 ///
 /// The library authenticates at the connect level whenever it activates objects. It can seal calls
 /// on request, but only if the objects listen at another address than their activator: the library
-/// has one connection, with one level, for each address. A property of its connections reduces the
-/// level to signing. Its pings authenticate by NTLM 1, which fails, so pings only count where no
-/// authentication is required.
+/// has one connection, with one level, for each address. A property of the library's connections
+/// reduces the level to signing. The library's pings authenticate by NTLM 1, which fails, so pings
+/// only have an effect where no authentication is required.
 const RUNS: [(&str, &[&str], &str, Option<&str>); 7] = [
     ("none", &["ncacn_ip_tcp:127.0.0.1[135]"], "values", None),
     ("connect", &["ncacn_ip_tcp:127.0.0.1[135,security=connect]"], "values", None),
@@ -92,7 +92,7 @@ pub(super) fn run_long() -> Outcome {
     Ok(())
 }
 
-/// Returns the command of a server with a ping period.
+/// Returns the command of a server. With `period`, the server has this ping period.
 fn server(level: &str, bindings: &[&str], period: Option<&str>) -> Vec<String> {
     let [user, password] = USER;
     let program = built("interop-script");
@@ -113,12 +113,12 @@ fn compile(folder: &Path) -> Outcome<PathBuf> {
     Ok(classes)
 }
 
-/// Returns the Java test program, which starts the server itself: the server reports the number of
-/// objects to it.
+/// Returns the Java test program. The program starts the server itself, and reads from it the
+/// number of objects.
 fn suite(classes: &Path, level: &str, checks: &str, server: &[&str]) -> Outcome<Program> {
     let [user, password] = USER;
-    // The working folder is `target`, since the library opens only its own files and resolves only
-    // the host's name.
+    // The working folder is `target`, because the library opens only its own files and resolves
+    // only the host's name.
     let java = java("java")?.with(&["-XX:TieredStopAtLevel=1", "--class-path", &class_path(&[classes])]);
     Ok(java.with(&["Suite", "127.0.0.1", user, password, level, checks]).with(server).folder(target()))
 }

@@ -1,5 +1,5 @@
-//! Tests type libraries with widl: widl's library of a file has to read like this project's, and a
-//! library that imports either has to be the same for widl.
+//! Tests type libraries with widl. widl's library of a file has to read like this project's library
+//! of the file. For a library that imports either of them, widl has to write the same.
 
 use super::built;
 use crate::outcome::{Outcome, Problem};
@@ -36,12 +36,12 @@ pub(super) fn run() -> Outcome {
     Ok(())
 }
 
-/// Compiles a library with widl, which finds imported libraries in the same folder.
+/// Compiles a library with widl. Imported libraries must be in the same folder.
 fn widl(folder: &Path, name: &str, file: &str) -> Outcome {
     let include = ["", "widl"].map(|folder| format!("-I{}", source(folder)));
     let words = ["-L.", "-t", "-o", &format!("{name}.tlb"), &source(file)];
     let widl = Program::new(tools::WIDL, &[&include[0], &include[1]]).with(&words).folder(folder);
-    // widl's libraries contain the time of their creation.
+    // widl's libraries contain the time of their creation, which is fixed here.
     widl.variable("WIDL_TIME_OVERRIDE", "0").run()
 }
 

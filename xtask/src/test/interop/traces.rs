@@ -10,12 +10,12 @@ use std::path::Path;
 
 /// The number of rounds of `interop-calls`.
 const ROUNDS: &str = "3";
-/// The packet types of units: C706 12.6.4.
+/// The packet types of PDUs: C706 12.6.4.
 const REQUEST: &str = "0";
 const RESPONSE: &str = "2";
-/// The filter that must not match: since the streams are synthesized, even warnings are errors.
+/// The filter that must not match. The streams are synthesized, so even warnings are errors.
 const WRONG: &str = "_ws.malformed || _ws.expert.severity==warning || _ws.expert.severity==error";
-/// The presentation context of the runtime's own interface, which comes first.
+/// The presentation context of the runtime's own interface, which is the first.
 const RUNTIME: &str = "0";
 
 /// The filters that have to match in a capture of datagrams, and their meanings.
@@ -29,7 +29,7 @@ const DATAGRAMS: [(&str, &str); 7] = [
     ("dcerpc.pkt_type == 7", "ack"),
 ];
 
-/// Tests calls with this project at both ends, over both kinds of streams, and calls of other
+/// Tests calls with this project at both ends over both kinds of streams, and calls of other
 /// clients.
 pub(super) fn run() -> Outcome {
     let folder = Folder::new()?;
@@ -57,7 +57,7 @@ pub(super) fn run() -> Outcome {
     super::succeeds(&smbtorture(port, ",bigendian", "%", &super::QUICK), "echo", &super::ECHO[..9])?;
     drop(server);
     nothing(&capture, WRONG)?;
-    // Samba's test of `addone` alone makes more calls than this.
+    // Samba's test of `addone` alone makes more calls than this number.
     if calls_of(&capture, REQUEST, |_| true)? < 10 {
         return Err(Problem::Failed(format!("{capture}: the requests of a peer that writes no trace are missing")));
     }
@@ -65,11 +65,11 @@ pub(super) fn run() -> Outcome {
 }
 
 /// Tests the connectionless protocol between two programs of this project. tshark has to find each
-/// kind of unit that calls over a good network need.
+/// kind of PDU that calls over a good network need.
 fn datagrams(folder: &Path) -> Outcome {
     let names = Names::new()?;
-    // The server's address differs from the client's: tshark reassembles fragments by hosts,
-    // regardless of ports.
+    // The server's address differs from the client's, because tshark reassembles fragments by
+    // hosts, regardless of ports.
     let (capture, server) = traced(folder, "datagrams", "ncadg_ip_udp:127.0.0.2[0]", &names)?;
     let calls = Program::new(&built("interop-calls"), &[server.place()]);
     names.see(calls).variable("OBVIA_TRACE", capture.as_str()).run()?;
@@ -78,7 +78,7 @@ fn datagrams(folder: &Path) -> Outcome {
     DATAGRAMS.iter().try_for_each(|(filter, what)| finds(&capture, filter, what))
 }
 
-/// Fails if tshark finds no match.
+/// Fails if no packet matches the filter. `what` is the filter's meaning.
 pub(super) fn finds(capture: &str, filter: &str, what: &str) -> Outcome {
     if tshark(capture, &["-Y", filter]).read()?.trim().is_empty() {
         return Err(Problem::Failed(format!("{capture}: tshark finds no {what}: {filter}")));
@@ -94,29 +94,29 @@ pub(super) fn traced(folder: &Path, name: &str, binding: &str, names: &Names) ->
     Ok((capture, server))
 }
 
-/// Adds a transfer syntax to a binding.
+/// Adds the option for a transfer syntax to a binding.
 fn transferring(binding: &str, syntax: &str) -> String {
     binding.replace(']', &format!(",transfer={syntax}]"))
 }
 
-/// Returns tshark, which tries the protocol's heuristics before it decides by well-known ports.
+/// Returns tshark. It tries the protocol's heuristics before it decides by well-known ports.
 fn tshark(capture: &str, arguments: &[&str]) -> Program {
     Program::new("tshark", &["-n", "-r", capture, "-o", "tcp.try_heuristic_first:TRUE"]).with(arguments)
 }
 
-/// Fails if tshark finds a malformed unit or an error.
+/// Fails if tshark finds a malformed PDU or an error.
 pub(super) fn nothing_is_malformed(capture: &str) -> Outcome {
     nothing(capture, "_ws.malformed || _ws.expert.severity==error")
 }
 
-/// Fails if tshark finds a match.
+/// Fails if a packet matches the filter.
 pub(super) fn nothing(capture: &str, filter: &str) -> Outcome {
     let wrong = tshark(capture, &["-Y", filter]).read()?;
     if wrong.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(format!("tshark finds wrong:\n{wrong}"))) }
 }
 
-/// Counts the calls that tshark finds by units of a type in certain presentation contexts, by
-/// stream and call identifier.
+/// Counts the calls for which tshark finds a PDU of the type `kind` in certain presentation
+/// contexts. A stream and a call identifier make up a call.
 fn calls_of(capture: &str, kind: &str, counts: fn(&str) -> bool) -> Outcome<usize> {
     let fields = ["tcp.stream", "dcerpc.cn_call_id", "dcerpc.pkt_type", "dcerpc.cn_ctx_id"];
     let fields: Vec<&str> = fields.iter().flat_map(|field| ["-e", field]).collect();
@@ -126,7 +126,7 @@ fn calls_of(capture: &str, kind: &str, counts: fn(&str) -> bool) -> Outcome<usiz
     for line in said.lines() {
         let mut columns = line.split('\t');
         let mut column = || columns.next().unwrap_or_default();
-        // Several units may be in one packet.
+        // Several PDUs may be in one packet.
         let (stream, ids, kinds, contexts) = (column(), column(), column(), column());
         let units = ids.split(',').zip(kinds.split(',')).zip(contexts.split(','));
         calls.extend(

@@ -1,6 +1,6 @@
-//! `cargo xtask interop-wine`: tests a client and a server with stubs by widl under Wine, a second
-//! implementation of Windows' RPC runtime, and lets Wine load a type library. Not a part of `cargo
-//! xtask test`, since it installs a gigabyte.
+//! `cargo xtask interop-wine`: tests a client and a server that have stubs by widl and run under
+//! Wine, a second implementation of Windows' RPC runtime. Also lets Wine load a type library. The
+//! command is not a part of `cargo xtask test`, because it installs a gigabyte.
 
 use super::super::examples::{Names, Server};
 use super::{built, script, traces};
@@ -16,7 +16,7 @@ use std::path::Path;
 const ROUNDS: &str = "5";
 /// The time after which Wine counts as hung, in seconds.
 const PATIENCE: &str = "120";
-/// The tests that widl 7.0 and Wine 8.0 fail: testing/interop/wine/client.c explains why.
+/// The tests that fail with widl 7.0 and Wine 8.0. testing/interop/wine/client.c explains why.
 const LEFT_OUT: [&str; 3] = ["TestCall", "TestEnum", super::ASLEEP];
 
 pub(super) fn run() -> Outcome {
@@ -30,7 +30,7 @@ pub(super) fn run() -> Outcome {
     let outcome = library(folder.path())
         .and_then(|()| calls_by_wine(folder.path(), &client))
         .and_then(|()| calls_of_wine(folder.path(), &server));
-    // The wineserver serves this prefix alone, and ends with it.
+    // The wineserver serves only this prefix, and has to end with it.
     let ended = in_prefix(Program::new("wineserver", &["-k"])).run();
     outcome.and(ended)
 }
@@ -60,7 +60,7 @@ fn library(folder: &Path) -> Outcome {
     wine(&[&program, "tones.tlb"]).folder(folder).run()
 }
 
-/// Returns a Windows program, without a display and without the components that need one.
+/// Returns a Windows program that runs without a display and without the components that need one.
 fn wine(arguments: &[&str]) -> Program {
     in_prefix(Program::new("timeout", &[PATIENCE, "wine"]).with(arguments))
 }
@@ -93,8 +93,8 @@ fn calls_of_wine(folder: &Path, server: &str) -> Outcome {
     traces::nothing_is_malformed(&capture)
 }
 
-/// Returns a port that is free at this moment: Wine's servers do not report a port that they have
-/// chosen.
+/// Returns a port that is free now. Wine's servers cannot choose a port, because they would not
+/// report it.
 fn free_port() -> Outcome<String> {
     let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let address = listener.map_err(|error| Problem::Failed(format!("looking for a free port: {error}")))?;

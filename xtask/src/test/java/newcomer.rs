@@ -1,5 +1,5 @@
-//! Follows docs/java.md like a newcomer: takes the files from the page, runs its commands, and
-//! compares the output; and builds and tests a project of `obvia new`.
+//! Follows docs/java.md like a newcomer: takes the files from the page, runs the page's commands,
+//! and compares their output. Also builds and tests a project of `obvia new`.
 
 use crate::maven::{BRIEF, repository};
 use crate::outcome::{Outcome, Problem};
@@ -14,11 +14,11 @@ const PAGE: &str = "docs/java.md";
 
 /// A project on the page.
 struct Project {
-    /// The heading of the project's part of the page.
+    /// The heading of the part of the page that describes the project.
     heading: &'static str,
     name: &'static str,
     files: &'static [&'static str],
-    /// The IDL file, if there is one, and a line in it to break.
+    /// The IDL file, if there is one, and a line in it that the test changes to a wrong one.
     idl: Option<(&'static str, &'static str)>,
 }
 
@@ -48,27 +48,27 @@ const PROJECTS: [Project; 2] = [
     },
 ];
 
-/// The command on the page that builds.
+/// The command on the page that builds a project.
 const BUILD: &str = "mvn package";
 
 /// The command for the part of a build that compiles IDL.
 const GENERATE: &str = "mvn generate-sources";
 
-/// Runs all projects. Their dependencies must be installed.
+/// Builds and runs all projects. Their dependencies must be installed.
 pub(super) fn run(home: &Path) -> Outcome {
     let page = page()?;
     PROJECTS.iter().try_for_each(|project| project.run(&page, home))?;
     build_new(home)
 }
 
-/// Builds all projects, so that Maven downloads what it needs.
+/// Builds all projects, so that Maven downloads the files that it needs.
 pub(super) fn prepare(home: &Path) -> Outcome {
     let page = page()?;
     PROJECTS.iter().try_for_each(|project| project.build(&page, home).map(drop))?;
     build_new(home)
 }
 
-/// Builds a project of `obvia new`, which runs its test.
+/// Builds a project of `obvia new`. The build runs the project's test.
 fn build_new(home: &Path) -> Outcome {
     let folder = target().join("newcomer-java/new");
     let [output, checkout] = [&folder, &root()].map(|path| path.display().to_string());
@@ -110,8 +110,8 @@ impl Project {
         Ok((newcomer, shell))
     }
 
-    /// Checks that a second build compiles no IDL, and that a build of a wrong IDL file reports the
-    /// place of the error.
+    /// Checks that a second build compiles no IDL, and that a build with a wrong IDL file reports
+    /// the place of the error.
     fn change(&self, shell: &Shell<'_>) -> Outcome {
         let Some((path, line)) = self.idl else { return Ok(()) };
         let build = |wanted: &str| {
@@ -140,7 +140,7 @@ struct Shell<'a> {
 }
 
 impl Shell<'_> {
-    /// Returns a command of the page, except for the location of the modules' repository.
+    /// Returns a command of the page. Only the location of the local repository is added.
     fn command(&self, words: &str) -> Program {
         let words = words.replacen("mvn ", "mvn --batch-mode -Dmaven.repo.local=\"$MAVEN_REPOSITORY\" ", 1);
         let path = std::env::var("PATH").unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The order of the Java packages: no class names a class in a package of a higher floor, or in
-//! another package of its own floor. Tests and benchmarks are exempt, and names that class files do
-//! not have, such as those in documentation.
+//! another package of its own floor. Tests and benchmarks are exempt. So are names that are not in
+//! class files, such as those in documentation.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
@@ -8,8 +8,8 @@ use crate::repo::root;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The packages of all modules, from low to high. Each floor is one package or several, which do
-/// not name each other.
+/// The packages of all modules, from low to high. A floor has one or more packages, which do not
+/// name each other.
 const FLOORS: &[&[&str]] = &[
     &["obvia.spi"],
     &["obvia"],
@@ -25,11 +25,11 @@ const FLOORS: &[&[&str]] = &[
 /// The path of this file.
 const OWN_PATH: &str = "xtask/src/test/java/packages.rs";
 
-/// The module whose classes are checked although it is not a library.
+/// The module whose classes are checked although the module is not a library.
 const NO_LIBRARY: &str = "obvia-maven-plugin";
 
-/// Fails if a compiled class of a library or of the plug-in names a class that it is below or
-/// beside.
+/// Fails if a compiled class of a library or of the plug-in names a class of a higher floor, or of
+/// another package on its own floor.
 pub(super) fn check(home: &Path, libraries: &[String]) -> Outcome {
     let jdeps = Program::new(&home.join("bin/jdeps").display().to_string(), &["-verbose:class"]);
     let modules = libraries.iter().map(String::as_str).chain([NO_LIBRARY]);
@@ -41,8 +41,8 @@ pub(super) fn check(home: &Path, libraries: &[String]) -> Outcome {
     Err(Problem::Failed(findings.join("\n")))
 }
 
-/// Returns the wrong arrows between packages in jdeps's list of classes, one for each pair of
-/// packages, and the packages without a floor.
+/// Returns the dependencies in jdeps's list of classes that the floors do not permit, one for each
+/// pair of packages. Also returns the packages without a floor.
 fn findings(listed: &str, floors: &[&[&str]]) -> Vec<String> {
     let floor = |package: &str| floors.iter().position(|floor| floor.contains(&package));
     let mut found = BTreeMap::new();
@@ -76,7 +76,7 @@ fn unplaced(package: &str) -> String {
     format!("{package} is on no floor; say in {OWN_PATH} on which")
 }
 
-/// Returns the two classes in a line of jdeps's list.
+/// Returns the two classes in a line of jdeps's list, if the line is a dependency.
 fn arrow(line: &str) -> Option<(&str, &str)> {
     let (from, to) = line.strip_prefix(' ')?.split_once(" -> ")?;
     Some((from.trim(), to.split_whitespace().next()?))

@@ -5,7 +5,10 @@ import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** The administration interface of the running server. Failures are also in the server's log. */
+/**
+ * The administration interface of the running server. Failures are also written to the server's
+ * log.
+ */
 final class Control implements IServer {
     private static final int ROUTES_MAX = 256;
 

@@ -6,7 +6,7 @@ import obvia.Bytes;
 
 /** Answers with the request: its first line, its headers and its body. */
 public final class Echo implements IHandler {
-    /** For {@link Handlers}. */
+    /** Creates the handler, for {@link Handlers}. */
     public Echo() {}
 
     @Override

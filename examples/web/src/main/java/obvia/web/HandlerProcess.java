@@ -15,12 +15,12 @@ import obvia.Obvia;
 import obvia.RpcException;
 
 /**
- * A process with a handler. It is terminated when its {@link Route} has dropped it and all its
+ * A process with a handler. The process is ended when its {@link Route} has dropped it and all its
  * requests are answered.
  */
 final class HandlerProcess {
     private static final AtomicInteger NEXT = new AtomicInteger(1);
-    /** The time limit of a process to end on request. */
+    /** The time within which a process has to end on request. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final int number = NEXT.getAndIncrement();
@@ -34,7 +34,7 @@ final class HandlerProcess {
      * The parameters of new processes.
      *
      * @param options the options of the virtual machine
-     * @param patience the time limit until a process can be called
+     * @param patience the time within which a process has to be ready for calls
      */
     record Launcher(List<String> options, Duration patience) {
         /** Starts a process, and waits until it can be called. */
@@ -87,12 +87,15 @@ final class HandlerProcess {
         process.onExit().thenRun(() -> told.accept(this));
     }
 
-    /** Whether the process can be used: then {@link #leave} has to follow. */
+    /**
+     * Begins a use of the process, unless it is ending. If this returns true, {@link #leave} has to
+     * follow.
+     */
     boolean enter() {
         return uses.enter();
     }
 
-    /** Ends the use by a request or the route. */
+    /** Ends a use by a request or by the route. */
     void leave() {
         uses.leave();
     }
@@ -102,7 +105,7 @@ final class HandlerProcess {
         return Math.max(uses.count() - 1, 0);
     }
 
-    /** Returns the time of the start. */
+    /** Returns the time at which the process was started. */
     Instant since() {
         return since;
     }
@@ -127,7 +130,10 @@ final class HandlerProcess {
         return process.pid();
     }
 
-    /** Ends the process by closing its standard input. */
+    /**
+     * Ends the process by closing its standard input. A process that does not end in time is
+     * killed.
+     */
     private void end() {
         try {
             process.getOutputStream().close();
@@ -136,7 +142,7 @@ final class HandlerProcess {
                 return;
             }
         } catch (IOException | InterruptedException e) {
-            // The process is killed instead.
+            // The process is killed below.
         }
         process.destroyForcibly();
         Log.say("%s: is done, and was made to end", this);

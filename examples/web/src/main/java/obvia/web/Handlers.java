@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Finds handlers: {@code CLASS[@JAR][:ARGUMENT]}, where the class is on the class path, in a jar,
- * or one of the included ones by its short name.
+ * Finds handlers by {@code CLASS[@JAR][:ARGUMENT]}. The class is on the class path or in a jar. A
+ * handler of this package may be given by its short name.
  *
- * <p>The class has a constructor that takes the argument, or one without parameters. A jar is
- * loaded again each time it is named.
+ * <p>The class needs a constructor that takes the argument, or one without parameters if there is
+ * no argument. A jar is loaded again each time it is named.
  */
 final class Handlers {
     private static final Map<String, String> SHORT = Map.of("echo", Echo.class.getName(), "pages", Pages.class.getName(), "recent", Recent.class.getName());

@@ -9,8 +9,8 @@ import obvia.Obvia;
 import obvia.RpcException;
 
 /**
- * The process of a handler: exports it, replaces it on request, and ends when standard input is
- * closed.
+ * The process of a handler. It exports the handler, replaces the handler on request, and ends when
+ * standard input is closed.
  */
 final class Host implements IHost {
     /** The line that the process prints when it can be called. */
@@ -24,7 +24,7 @@ final class Host implements IHost {
         export = Obvia.export(current, IHandler.class, name);
     }
 
-    /** Returns the name under which the process of a handler is exported. */
+    /** Returns the name under which the process of a handler exports its administration object. */
     static String nameOf(String handler) {
         return handler + ".host";
     }

@@ -7,8 +7,8 @@ import java.util.TreeSet;
 /** The rules of HTTP for methods and headers: RFC 9110. */
 final class Http {
     /**
-     * The headers that apply to a single connection, and are not forwarded; the length of a body
-     * follows from the body.
+     * The headers that apply to a single connection, and are not forwarded. The length of a body is
+     * among them, because it follows from the body.
      */
     private static final Set<String> OF_CONNECTION = Set.of(
             "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade");
@@ -30,8 +30,8 @@ final class Http {
     }
 
     /**
-     * Returns the lower-case names of the headers that are not forwarded, given these values of
-     * `Connection`.
+     * Returns the lower-case names of the headers that are not forwarded. {@code connection} are
+     * the values of the header `Connection`.
      */
     static Set<String> ofConnection(Iterable<String> connection) {
         Set<String> names = new TreeSet<>(OF_CONNECTION);

@@ -7,8 +7,8 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * Generates requests of many readers of one site: the popularity of pages follows Zipf's law, and
- * messages have 20 strings of headers with up to 1060 bytes in total.
+ * Generates requests of many readers of one site. The popularity of pages follows Zipf's law.
+ * Messages have up to 1060 bytes, with 20 strings of headers.
  *
  * <p>The same parameters give the same requests.
  */
@@ -83,8 +83,8 @@ final class Load {
     }
 
     /**
-     * Returns the headers of a reader's browser: with short and long values, most of them rather
-     * short.
+     * Returns the lengths of the headers of a reader's browser. Values are short and long, most of
+     * them rather short.
      */
     private static List<Integer> headers(RandomGenerator random) {
         int names = Arrays.stream(NAMES).sum();

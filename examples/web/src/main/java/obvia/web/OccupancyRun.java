@@ -13,11 +13,11 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Replays a trace once for each way in which a handler can keep requests, and tabulates their
- * memory use.
+ * Replays a trace once for each way in which a handler can keep requests, and tabulates the memory
+ * use of each way.
  */
 final class OccupancyRun {
-    /** A small heap, so that the collector has to work. */
+    /** The option for a small heap, so that the collector has to work. */
     private static final String HEAP = "-Xmx32m";
 
     private final List<Trace.Request> requests;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The words of a command line: plain words, and options with a value each. */
+/** The words of a command line: plain words, and options, each with a value. */
 final class Options {
     private final List<String> words = new ArrayList<>();
     private final Map<String, List<String>> values = new TreeMap<>();
@@ -60,12 +60,14 @@ final class Options {
         return all.isEmpty() ? otherwise : all.getFirst();
     }
 
-    /** Returns an integer from {@code least} to {@code most}. */
+    /**
+     * Returns the integer value of an option, from {@code least} to {@code most}, or the default.
+     */
     int number(String name, int otherwise, int least, int most) {
         return (int) real(name, otherwise, least, most);
     }
 
-    /** Returns a number from {@code least} to {@code most}. */
+    /** Returns the value of an option, from {@code least} to {@code most}, or the default. */
     double real(String name, double otherwise, double least, double most) {
         String text = text(name, null);
         if (text == null) {
@@ -77,7 +79,7 @@ final class Options {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // The exception below reports it.
+            // The exception below reports the invalid number.
         }
         throw new UsageException("%s must be a number from %s to %s, not `%s`".formatted(name, least, most, text));
     }

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Random;
 import obvia.Bytes;
 
-/** A site of generated pages: the same page for the same path. */
+/** A site of generated pages. The same path always has the same page. */
 public final class Pages implements IHandler {
     private static final String[] WORDS = {"call", "frame", "host", "line", "object", "page", "peer", "reply", "segment", "wire"};
     private static final int WORDS_MAX = 400;
 
     private final String title;
 
-    /** For {@link Handlers}. */
+    /** Creates a site with the default title, for {@link Handlers}. */
     public Pages() {
         this("pages");
     }

@@ -16,7 +16,7 @@ import java.util.concurrent.Semaphore;
 
 /** Sends requests to a server at the times of a trace, and counts the answers. */
 final class Player {
-    /** The `User-Agent` header of requests; see {@link Recorder}. */
+    /** The `User-Agent` header of requests. {@link Recorder} omits it. */
     static final String USER_AGENT = "web-replay";
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -40,7 +40,7 @@ final class Player {
      * @param nanos the response times in ascending order
      */
     record Result(Map<Integer, Integer> statuses, int failures, String failure, Duration took, Duration late, long[] nanos) {
-        /** Returns the response time that a share of the answers did not exceed. */
+        /** Returns the response time that the given share of the answers did not exceed. */
         Duration quantile(double share) {
             return nanos.length == 0 ? Duration.ZERO : Duration.ofNanos(nanos[(int) Math.min(nanos.length - 1, share * nanos.length)]);
         }
@@ -61,7 +61,9 @@ final class Player {
         nanos = new long[requests];
     }
 
-    /** Sends all requests, accelerated by {@code speed}, and waits for the answers. */
+    /**
+     * Sends all requests, {@code speed} times as fast as in the trace, and waits for the answers.
+     */
     static Result play(URI server, List<Trace.Request> requests, double speed, int atOnce) throws InterruptedException {
         return new Player(server, speed, atOnce, requests.size()).play(requests);
     }
@@ -113,7 +115,7 @@ final class Player {
         failure = why.toString();
     }
 
-    /** Returns a request with the sizes in a trace. */
+    /** Returns an HTTP request with the sizes of a request in the trace. */
     HttpRequest http(Trace.Request request) {
         var body = HttpRequest.BodyPublishers.ofByteArray(new byte[request.body()]);
         var http = HttpRequest.newBuilder(server.resolve(request.path()))

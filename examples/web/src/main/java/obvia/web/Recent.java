@@ -7,11 +7,11 @@ import obvia.Bytes;
 import obvia.Retained;
 
 /**
- * Keeps the last request for each of the most recently requested paths, in its received form, and
- * answers with the content of the previous one.
+ * Keeps the last request for each of the most recently requested paths, in the form in which it was
+ * received. Answers with the content of the previous request for the path.
  *
- * <p>Requests are {@linkplain Request#retain retained}, and closed when another one replaces them.
- * With {@code -Dobvia.views=collected} they are just dropped and collected.
+ * <p>Requests are {@linkplain Request#retain retained}, and closed when other ones replace them.
+ * With {@code -Dobvia.views=collected} they are not closed, and the garbage collector releases them.
  */
 public final class Recent implements IHandler, AutoCloseable {
     private static final boolean IS_COLLECTED = "collected".equals(System.getProperty("obvia.views"));
@@ -21,7 +21,7 @@ public final class Recent implements IHandler, AutoCloseable {
     // The least recently requested path is the first.
     private final LinkedHashMap<String, Retained<Request>> kept = new LinkedHashMap<>(16, 0.75f, true);
 
-    /** For {@link Handlers}. */
+    /** Creates a handler for the default number of paths, for {@link Handlers}. */
     public Recent() {
         this(String.valueOf(PATHS));
     }

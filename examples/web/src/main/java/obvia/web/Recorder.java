@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Writes a {@link Trace} of requests as they arrive. */
+/** Writes a {@link Trace} of requests in the order of their arrival. */
 final class Recorder implements AutoCloseable {
     /** The headers that the client of a replay sends by itself. */
     private static final Set<String> OF_CLIENT = Set.of("host", "user-agent");

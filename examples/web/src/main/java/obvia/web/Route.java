@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * A prefix of paths with the process that handles them: the process is started, replaced at run
+ * A prefix of paths, and the process that handles them. The process is started, replaced at run
  * time, and restarted when it ends.
  */
 final class Route implements AutoCloseable {
@@ -17,8 +17,8 @@ final class Route implements AutoCloseable {
     private final String prefix;
     private final HandlerProcess.Launcher launcher;
     /**
-     * The lock that is held while a process starts, which takes time; the fields below are guarded
-     * by this object.
+     * The lock that is held while a process starts, which takes time. The monitor of this route
+     * guards the fields below.
      */
     private final Object changes = new Object();
     /** The present process; {@code null} if there is none. */
@@ -39,19 +39,23 @@ final class Route implements AutoCloseable {
         return prefix;
     }
 
-    /** Returns the process, which must be left after its use; {@code null} if there is none. */
+    /**
+     * Returns the process, which the caller must leave after its use; {@code null} if there is
+     * none.
+     */
     HandlerProcess enter() {
         while (true) {
             HandlerProcess process = current;
             if (process == null || process.enter()) {
                 return process;
             }
-            // The process was dropped meanwhile, after another one had replaced it.
+            // The process was dropped after it had been read from the field.
         }
     }
 
     /**
-     * Starts a new process that takes over; the old one ends when its requests have been answered.
+     * Starts a new process that takes over. The old process ends when its requests have been
+     * answered.
      */
     void replaceProcess(String handler) throws IOException {
         synchronized (changes) {
@@ -79,7 +83,9 @@ final class Route implements AutoCloseable {
         }
     }
 
-    /** Sets the process, and returns the previous one, which must be left, or {@code null}. */
+    /**
+     * Sets the process. Returns the previous process, which the caller must leave, or {@code null}.
+     */
     private synchronized HandlerProcess take(HandlerProcess process, String handler) throws IOException {
         if (isClosed) {
             process.leave();
@@ -88,7 +94,7 @@ final class Route implements AutoCloseable {
         HandlerProcess old = current;
         current = process;
         this.handler = handler;
-        // The process may have ended already: the callback then runs at once.
+        // If the process has already ended, the callback runs at once.
         process.onExit(this::lost);
         return old;
     }
@@ -102,7 +108,7 @@ final class Route implements AutoCloseable {
     /** Drops a process that has ended or cannot be reached any more. */
     synchronized void lost(HandlerProcess process) {
         if (process != current) {
-            // Another process has taken over, or the loss is already known.
+            // Another process has taken over, or the loss was reported before.
             return;
         }
         current = null;
@@ -144,7 +150,7 @@ final class Route implements AutoCloseable {
         }
     }
 
-    /** Returns the handler that needs a process, or {@code null}. */
+    /** Returns the handler for which a process has to be started, or {@code null}. */
     private synchronized String wanted() {
         return isClosed || current != null ? null : handler;
     }

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 
-/** The handlers by paths: the longest matching prefix applies. */
+/** The handlers by the prefixes of paths. If several prefixes match a path, the longest applies. */
 final class Routes implements AutoCloseable {
-    /** The routes, the longest prefix first; copied on each change. */
+    /** The routes, the longest prefix first. Each change replaces the array. */
     private volatile Route[] routes = {};
 
-    /** Returns the route of a path, or {@code null}. */
+    /** Returns the route for a path, or {@code null}. */
     Route find(String path) {
         for (Route route : routes) {
             if (isBelow(path, route.prefix())) {
@@ -30,7 +30,7 @@ final class Routes implements AutoCloseable {
         return prefix.endsWith("/") || path.length() == prefix.length() || "/?".indexOf(path.charAt(prefix.length())) >= 0;
     }
 
-    /** Returns the route of exactly this prefix, or {@code null}. */
+    /** Returns the route with exactly this prefix, or {@code null}. */
     Route of(String prefix) {
         for (Route route : routes) {
             if (route.prefix().equals(prefix)) {

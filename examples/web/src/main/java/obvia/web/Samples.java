@@ -12,7 +12,7 @@ import java.util.List;
 import obvia.Occupancy;
 
 /**
- * Periodically records the memory of received requests in this process, and the work of the
+ * Periodically records the memory of received requests in this process, and the work of the garbage
  * collector.
  */
 final class Samples implements AutoCloseable {
@@ -37,7 +37,7 @@ final class Samples implements AutoCloseable {
                 Thread.sleep(EVERY);
             }
         } catch (InterruptedException e) {
-            // The interrupt ends the sampling.
+            // An interrupt ends the sampling.
         } catch (IOException e) {
             Log.say("sampling ends: %s", e);
         }

@@ -26,7 +26,9 @@ import obvia.RpcException;
 final class Server implements AutoCloseable {
     /** The maximum number of connections that wait to be accepted. */
     private static final int BACKLOG = 1024;
-    /** The time for clients, in addition to that of handlers, when the server ends. */
+    /**
+     * The time that clients get, in addition to the time limit of handlers, when the server ends.
+     */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /**
@@ -72,7 +74,7 @@ final class Server implements AutoCloseable {
         http.start();
     }
 
-    /** Limits the waiting times of the JDK's server, which reads these properties once. */
+    /** Limits the waiting times of the JDK's server, which reads these properties only once. */
     private static void bound(Properties properties) {
         properties.putIfAbsent("sun.net.httpserver.maxReqTime", "30");
         properties.putIfAbsent("sun.net.httpserver.maxRspTime", "60");
@@ -88,7 +90,7 @@ final class Server implements AutoCloseable {
 
     private void serve(HttpExchange exchange) throws IOException {
         boolean isIn = atOnce.tryAcquire();
-        // If the body of a request is not read, the connection cannot be reused.
+        // The end of the block closes the body. Without that, the connection could not be reused.
         try (exchange;
                 InputStream body = exchange.getRequestBody()) {
             if (isIn) {
@@ -97,10 +99,10 @@ final class Server implements AutoCloseable {
                 refuse(exchange, 503, "there are " + limits.atOnce + " requests already");
             }
         } catch (RuntimeException e) {
-            // The JDK's server would not report the exception.
+            // The JDK's server would not report this exception.
             Log.say("a request failed here: %s", e);
         } finally {
-            // The answer has been sent completely.
+            // The answer has now been sent completely.
             if (isIn) {
                 atOnce.release();
             }
@@ -154,7 +156,7 @@ final class Server implements AutoCloseable {
         return headers;
     }
 
-    /** Calls the handler of the prefix. */
+    /** Calls the handler of the path's prefix. */
     private Response forward(Request request) throws Refusal {
         Route route = routes.find(request.path());
         if (route == null) {
@@ -182,7 +184,7 @@ final class Server implements AutoCloseable {
         return switch (failure.result()) {
             case Hresult.RPC_E_TIMEOUT -> new Refusal(504, "what handles this path took too long");
             case Hresult.RPC_E_DISCONNECTED -> {
-                // Further requests need not discover the loss.
+                // Further requests need not discover the loss of the process again.
                 route.lost(process);
                 yield new Refusal(502, "what handles this path ended before it had answered");
             }
@@ -237,7 +239,7 @@ final class Server implements AutoCloseable {
             exchange.getResponseHeaders().set("Content-Length", String.valueOf(body.length));
         }
         boolean hasBody = !isHead && body.length > 0 && status != 204 && status != 304;
-        // The length 0 means an unknown length to the JDK.
+        // For the JDK, the length 0 means that the length is unknown.
         exchange.sendResponseHeaders(status, hasBody ? body.length : -1);
         if (hasBody) {
             exchange.getResponseBody().write(body);
@@ -248,7 +250,7 @@ final class Server implements AutoCloseable {
     @Override
     public void close() {
         try {
-            // The JDK's own wait does not notice the end of the last request.
+            // The JDK's own wait would not notice that the last request has ended.
             if (!atOnce.tryAcquire(limits.atOnce, limits.deadline.toMillis() + PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 Log.say("%d requests are not answered any more", limits.atOnce - atOnce.availablePermits());
             }

@@ -17,12 +17,12 @@ import java.util.Map;
  * A trace of requests: their times, paths and sizes, without contents. docs/web.md specifies the
  * format.
  *
- * <p>Headers are represented by the lengths of their names and values. Those of one client are
- * mostly equal, so they are written once and referred to by a number.
+ * <p>Headers are represented by the lengths of their names and values. The headers of one client
+ * are mostly the same, so each list of lengths is written once, and referred to by a number.
  */
 final class Trace {
     private static final String FIRST = "web-trace 1";
-    /** The maximum number of remembered lists of lengths, the oldest of which is replaced. */
+    /** The maximum number of remembered lists of lengths. A further list replaces the oldest. */
     private static final int SHAPES = 4096;
 
     private static final long FILE_MAX = 64 << 20;

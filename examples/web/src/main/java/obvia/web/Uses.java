@@ -3,10 +3,11 @@ package obvia.web;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The use count of an object that ends when its owner has dropped it and the last user has left.
+ * The use count of an object. The object ends when its owner has dropped it and the last user has
+ * left.
  */
 final class Uses {
-    // The count includes the owner.
+    // The owner counts as a user.
     private final AtomicInteger count = new AtomicInteger(1);
     private final Runnable end;
 
@@ -14,12 +15,15 @@ final class Uses {
         this.end = end;
     }
 
-    /** Whether the object can be used; then {@link #leave} has to follow. */
+    /**
+     * Begins a use, unless the object has ended. If this returns true, {@link #leave} has to
+     * follow.
+     */
     boolean enter() {
         return count.getAndUpdate(now -> now == 0 ? 0 : now + 1) != 0;
     }
 
-    /** Ends the use by a user or the owner. */
+    /** Ends a use by a user or by the owner. */
     void leave() {
         if (count.decrementAndGet() == 0) {
             end.run();

@@ -14,7 +14,8 @@ import obvia.Obvia;
 import obvia.RpcException;
 
 /**
- * The program: a web server whose pages come from objects in other processes, and its test tools.
+ * The program: a web server whose pages come from objects in other processes, and the server's test
+ * tools.
  */
 public final class Web {
     private static final String HELP = """
@@ -161,7 +162,7 @@ public final class Web {
         }
         options.end();
         IServer server = Obvia.bind(IServer.class, name);
-        // Starting a process may take this long.
+        // The start of a process may take this long.
         within(Duration.ofSeconds(60), () -> {
             switch (command) {
                 case "route" -> server.route(words.get(0), words.get(1));

@@ -9,7 +9,7 @@ import java.util.List;
 import obvia.Bytes;
 
 /**
- * A handler that fails in the way that the path requests.
+ * A handler that fails in the way that the request's path names.
  *
  * <p>A handler with the argument {@code in FOLDER} is blocked by files: its construction waits
  * while {@code FOLDER/closed} exists, and {@code /PREFIX/hold/NAME} is answered when
@@ -24,7 +24,7 @@ public final class Faulty implements IHandler {
         this("fine");
     }
 
-    /** Creates a handler with an answer. */
+    /** Creates a handler that gives the answer {@code said} unless it fails. */
     public Faulty(String said) throws InterruptedException {
         this.said = said;
         folder = said.startsWith("in ") ? Path.of(said.substring(3)) : null;

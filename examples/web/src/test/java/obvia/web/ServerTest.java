@@ -149,7 +149,7 @@ class ServerTest {
             Files.createFile(folder.resolve("open"));
             assertEquals(200, one.get(60, TimeUnit.SECONDS));
             assertEquals(200, two.get(60, TimeUnit.SECONDS));
-            // A request ends a moment after its answer has arrived.
+            // The server ends a request a moment after the client has the answer.
             Site.await("there is room again", () -> code(site, "/") == 200);
         }
     }

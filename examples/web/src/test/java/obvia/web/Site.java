@@ -20,13 +20,15 @@ final class Site implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /**
-     * The options of the virtual machines that tests start, separated by spaces; short runs set
-     * some.
+     * The options of the virtual machines that tests start, separated by spaces. Short test runs
+     * set some options.
      */
     static final List<String> OPTIONS =
             Stream.of(System.getProperty("obvia.test.options", "").split(" ")).filter(option -> !option.isEmpty()).toList();
 
-    /** The default limits, except for the deadline of handlers: a busy machine needs more. */
+    /**
+     * The default limits, except for the time limit of handlers: a busy machine needs a longer one.
+     */
     static final Server.Limits LIMITS = new Server.Limits(
             Server.Limits.USUAL.headers(), Server.Limits.USUAL.headerBytes(), Server.Limits.USUAL.bodyBytes(), Server.Limits.USUAL.atOnce(), PATIENCE);
 
@@ -37,7 +39,7 @@ final class Site implements AutoCloseable {
     private final Recorder recorder;
     private final HttpClient browser = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    /** Creates a site. Routes are written as on the command line; `record` may be `null`. */
+    /** Creates a site. Routes are given as on the command line. `record` may be `null`. */
     Site(Server.Limits limits, Path record, String... prefixes) throws IOException {
         for (String prefix : prefixes) {
             String[] halves = prefix.split("=", 2);
