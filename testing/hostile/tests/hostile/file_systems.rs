@@ -105,8 +105,8 @@ impl Drop for FileSystem {
     }
 }
 
-/// Prints the reason why nothing is tested. Other errors than a missing device or a missing right
-/// fail.
+/// Prints the reason why nothing is tested. Panics at errors other than a missing device or a
+/// missing right.
 fn skip<T>(what: &str, error: &std::io::Error) -> Option<T> {
     let excuses = [libc::ENOENT, libc::ENXIO, libc::ENODEV, libc::EACCES, libc::EPERM];
     assert!(error.raw_os_error().is_some_and(|number| excuses.contains(&number)), "{what}: {error}");
@@ -171,8 +171,9 @@ fn segments_on_a_hanging_file_system_end_their_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Sends a greeting with a file that lies where memory files do, by the sender's mounts. Such a
-/// file can be opened and mapped, but no page of it can be read.
+/// Sends a greeting with a file that seems to lie in /dev/shm, like a memory file, because the
+/// sender has mounted the file system there. Such a file can be opened and mapped, but no page of
+/// it can be read.
 fn segments_whose_pages_never_load_are_not_touched(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount_at(Path::new("/dev/shm"), &[READ]) else { return scene.assert_unharmed() };
