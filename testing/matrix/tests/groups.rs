@@ -58,7 +58,7 @@ struct Client {
 /// The number of users with accounts.
 const USERS: usize = 70;
 
-/// The name of a user after those of [`ACCOUNTS`].
+/// Returns the name of a user that is not in [`ACCOUNTS`].
 fn name_of(user: usize) -> String {
     format!("user{user}")
 }

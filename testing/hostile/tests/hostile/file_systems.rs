@@ -33,14 +33,14 @@ const STATFS: u32 = 17;
 const OPENDIR: u32 = 27;
 const ACCESS: u32 = 34;
 
-/// The number of a user's files waiting to be closed at which a server no longer listens to
+/// The number of a user's files that wait to be closed, at which a server no longer listens to
 /// processes of that user.
 const DOUBTFUL_MAX: usize = 64;
 
 /// A file system that never answers some operations, and others well.
 ///
-/// A process that waits for an answer cannot even be killed. Such a process has to be declared
-/// before the file system, so that it is dropped after it.
+/// A process that waits for an answer cannot even be killed. A test has to declare such a process
+/// before the file system, so that the process is dropped after the file system.
 struct FileSystem {
     place: PathBuf,
     daemon: Child,
@@ -70,7 +70,7 @@ impl FileSystem {
             assert!(!ground::is_ci(), "mounting: {error}");
             return skip("mounting", &error);
         }
-        // Only the daemon has the device, so that its end is the end of the file system.
+        // Only the daemon has the device, so the daemon's end is the end of the file system.
         let numbers = silent.iter().map(u32::to_string);
         let daemon = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"))
             .arg("file-system")
