@@ -1,4 +1,4 @@
-//! An object whose results are wrong in the ways that its arguments ask for.
+//! An object with methods whose results violate their declarations.
 
 use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
 use obvia::{Owned, OwnedSlice, Result};
