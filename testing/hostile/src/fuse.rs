@@ -40,8 +40,8 @@ const UNKNOWN: i32 = -38;
 
 /// Serves until the mount is gone. Operations in `silent` are never answered.
 pub(crate) fn serve(silent: &[u32]) {
-    // This process ends with its test, even a killed one. Its end wakes the processes that wait for
-    // answers.
+    // The process ends with its test, even if the test is killed. The end wakes the processes that
+    // wait for answers.
     let with_parent = set_parent_process_death_signal(Some(Signal::KILL));
     with_parent.expect("the kernel tells of ends");
     let mut device = File::from(std::io::stdin().as_fd().try_clone_to_owned().expect("a device"));
