@@ -65,9 +65,9 @@ pub fn s35_reliable_reception_completes_after_the_data_is_in_memory(run: &Run) {
     }
 }
 
-/// 36. Unreliable delivery delivers a message at most once and as it was sent, over any wire. The
-///     loss of a message, or of one that finds no receive, is not reported, and the connection goes
-///     on.
+/// 36. Unreliable delivery delivers a message at most once and as it was sent, over any wire. A
+///     message that is lost, or that finds no receive, is dropped without a report, and the
+///     connection goes on.
 pub fn s36_unreliable_messages_arrive_at_most_once(run: &Run) {
     if run.lacks(MissingFeature::Level(Reliability::Unreliable)) {
         return s33_reliability_levels_must_agree(run);
