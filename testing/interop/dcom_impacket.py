@@ -302,7 +302,7 @@ def class_factories(client, server):
 
 def older_activation(client, server):
     counter = IActivation(client.dcom.get_dce_rpc()).RemoteActivation(CLASS, COUNTER)
-    # The default is the highest level, with any client.
+    # impacket's default is the highest level, whatever the client's level is.
     counter.get_cinstance().set_auth_level(client.login[-1])
     is_right = add(counter, 9) == 9
     let_go(counter)
@@ -320,7 +320,7 @@ def who_may_not(client, server):
     """Checks that forbidden calls end in a fault, and that forbidden activation makes no object."""
     closed = client.dcom.CoCreateInstanceEx(CLOSED_CLASS, COUNTER)
     is_right = server.objects() == 1 and "rpc_s_access_denied" in failure(lambda: add(closed, 5))
-    # References do not need the permission to call.
+    # References can be added and released without the permission to call.
     closed.RemAddRef()
     let_go(closed)
     let_go(closed, 1)
@@ -401,7 +401,7 @@ def restarted(client, server):
     add(counter, 5)
     server.restart()
     again = client.another()
-    # The new service does not know earlier sets, so that the client makes a new one.
+    # The new service does not know earlier sets, so the client makes a new one.
     exporter = again.exporter()
     is_right = failure(lambda: exporter.SimplePing(1)) != "nothing"
     exporter.ComplexPing(0, 0, [counter.get_oid()])

@@ -57,7 +57,7 @@ def main(host):
         counter = getattr(client, method)(CLASS, [find_com_interface("ICounter")])
         before = add(counter, 5) - 5
         assert add(counter, 37) - before == 42, method
-        # The result of the further interface's method is only searched for in the bytes.
+        # Name_Response declares no fields, so the test searches the response's bytes for the name.
         ipid = client.OID_table[counter.oid].ipids[0]
         client.AcquireInterface(ipid=ipid, iids=[find_com_interface("INamed")], cPublicRefs=1)
         assert len(client.OID_table[counter.oid].ipids) == 2, method

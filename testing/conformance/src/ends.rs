@@ -43,7 +43,7 @@ pub struct End {
     pub nic: Nic,
 }
 
-/// Two ends, of which the first requested the connection.
+/// Two ends, `a` and `b`. The end `a` requests the connection.
 #[derive(Debug)]
 pub struct Pair {
     /// The requesting end.
@@ -167,8 +167,9 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits long enough for every effect that an earlier step may still have: if no thread calls a VI,
-/// its NIC attends to it within 64 ms. Only for checks that something does not happen.
+/// Waits until every effect of earlier steps must have happened: if no thread calls a VI, the
+/// thread of the VI's NIC serves the VI within 64 ms. Only for checks that something does not
+/// happen.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(120));
 }
@@ -179,7 +180,7 @@ pub fn next(queue: &mut WorkQueue) -> Box<Descriptor> {
     queue.wait(soon()).expect("the descriptor completes")
 }
 
-/// Takes completions that are there already.
+/// Takes the completions that are in the queue already, without a wait.
 pub fn drain(queue: &mut WorkQueue) -> Vec<Box<Descriptor>> {
     std::iter::from_fn(|| queue.done()).collect()
 }
@@ -265,7 +266,7 @@ impl Pair {
         exchange(&mut self.a, &mut self.b, seed);
     }
 
-    /// As [`Self::check`], in both directions.
+    /// Checks the connection as [`Self::check`] does, in both directions.
     #[track_caller]
     pub fn check_both(&mut self, seed: u64) {
         exchange(&mut self.a, &mut self.b, seed);

@@ -1,11 +1,11 @@
-//! The requirements on every provider of virtual interfaces: fifty statements, each a test for any
-//! provider.
+//! The requirements on every provider of virtual interfaces: fifty statements. Each statement is a
+//! test that runs with any provider.
 //!
 //! A [`Fixture`] opens NICs of a provider; [`conformance!`] makes a test of every statement for it.
-//! A fixture declares what its provider lacks ([`MissingFeature`]), and the statement then checks
-//! that the provider refuses it with the documented error: no statement is skipped. [`reference`]
-//! is a minimal provider that keeps all statements, and, on request, one that breaks some, to test
-//! the suite.
+//! A fixture declares the features that its provider lacks ([`MissingFeature`]). A statement about
+//! a missing feature checks that the provider refuses the feature with the documented error: no
+//! statement is skipped. [`reference`] is a minimal provider that keeps all statements. Its
+//! variants with a flaw break some statements, to test the suite.
 
 pub mod ends;
 pub mod process;
@@ -21,12 +21,13 @@ use std::time::Duration;
 /// The maximum time of any expected event, in seconds.
 static PATIENCE: AtomicU64 = AtomicU64::new(100);
 
-/// Returns the number in an environment variable, by which a thorough run asks for more.
+/// Returns the number in an environment variable. Thorough runs set the variable to ask for more
+/// work.
 fn wanted<N: std::str::FromStr>(variable: &str) -> Option<N> {
     std::env::var(variable).ok().and_then(|number| number.parse().ok())
 }
 
-/// Returns a deadline for an expected event, which starts with the wait for it.
+/// Returns a deadline for an expected event. The time of the deadline starts with the wait.
 pub fn soon() -> Deadline {
     Deadline::after_secs(patience())
 }
@@ -89,22 +90,22 @@ pub trait Wire {
 
 /// A way to open NICs of a provider.
 pub trait Fixture: Sized + Send + Sync + 'static {
-    /// The features that the provider lacks, as the NICs' attributes must say as well.
+    /// The features that the provider lacks. The NICs' attributes must report the same.
     const MISSING: &'static [MissingFeature];
     /// The maximum time in which an end notices that its peer is gone, with the fixture's
     /// configuration of its NICs.
     const SILENCE: Duration;
     /// Whether a NIC in another process, opened by [`Self::at`], reaches this process's listeners.
     const CROSSES_PROCESSES: bool;
-    /// Whether an undisturbed wire treats all connections alike. On a wire that loses at random,
-    /// some fall behind.
+    /// Whether an undisturbed wire treats all connections alike. On a wire that loses datagrams at
+    /// random, some connections fall behind.
     const IS_STEADY: bool = true;
 
     /// Makes the fixture of one test. Tests run at the same time.
     fn new() -> Self;
 
-    /// Returns the description of this fixture. From it, another process makes a fixture whose NICs
-    /// reach those of this one.
+    /// Returns the description of this fixture. Another process makes a fixture from the
+    /// description. The NICs of that fixture reach the NICs of this fixture.
     fn place(&self) -> String {
         String::new()
     }
@@ -115,7 +116,7 @@ pub trait Fixture: Sized + Send + Sync + 'static {
         Self::new()
     }
 
-    /// Opens a new NIC. NICs of either side reach those of the other.
+    /// Opens a new NIC. The NICs of one side reach the NICs of the other side.
     fn nic(&self, side: Side) -> Nic;
 
     /// Returns a new discriminator for a listener.
@@ -132,7 +133,8 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     }
 }
 
-/// A fixture of any type, so that statements are compiled once for all providers.
+/// A fixture of any type. Statements use this trait, so that they are compiled once for all
+/// providers.
 trait Opens: Send + Sync {
     fn place(&self) -> String;
     fn nic(&self, side: Side) -> Nic;

@@ -13,8 +13,8 @@ pub(crate) const PATIENCE_MIN: u64 = 20;
 /// The task of another process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Connects to this address, with a fixture that is made from the description of the parent's,
-    /// and stays connected until the process is killed.
+    /// Connects to this address, with a fixture that is made from the description of the parent's
+    /// fixture, and stays connected until the process is killed.
     Stay {
         /// The description by [`Fixture::place`](crate::Fixture::place).
         place: String,
@@ -54,7 +54,7 @@ impl Other {
     ///
     /// # Panics
     ///
-    /// When the system refuses.
+    /// When the process cannot be started.
     pub fn start(module: &str, task: &Task) -> Self {
         let tests = module.split_once("::").map_or("", |(_, inside)| inside);
         let test = if tests.is_empty() {
@@ -70,7 +70,7 @@ impl Other {
         Self { child: command.spawn().expect("the test program can be started again") }
     }
 
-    /// Kills the process at an arbitrary point. The process is gone when this returns.
+    /// Kills the process at an arbitrary point, and waits for its end.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -50,7 +50,7 @@ pub enum Flaw {
     AcknowledgesEarly,
     /// RDMA writes are performed after the sends behind them.
     WritesLate,
-    /// An RDMA read completes with the bytes of the previous read.
+    /// An RDMA read completes with the bytes of the previous read, if that had the same length.
     ReadsStale,
     /// The peer is not told of a disconnect.
     LeavesQuietly,
@@ -58,7 +58,7 @@ pub enum Flaw {
     WaitsForEver,
     /// Every connection leaves a file open.
     LeaksFiles,
-    /// The first connections of a NIC get all the service.
+    /// Every fourth connection is not served any more after its second message.
     Starves,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn attributes() -> Attributes {
 #[derive(Debug)]
 struct ConnectRequest {
     offer: Offer,
-    // Whether the requesting side has given up. Answers are given under this lock.
+    // Whether the requesting side has given up. The listening side accepts under this lock.
     gone: Arc<Mutex<bool>>,
     answer: Sender<Answer>,
 }
@@ -132,7 +132,7 @@ impl Provider for Memory {
         listener.send(ConnectRequest { offer: own.clone(), gone: Arc::clone(&gone), answer }).map_err(|_| nobody())?;
         let mut answer = answers.recv_timeout(deadline.remaining());
         if answer.is_err() {
-            // An answer that the listening side is giving while it holds this lock counts as in
+            // The listening side may be accepting under this lock. Such an answer counts as in
             // time.
             *gone.lock().unwrap_or_else(PoisonError::into_inner) = true;
             answer = answers.try_recv().map_err(|_| RecvTimeoutError::Timeout);

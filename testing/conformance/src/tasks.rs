@@ -7,7 +7,7 @@ use crate::{Fixture, Run};
 ///
 /// # Panics
 ///
-/// When the task fails, which its process reports in this way.
+/// When the task fails. The process reports the failure by this panic.
 pub fn main<F: Fixture>() {
     let Ok(text) = std::env::var(TASK) else { return };
     let patience = std::env::var(PATIENCE).ok().and_then(|seconds| seconds.parse().ok());

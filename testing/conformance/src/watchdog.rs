@@ -19,7 +19,7 @@ pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run)) -> Result<(), 
     run_within::<F>(LIMIT, module, statement)
 }
 
-/// As [`run`], with another limit.
+/// Runs a statement like [`run`], with another limit.
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@ pub struct Construct {
     pub name: &'static str,
     /// The declarations that the construct needs. `@` stands for a unique name.
     declared: &'static str,
-    /// The attributes in the place of the construct.
+    /// The attributes that the construct adds to the attributes of its place.
     attributes: &'static str,
     /// The type, with the stars before the name.
     ty: &'static str,
@@ -187,7 +187,8 @@ pub struct Case {
     method: String,
 }
 
-/// A quick run tests one of this many combinations of a construct, a place and a way of passing.
+/// A quick run tests one of this many combinations of a construct, a place and a way of passing,
+/// and all selected functions.
 const STEP: usize = 12;
 
 /// Returns all combinations, or those of a quick run. In a quick run each selected construct is in
@@ -199,8 +200,8 @@ pub fn cases(is_wide: bool) -> Vec<Case> {
     for kind in [InterfaceKind::Remote, InterfaceKind::Local, InterfaceKind::Plain] {
         let all = constructs.clone().flat_map(|construct| places.clone().map(move |place| (construct, place)));
         for ((at, construct), (place_at, place)) in all {
-            // Functions behave like methods, except for their results. Types behave in local
-            // interfaces as they do in others.
+            // A quick run skips repetitions: functions behave like methods, except for their
+            // results, and types behave in local interfaces as in others.
             let is_other = !is_wide
                 && match kind {
                     InterfaceKind::Remote => false,
@@ -214,7 +215,8 @@ pub fn cases(is_wide: bool) -> Vec<Case> {
             }
             let passed: &[(&str, &str)] =
                 if matches!(place.kind, Kind::Member | Kind::Arm) { &PASSED } else { &[("", "")] };
-            // A structure or union around the construct is passed in at most one of three ways.
+            // In a quick run, a structure or union around the construct is passed in at most one of
+            // three ways.
             let is_taken =
                 |way: usize| is_wide || kind == InterfaceKind::Plain || (at + place_at + way).is_multiple_of(STEP);
             let passed = passed.iter().enumerate().filter(|(way, _)| is_taken(*way + kind as usize));
@@ -269,8 +271,8 @@ fn case(
     Case { name, construct: construct.name, place: place.name, passed: passed.0, kind, types, method }
 }
 
-/// Returns a file with these combinations. Each construct of each kind of interface gets an
-/// interface.
+/// Returns a file with these combinations. The combinations of a construct and a kind of interface
+/// are in an interface of their own.
 pub fn file(cases: &[&Case]) -> String {
     let mut text = "import \"oaidl.idl\";\n\
         [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"

@@ -2,8 +2,8 @@
 //! some are refused.
 //!
 //! `tests/constructs.rs` compiles all other combinations to every language, and the languages'
-//! compilers must accept the output without warnings. If `OBVIA_WIDE_TESTS` is 1, all
-//! combinations are tested, otherwise every sixth one of fewer types.
+//! compilers must accept the output without warnings. If `OBVIA_WIDE_TESTS` is 1, all combinations
+//! are tested, otherwise about every twelfth one of a selection of constructs and places.
 
 pub mod combine;
 pub mod names;

@@ -232,7 +232,8 @@ pub fn dangerous(turn: usize, step: usize) -> String {
     text
 }
 
-/// Declares a name with a kind, and returns the type of a parameter for it.
+/// Declares a name as something of this kind. Returns the type of a parameter that uses the
+/// declaration.
 fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String {
     let (declared, ty) = match kind {
         0 => (format!("typedef struct {name} {{ long {name}; }} {name};"), format!("struct {name} *")),
@@ -324,8 +325,8 @@ pub fn made_up(lends: bool, step: usize) -> String {
     text
 }
 
-/// The suffixes of names that generated C code may make of an interface's name, of a method's and
-/// of a type's.
+/// The suffixes that generated C code may append to the name of an interface, of a method and of a
+/// type.
 const OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _endpoints _types _types_words _calls _methods _adapter";
 const OF_METHODS: &str = "\
     _proxy _prepare _other_regions _stub _select_regions _refill _invoke _request _reply _table _table_words _results _by_reference \
@@ -371,16 +372,17 @@ static KINDS_OF_METHODS: [KindOfMethod; 4] = [
     },
 ];
 
-/// The kind of the method in an interface whose name is tried with the suffixes [`OF_INTERFACES`],
-/// and the suffixes that C code appends to the name of such an interface.
+/// The kind of the only method in an interface, for declarations that are named after the interface
+/// with one of the suffixes [`OF_INTERFACES`]. `OBJECTS_OF_INTERFACES` are the suffixes that C code
+/// appends to the name of such an interface.
 const TABLED: usize = 1;
 const OBJECTS_OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _types _types_words _calls _methods _adapter";
 
-/// The types that the [`KINDS_OF_METHODS`] pass, and the suffixes that C code appends to their
-/// names for functions. A file that tries these names has a method of the first kind.
+/// The types that the [`KINDS_OF_METHODS`] pass. Each has the suffixes that C code appends to its
+/// name for functions. A file with such a name has a method of the first kind.
 const TYPES: [(&str, &str); 3] = [("Kind$", "_is_valid"), ("Gap$", "_store"), ("Chain$", "_free _clear _copy")];
 
-/// Declarations of which one has a name that generated code may have, too.
+/// Declarations, one of which has a name that generated code may also declare.
 pub struct MadeOfNames {
     pub text: String,
     /// Whether generated code for C has the name, so that the back end must refuse the

@@ -114,7 +114,8 @@ const fn java(message: &'static str, constructs: &'static [Names], places: &'sta
     Rule { kind: REMOTE, ..rule(Stage::Java, message, constructs, places) }
 }
 
-/// Extends a rule to [local] interfaces, which Rust treats like others.
+/// Extends a rule to interfaces of every kind, also to `[local]` ones, which Rust treats like
+/// others.
 const fn and_local(rule: Rule) -> Rule {
     Rule { kind: ALL, ..rule }
 }
@@ -133,7 +134,8 @@ const SWITCHED: &str = "a union whose discriminant is not simply another member"
 const ENDS_OPEN: &str = "a structure that ends in an open array";
 const LAST_OPEN: &str = "a structure with a member that ends in an open array";
 const AUTOMATED: &str = "one of Automation's types";
-/// Places where the types of Automation are no values, and no pointers to one that are never null.
+/// The places where a parameter of an Automation type is neither a value nor a reference pointer to
+/// a value.
 const AUTOMATED_PLACES: &[Names] = &[
     MAYBE,
     IN_TWO,
@@ -282,8 +284,8 @@ pub const RULES: &[Rule] = &[
     java(AUTOMATED, &[AUTOMATION], &[SINGLE]),
 ];
 
-/// Rust's rules for data that [local] methods read. Data that they write is behind pointers for
-/// which callers are responsible.
+/// Rust's rules for data that `[local]` methods read. Data that these methods write is behind
+/// pointers, for which the callers are responsible.
 const LOCAL_READS: &[Rule] = &[
     arguments(rust(ENDS_OPEN, &[OPEN], &[MEMBER, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN])),
     arguments(rust(

@@ -1,5 +1,5 @@
-//! Refused combinations are refused by a rule, with a line. The compilers of each language accept
-//! the output for all others without warnings.
+//! Tests that every refusal of a combination follows a rule and has a line, and that the compilers
+//! of each language accept the output for all other combinations without warnings.
 
 use constructs::combine::{Case, cases, file};
 use constructs::names;
@@ -110,7 +110,8 @@ fn files(stage: Stage, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let all = cases(is_wide());
     let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, stage)).collect();
     let mut texts = vec![("constructs.idl".to_owned(), file(&accepted))];
-    // Every third or fifth name still stands in all places, and declares things of each kind.
+    // A quick run uses every third or fifth name. These names still stand in all places, and
+    // declare things of each kind.
     let (turns, step, step_of_places) = if is_wide() { (names::KINDS, 1, 1) } else { (1, 5, 3) };
     texts.push(("names.idl".to_owned(), names::file(step_of_places)));
     texts.push(("made_up.idl".to_owned(), names::made_up(stage != Stage::Java, step_of_places)));

@@ -1,8 +1,8 @@
 //! Fuzzes a server and a client of the connectionless protocol with datagrams and the passing of
 //! time: they keep their limits.
 //!
-//! The input is cut into datagrams. The two bytes before each give its length. Their upper bits say
-//! how much time passes, and whether the client gets the datagram, too.
+//! The input is cut into datagrams. The two bytes before a datagram give its length. The upper bits
+//! of these bytes say how much time passes, and whether the client gets the datagram, too.
 
 use obvia_rpc::dg::pdu::{Header, PduType};
 use obvia_rpc::dg::{Activity, Limits, OutgoingCall, Semantics, Server, ServerEvent, ServerOptions};

@@ -1,5 +1,5 @@
 //! Fuzzes the reading of frames as values, by callers and objects without generated code. The
-//! values of an accepted frame are made, which must not take more work than the limits permit.
+//! values of an accepted frame are made, and their number must stay within the limits.
 //!
 //! The first byte chooses the method and its message, the rest is the frame.
 
@@ -106,7 +106,7 @@ pub fn run(input: &[u8]) {
     let Some((choice, frame)) = input.split_first() else { return };
     let (is_request, method) = (choice & 0x80 == 0, &METHODS[usize::from(choice & 0x7f) % METHODS.len()]);
     let mut counter = Counter::default();
-    // Where sizes depend on the other message, its numbers are small.
+    // The sizes that depend on the other message get small numbers.
     let outer = |index: usize| Some(index as i64);
     let Ok(mut reading) = method.read(is_request, frame, &outer, &mut counter) else { return };
     let plan = method.plan();

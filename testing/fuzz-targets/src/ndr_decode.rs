@@ -1,8 +1,9 @@
 //! Fuzzes the translation of stub data to frames. An accepted message is encoded again, and has to
 //! decode to the same frame.
 //!
-//! The first three bytes choose the method, its message and the format. The fourth is the value of
-//! the numbers that the message's sizes take from another message. The rest is stub data.
+//! The first three bytes choose the interface, the method, and the message with its format. The
+//! fourth is the value of the numbers that the message's sizes take from another message. The rest
+//! is stub data.
 
 use obvia_idl::Compiler;
 use obvia_idl::model::InterfaceId;

@@ -58,7 +58,8 @@ pub fn run(bytes: &[u8]) {
             }
         }
     }
-    // Ping sets expire, and with them the references of peers; processes are removed with the rest.
+    // After the ping timeout the ping sets expire, and with them the references of peers. The
+    // references of processes last until the processes are dropped.
     let end = now + Pinging::default().patience();
     drop(tables.collect(end));
     (1..=5).for_each(|who| drop(tables.drop_client(client(who), end)));

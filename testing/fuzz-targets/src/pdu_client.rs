@@ -1,5 +1,5 @@
-//! Fuzzes the client's side of an association that has bound and made calls: it takes the bytes as
-//! responses or ends, within its limits.
+//! Fuzzes the client's side of an association that waits for the answer to its bind or for
+//! responses: the client takes the bytes as answers or ends, within its limits.
 
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::{

@@ -6,8 +6,8 @@ use obvia_idl::typelib::{idl, read, write};
 pub fn run(bytes: &[u8]) {
     let Ok(library) = read(bytes) else { return };
     idl(&library);
-    // The comparison is of the second and third files: the first output merges names that differ in
-    // case only, and may be refused as too large.
+    // The second output is compared with the first one, not with the input, because writing merges
+    // names that differ in case only. The reader may refuse the first output as too large.
     if let Ok(written) = write(&library)
         && let Ok(again) = read(&written)
     {

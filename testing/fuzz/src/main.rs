@@ -32,8 +32,8 @@ fn choose() {
     CHOSEN.get_or_init(|| *found);
 }
 
-/// Turns the leak sanitizer off for the target that reads plans: their expressions live as long as
-/// the process, which is no leak.
+/// Turns the leak sanitizer off for the target that reads plans: the expressions of plans live as
+/// long as the process, and do not count as leaks.
 // SAFETY: the leak sanitizer declares this function, and calls it if it is present; no other symbol
 // has this name.
 #[unsafe(no_mangle)]

@@ -10,8 +10,8 @@ import obvia.Obvia;
 import obvia.Trace;
 
 /**
- * Calls a server from a thread of each kind, and makes it call another server, which has to notice
- * cancelled calls: the same as {@code contexts.rs}.
+ * Calls a server from a thread of each kind, and makes this server call another one, which has to
+ * notice cancelled calls: the same as {@code contexts.rs}.
  */
 final class ContextClient {
     /**

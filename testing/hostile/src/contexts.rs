@@ -81,7 +81,7 @@ fn check(usual: RangeInclusive<i64>, call: &dyn Fn() -> obvia::Result<(i64, U16C
     Ok(())
 }
 
-/// Calls the server `by`, and has it call the server `last`, which is in Rust and notices when the
+/// Calls the server `by`, and has it call the server `last`. The server `last` must notice when the
 /// caller of a waiting call gives up.
 pub(crate) fn run(by: &str, last: &str) -> obvia::Result<()> {
     let (by, last): (IContexts, IContexts) = (obvia::connect(by)?, obvia::connect(last)?);

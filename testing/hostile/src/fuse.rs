@@ -1,8 +1,8 @@
 //! A file system in user space, directly on the kernel's FUSE device: it answers an operation
 //! correctly, or never.
 //!
-//! The only directory has the same file under every name, which is owned by this process's user.
-//! The device is the standard input of a separate process: when that process ends, the kernel wakes
+//! The only directory has the same file under every name. This process's user owns the file. The
+//! device is the standard input of a separate process: when that process ends, the kernel wakes
 //! every process that waits for an answer.
 
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -40,7 +40,8 @@ const UNKNOWN: i32 = -38;
 
 /// Serves until the mount is gone. Operations in `silent` are never answered.
 pub(crate) fn serve(silent: &[u32]) {
-    // A killed test ends this process, and so wakes the processes that wait for its answers.
+    // The process ends with its test, even if the test is killed. The end wakes the processes that
+    // wait for answers.
     let with_parent = set_parent_process_death_signal(Some(Signal::KILL));
     with_parent.expect("the kernel tells of ends");
     let mut device = File::from(std::io::stdin().as_fd().try_clone_to_owned().expect("a device"));

@@ -1,7 +1,9 @@
-//! The processes that hostile peers attack: a server, a client of a hostile server, and a witness,
-//! a client that must not be disturbed.
+//! The processes that hostile peers attack: a server, a client of a hostile server, and a witness:
+//! a client that must not be disturbed. Other roles are for tests of the call context, of error
+//! information and of file systems.
 //!
-//! Each process ends when its standard input does, so that it does not outlive its test.
+//! Servers and witnesses end when their standard input does, so that they do not outlive their
+//! test.
 
 mod client;
 mod contexts;

@@ -1,7 +1,7 @@
 //! Tests of peers that send invalid data: they lose their own connection or call, and do no other
 //! harm.
 //!
-//! The peers are written by the documents (`layout.rs`, `docs/flat.md`), and share no code with the
+//! The peers follow the documents (`layout.rs`, `docs/flat.md`), and share no code with the
 //! attacked runtime. Each test has a server in a process of its own, and beside it a witness, a
 //! client whose every call must succeed while the test runs. In the end the server must have no
 //! more descriptors and threads than before.

@@ -145,7 +145,7 @@ fn rust_calls_java() {
 
 static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 
-/// The string bindings of calls: in FLAT over virtual interfaces, and in NDR as DCOM's over TCP.
+/// The string bindings of calls: in FLAT over virtual interfaces, and in NDR over TCP, as in DCOM.
 const NETWORKS: [&str; 2] = ["ncacn_vi_udp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"];
 
 /// Lists the runtime directory. Each server has two files for its endpoint, and two for its name.

@@ -52,7 +52,8 @@ final class Values {
     }
 
     /**
-     * The library counts only the references of activations exactly. The others end without pings.
+     * The end of a session releases the references that come from activations. The library counts
+     * only these exactly; all others end when its pings stop.
      */
     private void givenBack() throws Exception {
         var before = server.live();

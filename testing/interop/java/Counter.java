@@ -14,7 +14,7 @@ import objects.INamed;
 final class Counter implements ICounter, INamed {
     private static final List<WeakReference<Counter>> MADE = new ArrayList<>();
 
-    /** Whether the name of a counter is its caller's. */
+    /** Whether a counter returns the name of its caller as its own name. */
     static volatile boolean tellsCaller;
 
     private int sum;

@@ -137,7 +137,8 @@ fn java_and_rust_classes_are_found_on_their_host() {
 fn java_servers_are_started_on_demand_and_end_when_idle() {
     let scene = Scene::new("java-started");
     let Some(command) = java(&["--idle", "4000"]) else { return };
-    // The server clears its death signal, so that it survives the service.
+    // The program setpriv clears the server's death signal, so that the server survives the
+    // service.
     let words = ["--pdeathsig", "clear", command.get_program().to_str().unwrap()].map(str::to_owned);
     let words = words.into_iter().chain(command.get_args().map(|word| word.to_str().unwrap().to_owned()));
     let lines = words.map(|word| format!("argument = {word}\n")).collect::<String>();

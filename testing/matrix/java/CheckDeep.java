@@ -77,8 +77,8 @@ final class CheckDeep {
         same(trimmed.count(), 2);
         same(trimmed.items(), List.of(item(1, "one"), item(2, null), item(0, null)));
         if (isElsewhere) {
-            // The array's length was fixed before the call: a method that reports a greater one
-            // fills no more.
+            // The array's length was fixed before the call: a method that reports a greater length
+            // fills no more elements.
             IDeep.TrimResult longer = deep.trim(2, trimmed.items().subList(0, 2), -1);
             same(longer.count(), 3);
             same(longer.items(), List.of(item(1, "one"), item(2, null)));

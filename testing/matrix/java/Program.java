@@ -46,7 +46,7 @@ final class Program {
         }
         try (var _ = Obvia.export(new Values(), IValues.class, words[1] + "-values");
                 var _ = Obvia.export(new Deep(), IDeep.class, words[1] + "-deep");
-                // The shapes keep state, so that each client gets its own.
+                // The shapes keep state, so clients in each language get an object of their own.
                 var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes");
                 var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes-of-java");
                 var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes-of-rust")) {

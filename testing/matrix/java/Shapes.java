@@ -233,7 +233,7 @@ final class Shapes implements IShapes {
 
     @Override
     public TakeResult take(int count) {
-        // A count of zero returns more items than there is room for.
+        // For a count of zero, the method returns more items than there is room for.
         int offered = count == 0 ? 3 : count;
         List<Item> items = new ArrayList<>();
         for (int value = 1; value <= offered; value++) {

@@ -63,8 +63,8 @@ void arrays_are_changed_in_place(IDeep *deep, bool elsewhere)
     check(deep->Trim(&count, items, 1));
     CHECK(count == 2 && items[1].value == 2 && narrow(items[0].name) == "one");
     if (elsewhere) {
-        // The array's length was fixed before the call: a method that reports a greater one fills
-        // no more.
+        // The array's length was fixed before the call: a method that reports a greater length
+        // fills no more elements.
         check(deep->Trim(&count, items, -1));
         CHECK(count == 3 && narrow(items[0].name) == "one" && items[2].value == 0);
     }

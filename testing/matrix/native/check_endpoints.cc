@@ -11,7 +11,7 @@ void check_endpoints(const char *mapper)
     CHECK(obvia_register_endpoints(nullptr, nullptr, nullptr) == E_POINTER);
     obvia_unregister_endpoints(nullptr);
 
-    // The bindings are those by ncacn_ip_tcp and ncalrpc; the named pipe of the attribute is
+    // The bindings use ncacn_ip_tcp and ncalrpc. The named pipe of the interface's attribute is
     // skipped.
     const std::string bound = obvia::listen_for<rpcecho>();
     const size_t second = bound.find("\nncalrpc:[");

@@ -77,7 +77,6 @@ try {
         check_functions(obvia::make<Echo>().get(), obvia::make<Keeper>().get());
         check_functions(obvia::make<Echo>().get(), obvia::com_ptr<Counters>::attach(counters_in_c()).get());
     } else if (is_check && count >= 5) {
-        // Objects of this process are passed by interfaces that both files declare.
         const obvia::com_ptr<IShapes> shapes = obvia::connect<IShapes>(words[2]);
         check_shapes(shapes.get(), true);
         check_shapes_in_c(shapes.get());

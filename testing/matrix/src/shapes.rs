@@ -249,7 +249,7 @@ impl IShapes_Impl for Shapes_Impl {
         let asked = std::mem::replace(count, 3) as usize;
         let names: Vec<U16CString> = (1..=3).map(|value| wide(&format!("item {value}"))).collect();
         let items = names.iter().enumerate().map(|(at, name)| Item::new(at as i32 + 1, false, Some(name), None));
-        // A count of zero returns more items than there is room for.
+        // For a count of zero, the method returns more items than there is room for.
         OwnedSlice::new(&items.take(if asked == 0 { 3 } else { asked }).collect::<Vec<_>>())
     }
 }

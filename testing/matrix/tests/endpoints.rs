@@ -39,7 +39,7 @@ impl Host {
         Process { child, lines, first }
     }
 
-    /// Starts a mapper, and returns it with the option of bindings that use it.
+    /// Starts a mapper. Returns its process, and the option for bindings that use this mapper.
     fn mapper(&self) -> (Process, String) {
         let mapper = self.start(&["mapper", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[epmapper]"]);
         let port = port(&mapper.first).to_string();
@@ -153,7 +153,7 @@ fn registering_without_endpoints_is_refused() {
     assert_eq!(elsewhere.map(drop).map_err(codes), Err("0x80070057".to_owned()));
     let mapper = obvia::serve_endpoint_mapper(&["ncacn_ip_tcp:127.0.0.1[0]"]).unwrap();
     assert_eq!(obvia::serve_endpoint_mapper(&[]).map(drop).map_err(codes), Err(DUPLICATE.to_owned()));
-    // The process listens now, but performs no interface.
+    // The process listens now, but serves no interface.
     assert_eq!(obvia::register_endpoints(None, "").map(drop).map_err(codes), Err("0x80070057".to_owned()));
     let known = || obvia::performed_at(&format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", port(&mapper.bindings()[0])));
     let found = known().unwrap();

@@ -58,7 +58,7 @@ struct Client {
 /// The number of users with accounts.
 const USERS: usize = 70;
 
-/// The name of a user after those of [`ACCOUNTS`].
+/// Returns the name of a user that is not in [`ACCOUNTS`].
 fn name_of(user: usize) -> String {
     format!("user{user}")
 }
@@ -231,7 +231,8 @@ fn a_group_has_any_number_of_users_with_context_handles() {
     becomes(port, 0);
 }
 
-/// How a client leaves.
+/// Resets a client's connection, so that the server counts the client as lost. Returns the number
+/// of the client's group.
 fn reset(client: Client) -> u32 {
     let Client { stream, association, .. } = client;
     // An immediate close sends RST instead of FIN, so that the connection is lost.

@@ -21,7 +21,7 @@ use windows_core::implement;
 const PATIENCE: Deadline = Deadline::after_secs(60);
 /// The object UUID of the server's functions, because other tests serve the same interface.
 const OBJECT: u128 = 0x7d0f_2a64_1c5e_4b7a_9c54_2f1e_8b6d_3a10;
-/// The runtime's own interface, and those of its calls that return data without arguments.
+/// The runtime's own interface, and the opnums of its calls that return data and take no arguments.
 const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
 const RUNTIME_CALLS: [u16; 3] = [7, 9, 10];
 /// The upper half of the UUID that stands for a process.

@@ -35,7 +35,8 @@ pub(crate) fn profile_folder() -> PathBuf {
 fn cargo(folder: &Path) -> Command {
     let profile = if folder.ends_with("debug") { "dev" } else { "release" };
     let target = folder.parent().expect("a profile's folder is in cargo's");
-    // With the command's package, other crates get the features of a build of the whole workspace.
+    // Because `obvia-cli` is among the packages, the other crates get the features that they have
+    // in a build of the whole workspace.
     let words = ["build", "--quiet", "--package", "obvia-cli", "--profile", profile, "--target-dir"];
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(words).arg(target).args(features());
@@ -73,7 +74,7 @@ impl Libraries {
 pub fn libraries(package: &str) -> Libraries {
     let folder = profile_folder();
     // Several builds of a library may be in the folder, and only cargo knows which one matches the
-    // test. For another selection of packages than that of the build, cargo would compile anew.
+    // test. With another selection of packages than the build's, cargo would compile anew.
     let mut cargo = std::env::var(IS_BUILT).map_or_else(
         |_| {
             let mut cargo = cargo(&folder);

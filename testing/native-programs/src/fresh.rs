@@ -6,8 +6,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Runs `make` to fill the folder `place`, unless it ran after the last change of `inputs`, files
-/// or whole folders. Other processes wait while one runs `make` for the same folder.
+/// Runs `make` to fill the folder `place`, unless `make` has run since the last change of `inputs`,
+/// which are files or whole folders. Other processes wait while one runs `make` for the same
+/// folder.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! An object whose results are wrong in the ways that its arguments ask for.
+//! An object with methods whose results violate their declarations.
 
 use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
 use obvia::{Owned, OwnedSlice, Result};
@@ -59,7 +59,7 @@ impl IValues_Impl for Values_Impl {
     }
 
     fn Beside(&self, kept: &Node<'_>, changed: &mut Option<Owned<Node<'static>>>) -> Result<()> {
-        // The pointer leads to an element of an array, which has no allocation of its own.
+        // The pointer leads to an element of an array, and an element has no allocation of its own.
         kept.set_next(kept.inner().and_then(<[_]>::first));
         *changed = Some(Owned::new(&Node::new(1, None, None)?)?);
         Ok(())

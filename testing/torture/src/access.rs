@@ -52,7 +52,9 @@ pub(crate) fn add_to_tally(state: &State, words: &[&str]) -> Answer {
 /// The audit lines of refused callers.
 static REFUSALS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Sets or clears the access rule of the object in the first word, for the callers in the others.
+/// Sets or clears the access rule of the target in the first word: the exported object, all
+/// objects, the class, or all classes. The other words name the callers. The word `users` admits
+/// other users.
 pub(crate) fn set(state: &State, words: &[&str]) -> Answer {
     let exported = state.exported.as_ref().ok_or(code::E_POINTER);
     let callers = || callers(&words[1..]);

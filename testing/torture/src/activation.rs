@@ -56,8 +56,8 @@ pub(crate) fn register(state: &mut State) -> Answer {
 }
 
 /// Registers the class. Each activation takes ten minutes, unless its caller gives it up or the
-/// order to wake ends it. One that `is_deaf` does not notice its caller. From the beginning of an
-/// activation, a counter lives as long as the factory.
+/// order to wake ends it. An activation that `is_deaf` does not notice that its caller gives it up.
+/// From the beginning of an activation, a counter lives as long as the factory.
 pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
     let make_slowly = move || {
         let (counter, factory) = (Counter::new(), make());
@@ -72,7 +72,7 @@ pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
 }
 
 /// Registers the class, whose objects are the factory of another process. Each activation takes ten
-/// minutes, unless the order to wake ends it, and does not notice its caller.
+/// minutes, unless the order to wake ends it. It does not notice that its caller gives it up.
 pub(crate) fn register_borrowed(state: &mut State) -> Answer {
     let factory = Agile::new(state.factory()?)?;
     let lend = move || {
@@ -117,7 +117,7 @@ pub(crate) fn running() -> Answer {
     Ok(found.and_then(|running| running.pid).unwrap_or_default().to_string())
 }
 
-/// Runs the server that is started on demand, or one that fails as `how` says.
+/// Runs the server that is started on demand. With `how`, the server waits, hangs or fails.
 pub(crate) fn serve(how: Option<&str>) {
     let starts = std::env::var_os("TORTURE_STARTS").map(PathBuf::from);
     if let Some(path) = &starts {
@@ -145,7 +145,7 @@ pub(crate) fn serve(how: Option<&str>) {
             register(&mut state).unwrap();
             eprintln!("serving");
             // The server may become idle only after its first use: tests count starts, and a slow
-            // client must not cause a second one.
+            // client must not cause a second start.
             within(LATEST, || if made() > 1 { Ok(()) } else { Err("nobody uses it".to_owned()) });
             serve_until_idle(Duration::from_secs(3600)).unwrap();
         }

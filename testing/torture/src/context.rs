@@ -84,7 +84,7 @@ pub(crate) fn check(state: &State) -> Answer {
             with_trace(short.clone(), || hears(true, &short_text).and_then(|()| hears(true, &short_text)))
         })?;
         with_trace(long.clone(), || with_timeout(TIMEOUT, || hears(true, &long_text)))?;
-        // A trace state that is too long is left out; the rest is kept.
+        // A trace state that is too long is left out; the rest of the trace is sent.
         for length in [STATE + 1, 1 << 16] {
             let longer = TraceContext { state: "s".repeat(length), ..short.clone() };
             with_trace(longer, || with_timeout(TIMEOUT, || hears(true, &short_text)))?;

@@ -1,5 +1,5 @@
-//! An object whose methods return plain HRESULTs, as in COM's interfaces, and set error information
-//! whether they fail or not.
+//! An object whose methods return plain HRESULTs, as in COM's interfaces: failures with and without
+//! error information, and a success with error information.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
@@ -14,7 +14,7 @@ use windows_core::implement;
 /// The error text of the failed call.
 const FAILURE: &str = "the text of this call";
 
-/// The object is agile, because an interface from an IDL file is.
+/// The object is agile, because interfaces from IDL files are agile.
 #[implement(IClassFactory, IListener)]
 struct ErrorSetter;
 

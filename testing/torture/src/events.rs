@@ -78,7 +78,7 @@ impl IEventSink_Impl for EventSink_Impl {
     }
 }
 
-/// Exports an announcer under a name. The second word is its timeout in milliseconds.
+/// Exports an announcer under a name. The second word is the announcer's timeout in milliseconds.
 pub(crate) fn announcer(events: &mut Events, words: &[&str]) -> Answer {
     let timeout = number(words, 1).map_or(LIMITS.timeout, Duration::from_millis);
     let announcer = ComObject::new(Announcer { sinks: ConnectionPoint::with_limits(Limits { timeout, ..LIMITS }) });

@@ -10,7 +10,7 @@ use obvia::{Error, GUID, IUnknown, code};
 use std::time::{Duration, Instant};
 use windows_core::Interface;
 
-/// The lower bound of the time for which a list of references waits for room.
+/// The minimum time for which the last list of references has to wait for room.
 const WAIT_MIN: Duration = Duration::from_millis(500);
 
 /// The number of values that exceed the limit of a frame, 256 MiB.

@@ -65,7 +65,7 @@ pub(crate) fn wake() {
     WAKES.fetch_add(1, Ordering::SeqCst);
 }
 
-/// A counter; the process counts the live ones.
+/// A counter. The process counts its live counters.
 #[implement(ICounter)]
 pub struct Counter(AtomicI64);
 
@@ -263,7 +263,7 @@ impl ITaker_Impl for Factory_Impl {
     }
 }
 
-/// A listener that returns the value times its number, plus one.
+/// A listener that multiplies the value by the listener's number, and adds one.
 #[implement(IListener)]
 pub struct Listener(pub i32);
 

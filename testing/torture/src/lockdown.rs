@@ -28,8 +28,8 @@ pub fn lock_down() -> io::Result<()> {
     ])
 }
 
-/// Makes the kernel refuse sleeps on two words to this thread and those that it starts, as kernels
-/// before Linux 5.16 do.
+/// Makes the kernel refuse `futex_waitv`, a sleep on several words, to this thread and to the
+/// threads that it starts, as kernels before Linux 5.16 do.
 pub(crate) fn refuse_waitv() -> io::Result<()> {
     filter(&[
         step(LOAD_NUMBER, 0, 0, 0),

@@ -131,8 +131,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("locked", |state, words| poll_path::locked(state, number(words, 0)?, words.get(1).copied())),
 ];
 
-/// Obeys orders until the input ends. The first argument is the waiting policy, the second the
-/// processor.
+/// Obeys orders until the input ends. The first argument is the waiting policy, the second one the
+/// processor. With the first argument `serve`, the process is the server that is started on demand.
 pub fn obey() {
     let options: Vec<String> = std::env::args().skip(1).collect();
     if options.first().is_some_and(|option| option == "serve") {
@@ -171,7 +171,8 @@ fn run_on(number: usize) {
     }
 }
 
-/// Returns the lines of the standard input. The input's end ends the process at any time.
+/// Returns the lines of the standard input. The end of the input ends the process, even during an
+/// order.
 fn orders() -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
@@ -222,7 +223,8 @@ fn list_at(binding: &str) -> Answer {
     Ok(format!("{} {}", first.over.unwrap_or_default(), first.bindings.join(" ")))
 }
 
-/// Connects to a server; waits for one that is just starting.
+/// Connects to a server. Repeats the attempt while the server is unavailable, because it may just
+/// be starting.
 fn connect(state: &mut State, name: &str) -> Answer {
     let end = Instant::now() + CONNECTING_MAX;
     loop {
@@ -241,7 +243,7 @@ fn told(why: &obvia::Error) -> obvia::Error {
     obvia::Error::new(why.code(), format!("{} {source} {help:?}", why.detail().unwrap_or_default()))
 }
 
-/// Creates a factory, and returns its binding.
+/// Calls the class object, creates a factory, and returns the factory's binding.
 fn activate(state: &mut State, server: Option<&str>) -> Answer {
     class_object::<IFactory>(CLASS, server)?.Live()?;
     let factory: IFactory = create_instance(CLASS, server)?;
@@ -277,7 +279,8 @@ fn callback(state: &State, value: i32) -> Answer {
     Ok(state.counter()?.Callback(Some(&IListener::from(Listener(3))), value)?.to_string())
 }
 
-/// Returns whether the counter came back as itself, and whether it is an object of the server.
+/// Passes a counter to the server, which returns it. Returns whether the result is the same
+/// counter, and whether the counter is an object of the server.
 fn pass(state: &State, counter: &ICounter) -> Answer {
     let (same, home) = state.factory()?.Pass(Some(counter))?;
     Ok(format!("{} {home}", same == *counter))

@@ -53,8 +53,8 @@ pub(crate) fn measure(state: &mut State, number: i32, fault: Option<&str>) -> An
 /// The opnum of `IFactory::Live`.
 const LIVE: u16 = 4;
 
-/// Counts the allocations of calls by frames in the calling thread. The calls use the memory of
-/// their results again, and have a time limit that is not sent.
+/// Makes calls by frames, and counts the allocations in the calling thread. The calls reuse the
+/// memory of their results, and have a time limit that is not sent.
 pub(crate) fn repeat(name: &str, number: i32) -> Answer {
     let identity = Identity { iid: IFactory::IID, fingerprint: <IFactory as Remote>::INFO.fingerprint };
     let object = dynamic::Object::connect(name, identity)?;

@@ -69,12 +69,12 @@ impl Directory {
         self.0.path()
     }
 
-    /// Returns the folder of the registrations for its processes.
+    /// Returns the folder of the registrations for the processes that use the directory.
     pub fn classes(&self) -> PathBuf {
         self.0.join("classes")
     }
 
-    /// Returns the names of its files.
+    /// Returns the names of the directory's files.
     pub fn files(&self) -> BTreeSet<String> {
         names_in(self.path())
     }
@@ -109,7 +109,7 @@ impl Directory {
         self.run(command, options)
     }
 
-    /// Starts a process as another user, which takes a superuser.
+    /// Starts a process as another user. The test has to run as the superuser.
     pub fn start_as(&self, uid: u32, program: &str, options: &[&str]) -> Process {
         let mut command = Command::new(program);
         command.uid(uid).gid(uid);
@@ -278,7 +278,7 @@ impl Process {
 
     /// Kills the process, and waits for its end.
     pub fn kill(&mut self) {
-        // The child has not been waited for, so that its process ID is not reused.
+        // The child has not been waited for, so its process ID cannot have been reused.
         kill(self.pid());
         self.child.wait().unwrap();
     }
@@ -302,24 +302,24 @@ impl Process {
         line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// Returns the number of its threads with this name.
+    /// Returns the number of the process's threads with this name.
     pub fn threads_called(&self, name: &str) -> usize {
         let threads = fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
         let names = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("comm")).ok());
         names.filter(|found| found.trim_end() == name).count()
     }
 
-    /// Returns the number of its threads.
+    /// Returns the number of the process's threads.
     pub fn threads(&self) -> u64 {
         self.status("Threads")
     }
 
-    /// Returns its resident memory, in KiB.
+    /// Returns the process's resident memory, in KiB.
     pub fn resident_kib(&self) -> u64 {
         self.status("VmRSS")
     }
 
-    /// Returns the number of its file descriptors.
+    /// Returns the number of the process's file descriptors.
     pub fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.pid())).unwrap().count()
     }
@@ -332,8 +332,8 @@ impl Drop for Process {
     }
 }
 
-/// Whether a process has a running thread. Its first thread may be a zombie while others live and
-/// hold its files.
+/// Whether a process has a running thread. The first thread may be a zombie while other threads run
+/// and hold the process's files.
 fn is_there(pid: u32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok()).any(|stat| {

@@ -36,7 +36,8 @@ impl Random {
     }
 }
 
-/// A counter that all threads add to. Its total is between the completed and the begun additions.
+/// A counter that all threads add to. Its total is between the sum of the completed additions and
+/// the sum of the begun ones.
 struct Shared {
     counter: Agile<ICounter>,
     begun: AtomicI64,
@@ -142,7 +143,7 @@ impl Worker {
         Shared::let_go(before);
     }
 
-    /// Checks and releases all objects.
+    /// Checks and releases all objects. Returns the number of this thread's calls.
     fn finish(self) -> u64 {
         for (counter, total) in &self.objects {
             assert_eq!(counter.Get().unwrap(), *total);

@@ -107,8 +107,8 @@ fn access_rules_distinguish_accounts_and_protection_levels() {
         println!("{binding}");
         let with = |option: &str| format!("connect {}", binding.replace(']', &format!(",{option}]")));
         let (mut anna, mut otto) = (client(&directory, "anna"), client(&directory, "otto"));
-        // Returned objects are called over shared memory on the same host, which protects no calls
-        // and authenticates no accounts.
+        // On the same host, clients call returned objects over shared memory, which protects no
+        // calls and authenticates no accounts.
         for level in ["security=integrity", "security=privacy"] {
             anna.good(&with(level));
             anna.good("make 1");
@@ -231,8 +231,8 @@ fn callers_without_permission_cannot_activate() {
         assert_eq!(refusals.matches(line).count(), 2, "{refusals}");
         // The class object is created at the registration.
         assert_eq!(server.number("made"), 1, "nothing was made for those who were refused");
-        // The rule for all classes does not apply to a class with its own, and neither does the
-        // rule for calls.
+        // The rule for all classes does not apply to a class with a rule of its own, and neither
+        // does the rule for calls.
         server.good("access classes everybody");
         denied(&mut client, &format!("activate {binding}"));
         server.good("access class everybody");
@@ -295,7 +295,7 @@ fn panic_texts_reach_local_callers_only_if_the_server_permits() {
     }
 }
 
-/// Whether the tests run as the superuser; other users' processes need that.
+/// Whether the tests run as the superuser, who alone can start processes of other users.
 fn is_superuser() -> bool {
     rustix::process::getuid().is_root()
 }

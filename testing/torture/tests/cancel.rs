@@ -45,7 +45,7 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
             assert!(ended.starts_with("ended error") && ended.contains(CANCELED), "{way}: {ended}");
             server.becomes(LATEST, "noticed", round);
             server.becomes(LATEST, "sleeping", 0);
-            // Later calls by the cancelled canceller fail; calls without it succeed.
+            // Later calls with the cancelled canceller fail. Calls without a canceller succeed.
             assert!(later.starts_with("later error") && later.contains(CANCELED), "{way}: {later}");
             assert_eq!(after, format!("after ok {}", 2 * round));
             assert_eq!(client.good("add 1"), (2 * round + 1).to_string());
@@ -228,7 +228,7 @@ fn an_activation_cancelled_at_the_service_leaves_no_object() {
         server.good("export name");
         server.good(&format!("register-slow{kind}"));
         let mut client = host.process();
-        // Another object of the server keeps the client in contact with it.
+        // Another object of the server keeps the client in contact with the server.
         client.good("connect name");
         client.good("make 1");
         client.good(LATE);
@@ -296,7 +296,8 @@ fn an_activation_can_be_cancelled_during_server_start() {
     assert_eq!(host.starts().len(), 1);
 }
 
-/// Cancels an order to connect to a server that accepts it and never answers the first message.
+/// Cancels an order to connect to a server that accepts the connection and never answers the first
+/// message.
 fn cancel_connect<S: Read + AsFd>(directory: &Directory, order: &str, accept: impl Fn() -> io::Result<S>) {
     let mut client = directory.start(PROGRAM, &[]);
     client.good(LATE);

@@ -1,4 +1,5 @@
-//! Tests of error information: of failed methods, and of methods that set some and succeeded.
+//! Tests of error information: of failed methods, and of methods that set error information and
+//! succeed.
 
 use torture::process::{Directory, Process};
 

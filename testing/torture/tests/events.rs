@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use torture::process::{Directory, Process, same, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// The time limit for references of ended processes, and for releases, to arrive.
+/// The time limit until the references of ended processes are dropped, and until releases arrive.
 const DROPPED: Duration = Duration::from_secs(20);
-/// The bindings of the servers; with the first, clients connect on the same host.
+/// The bindings of the servers. With the empty one, clients connect to a name on the same host.
 const WAYS: [&str; 6] = [
     "",
     "ncacn_vi_udp:127.0.0.1[0]",
@@ -22,7 +22,8 @@ struct Source {
     process: Process,
     place: String,
     directory: Directory,
-    /// The runtime directory of clients that share no memory with the server.
+    /// The runtime directory of clients that share no memory with the server; `None` if the clients
+    /// use the server's directory.
     elsewhere: Option<Directory>,
 }
 

@@ -10,9 +10,9 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 struct Transport {
     /// The options of the binding; `None` for shared memory.
     options: Option<&'static str>,
-    /// Whether the two processes share a directory of names. Those that do also reach each other by
-    /// shared memory, so that the server's link to the client is of another transport than the
-    /// client's link to the server.
+    /// Whether the two processes share a directory of names. Processes that share one also reach
+    /// each other by shared memory, so the server's link to the client may have another transport
+    /// than the client's link to the server.
     shares_names: bool,
 }
 

@@ -330,7 +330,7 @@ fn calls_to_a_stopped_server_time_out_and_succeed_when_it_resumes() {
     }
     server.stop();
     for (client, first) in clients.iter_mut().zip(["make 1", "pass-own", "callback 1"]) {
-        // The first call reaches the server, which answers it after its timeout.
+        // The first call reaches the server, which answers only after the call has timed out.
         for order in [first, "nothing", "nothing", "cast", "pass-own", "make 1", "connect name"] {
             let error = client.bad(order);
             assert!(error.contains(TIMEOUT), "{order}: {error}");
@@ -340,7 +340,7 @@ fn calls_to_a_stopped_server_time_out_and_succeed_when_it_resumes() {
     clients[0].good("drop-last 2");
     std::thread::sleep(Duration::from_secs(3));
     server.go_on();
-    // The janitor tries for a second, and rests for one.
+    // The client's janitor tries to send the release for a second, and then rests for a second.
     server.becomes(LATEST, "live", 13);
     for client in &mut clients {
         client.good("timeout");
@@ -388,7 +388,7 @@ fn references_to_a_third_process_are_called_directly() {
     keeper.stop();
     assert_eq!(other.good("add 1"), "11");
     keeper.go_on();
-    // The object is held by two processes, neither of which it was created for.
+    // Two processes hold the object, and neither is the process for which it was created.
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(home.number("live"), 1);
 

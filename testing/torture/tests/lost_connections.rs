@@ -72,7 +72,8 @@ impl Middle {
                 let far = TcpStream::connect(("127.0.0.1", port)).unwrap();
                 let (control, passing) = (Arc::clone(&control), Arc::clone(&control.passing));
                 std::thread::spawn(move || {
-                    // The end of one side closes the other one.
+                    // When one side ends its connection, the relay closes the other side's
+                    // connection.
                     let _ = pass_on(near, far, &control);
                     drop(passing);
                 });
@@ -91,7 +92,7 @@ impl Middle {
         self.control.breaks.store(false, Ordering::SeqCst);
     }
 
-    /// Refuses all connections from now on.
+    /// Breaks all connections off, and refuses new ones from now on.
     fn refuse(&self) {
         self.control.refuses.store(true, Ordering::SeqCst);
         self.break_off();
@@ -108,7 +109,8 @@ fn calls_again(client: &mut Process) {
     });
 }
 
-/// Starts a server behind a relay. Returns it with its binding through the relay, and a client.
+/// Starts a server behind a relay, and a client. Returns the server, its binding through the relay,
+/// the relay, the client, and the runtime directories.
 fn server_behind(options: &str) -> (Process, String, Middle, Process, [Directory; 2]) {
     let directories = [Directory::new(), Directory::new()];
     let mut server = directories[0].start(PROGRAM, &[]);
@@ -140,7 +142,8 @@ fn reconnecting_clients_find_their_objects() {
             assert_eq!(client.number("add 2"), 40 + 2 * round);
             assert_eq!(server.number("live"), 5);
         }
-        // References that are released while the connection is lost are released after its return.
+        // References that the client drops while the connection is lost are released once there is
+        // a new connection.
         middle.break_off();
         client.good("drop-last 3");
         server.becomes(LATEST, "live", 2);

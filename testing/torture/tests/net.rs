@@ -317,7 +317,8 @@ fn by_the_worst(worst: &str) -> Option<Pair> {
 }
 
 impl Pair {
-    /// Makes the client pass its object to another process of its host, which then calls it.
+    /// Makes the client pass its object to a new process of the client's host. That process then
+    /// calls the object.
     fn hand_on(&mut self, name: &str) -> Process {
         let mut third = self.directories[1].start_on(self.hosts.name(1), PROGRAM, &[]);
         third.good(&format!("export {name}"));

@@ -129,8 +129,8 @@ fn activation_errors_explain_why_no_server_started() {
     let said = "; its last line of output: looking for the store (CO_E_SERVER_EXEC_FAILURE)";
     assert!(why.contains("within 5 seconds, and was killed") && why.ends_with(said), "{why}");
     ends(hanging.starts()[0]);
-    // A client's timeout ends its wait. A started server that has registered nothing ends with the
-    // service.
+    // A client's timeout ends the client's wait. A started server that has registered nothing ends
+    // with the service.
     client.good("timeout 2000");
     let why = client.bad("activate");
     assert!(why.contains("RPC_E_TIMEOUT"), "{why}");

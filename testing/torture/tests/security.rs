@@ -1,5 +1,5 @@
 //! Tests of authenticated and protected calls: at each level, by each mechanism, with passed
-//! objects, and refused ones.
+//! objects. Other calls are refused.
 
 use torture::process::{Directory, LATEST, Process};
 
@@ -17,7 +17,7 @@ const BINDINGS: [&str; 5] = [
 const VI: &str = "ncacn_vi_udp:127.0.0.1[,security=LEVEL]";
 const DENIED: &str = "E_ACCESSDENIED";
 
-/// A process with its own runtime directory, which others reach only over networks.
+/// A process with its own runtime directory, which other processes reach only over networks.
 struct Host {
     process: Process,
     directory: Directory,
@@ -219,8 +219,8 @@ fn packets_are_protected_at_least_at_the_level_of_the_server() {
     }
 }
 
-/// Packets that are lost, duplicated, reordered or corrupted are handled under protection as
-/// without.
+/// Protected connections handle lost, duplicated, reordered and corrupted packets as unprotected
+/// connections do.
 #[test]
 fn protected_packets_get_through_bad_networks() {
     let fault = r"fault=loss=3%\,reorder=5%\,dup=3%\,corrupt=2%\,seed=7";
@@ -236,8 +236,8 @@ fn protected_packets_get_through_bad_networks() {
     }
 }
 
-/// Objects that are passed over a virtual interface keep its level, and are not reachable without
-/// it.
+/// Objects that are passed over a virtual interface keep its security level. They cannot be reached
+/// without this level.
 #[test]
 fn objects_passed_on_over_virtual_interfaces_keep_their_protection() {
     let (_home, home) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
@@ -263,7 +263,7 @@ fn objects_passed_on_over_virtual_interfaces_keep_their_protection() {
     assert_eq!(giver.number("add-to-kept 5"), 5);
 }
 
-/// A process belongs to the user who authenticated as it first, on all transports.
+/// On all transports, a process belongs to the user who was the first to authenticate for it.
 #[test]
 fn a_process_belongs_to_one_user_on_all_transports() {
     let (mut server, vi) = Host::serve("ncacn_vi_udp:127.0.0.1");

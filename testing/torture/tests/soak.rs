@@ -7,7 +7,7 @@ use torture::process::{Directory, LATEST, Process, same, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const CLIENTS: usize = 8;
-/// The longest time for an unused connection: the janitor's round with a margin.
+/// The maximum time until an unused connection is closed: the janitor's round with a margin.
 const ROUND: Duration = Duration::from_secs(25);
 
 fn seconds() -> u64 {

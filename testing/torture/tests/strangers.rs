@@ -1,4 +1,4 @@
-//! Tests of strangers on a network, who use up what a server has for clients.
+//! Tests of strangers on a network that try to use up a server's descriptors and threads.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;

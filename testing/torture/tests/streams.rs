@@ -107,8 +107,8 @@ fn a_killed_stream_server_is_detected() {
 #[test]
 fn killed_clients_hold_no_references() {
     over_each(|Pair { mut server, mut client, binding, directories }| {
-        // The server keeps clients with reset connections, as after a network failure; a killed
-        // client may reset its own.
+        // The server keeps clients whose connections were reset, as after a network failure, and a
+        // killed client may reset its connections. This order limits the time.
         server.good("pinging 1000");
         client.good("make 1");
         client.good("leave");
@@ -129,7 +129,7 @@ fn killed_clients_hold_no_references() {
         within(LATEST, || {
             let files = server.open_files();
             // On one host, the processes also have connections over shared memory. Two files are
-            // for the parked ones.
+            // for the parked connections.
             if files <= before + 2 { Ok(()) } else { Err(format!("{files} files are open, {before} before")) }
         });
     });

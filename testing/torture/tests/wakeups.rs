@@ -24,8 +24,8 @@ const LONG_CALL: &str = "sleep 10500";
 /// A call that lasts longer than the work that a thread does after a client's last call.
 const SHORT_CALL: &str = "sleep 500";
 
-/// Returns how often each living thread has slept whose name begins like this, by the thread's
-/// number.
+/// Returns the number of sleeps of each living thread whose name begins with `name`, by the
+/// thread's number.
 fn sleeps_of(process: &Process, name: &str) -> BTreeMap<OsString, u64> {
     let threads = fs::read_dir(format!("/proc/{}/task", process.pid())).unwrap();
     let sleeps = threads.filter_map(|thread| {
@@ -38,8 +38,8 @@ fn sleeps_of(process: &Process, name: &str) -> BTreeMap<OsString, u64> {
     sleeps.collect()
 }
 
-/// Returns how often the threads of a process have slept, also those that have ended, without the
-/// thread that takes orders.
+/// Returns how often the threads of a process have slept, ended threads included. The thread that
+/// takes orders does not count.
 fn sleeps(process: &mut Process) -> u64 {
     process.number("sleeps").try_into().unwrap()
 }

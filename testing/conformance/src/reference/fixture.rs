@@ -13,7 +13,7 @@ use std::time::Duration;
 pub trait Wrong: fmt::Debug + Send + Sync + 'static {
     /// The flaw.
     const FLAW: Flaw;
-    /// The features that it lacks.
+    /// The features that the provider lacks.
     const MISSING: &'static [MissingFeature] = &[];
 }
 

@@ -132,8 +132,8 @@ pub fn s09_completion_queues_report_each_completion_once(run: &Run) {
     }
 }
 
-/// 10. The queues of a VI can use different completion queues or the same one, and one of them may
-///     use none.
+/// 10. The two work queues of a VI can use different completion queues or the same one, and a work
+///     queue may have no completion queue.
 pub fn s10_each_work_queue_has_its_own_completion_queue(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Server);
@@ -205,8 +205,8 @@ pub fn s11_a_full_completion_queue_reports_the_overflow(run: &Run) {
     }
 }
 
-/// 12. Receives may be posted before a VI is connected, and are used when it is. Any other
-///     descriptor then completes with an error.
+/// 12. Receives may be posted before a VI is connected, and are used once the VI is connected. Any
+///     other descriptor that is posted before the connection completes with an error.
 pub fn s12_idle_vis_accept_receives_and_fail_sends(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);

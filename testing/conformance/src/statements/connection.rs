@@ -23,7 +23,7 @@ pub fn s40_connections_are_requested_and_accepted_or_rejected(run: &Run) {
     let (nobody, took) = timed(|| listener.wait(within_ms(100)));
     assert!(matches!(nobody, Err(Error::TimedOut)), "{nobody:?}");
     assert!((Duration::from_millis(100)..LATE).contains(&took), "{took:?}");
-    // Private data arrive. Too much of them is refused before the listener gets a request.
+    // Private data arrives. Too much private data is refused before the listener gets a request.
     let long = [7; Offer::PRIVATE_MAX];
     for (told, back) in [(&long[..], &b""[..]), (b"", &long), (b"x", b"y")] {
         std::thread::scope(|scope| {
@@ -145,9 +145,9 @@ pub fn s42_disconnecting_notifies_the_peer(run: &Run) {
     }
 }
 
-/// 44. A VI whose request was refused, or whose connection ended for any reason, can be connected
-///     again after it was disconnected, by either side. Nothing of one connection appears in the
-///     next.
+/// 44. A VI can be connected again after its request was refused. It can also be connected again
+///     after its connection ended for any reason, by either side, and the VI was disconnected.
+///     Nothing of one connection appears in the next.
 pub fn s44_vis_can_be_connected_again(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);

@@ -6,12 +6,12 @@ use obvia_via::{Deadline, Descriptor, Operation, Queue, State, Vi, Waiting, Work
 use std::time::Duration;
 
 /// 46. The two queues of a VI may belong to two threads, which need no lock. The language prevents
-///     two threads from sharing one queue: posting and taking need it mutably.
+///     two threads from sharing one queue, because posting and taking borrow the queue mutably.
 pub fn s46_each_work_queue_can_have_its_own_thread(run: &Run) {
     const COUNT: usize = 600;
     const POSTED: usize = 16;
-    // Queues can be sent to a thread, and the types of the methods keep two threads from sharing
-    // one.
+    // Queues can be sent to a thread, and the methods' types prevent two threads from sharing a
+    // queue.
     fn goes_to_a_thread<T: Send>() {}
     goes_to_a_thread::<Vi>();
     goes_to_a_thread::<WorkQueue>();
@@ -177,8 +177,8 @@ pub fn volume(run: &Run, bytes: u64) {
     let mut pair = run.pair_by(&Plan { area, ..Plan::of(level) });
     let messages = bytes.div_ceil(u64::from(length));
     let base = pattern(49, length as usize);
-    // The contents of a message are cheap to make, and differ from those of every other message at
-    // every position.
+    // The contents of a message are cheap to make, and each 64 bytes of them differ from the same
+    // bytes of every other message.
     let stamped = |number: u64, buffer: &mut Vec<u8>| {
         buffer.clone_from(&base);
         for (at, eight) in buffer.chunks_exact_mut(8).enumerate().step_by(8) {
@@ -193,7 +193,8 @@ pub fn volume(run: &Run, bytes: u64) {
     let mut stuck = soon().start();
     while received < messages || completed < messages {
         let before = (sent, completed, received);
-        // The place in the sender's memory is free when the earlier send from it is complete.
+        // The message has a posted receive, and its place in the sender's memory is free, because
+        // the earlier send from that place is complete.
         if sent < messages && sent < received + POSTED && sent < completed + POSTED {
             stamped(sent, &mut outgoing);
             let at = (sent % POSTED * u64::from(length)) as usize;
@@ -275,7 +276,8 @@ fn conversation(run: &Run, pair: &mut Pair) -> Vec<Seen> {
             }
             a.send_as(Descriptor::send().with_immediate(round).with_context(u64::from(round)), 0, length);
             let (sent, answered) = (next(&mut a.vi.send), next(&mut a.vi.receive));
-            // The calls acknowledge the answer at once, and take nothing.
+            // The calls of `done` make the VI acknowledge the answer at once. They find no
+            // completion.
             until("the answer is complete", || a.vi.receive.done().is_none() && answer.is_finished());
             (sent, answered, answer.join().expect("answering does not panic"))
         });

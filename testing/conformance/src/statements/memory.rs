@@ -70,8 +70,8 @@ pub fn s17_segments_of_other_tags_are_refused_locally(run: &Run) {
     pair.check_both(17);
 }
 
-/// 18. A deregistered region cannot be used any more, neither here nor, by its old handle, by
-///     peers.
+/// 18. A deregistered region cannot be used any more: descriptors with a segment of the region are
+///     refused, and so is RDMA by peers with its old handle.
 pub fn s18_use_of_deregistered_regions_is_refused(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -122,9 +122,9 @@ fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: 
     assert!(drain(&mut pair.a.vi.send).is_empty());
 }
 
-/// A function that returns the remote address of the case with this number, at the listening end,
-/// which a peer must not access, and the regions that it has made. `None` if there are no more
-/// cases.
+/// A function that makes the case with a number. Returns a remote address at the listening end that
+/// a peer must not access, and the regions that were made for the case. `None` if there is no case
+/// with this number.
 type Forbidden = fn(&Pair, usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)>;
 
 /// The length of a refused RDMA in bytes, which exceeds a packet of any network.

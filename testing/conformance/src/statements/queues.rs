@@ -53,8 +53,8 @@ fn rdma_of_all_kinds(run: &Run, target: &crate::ends::End) -> Vec<Box<Descriptor
     write.into_iter().chain(read).collect()
 }
 
-/// 2. No order is promised between VIs: a VI that cannot go on holds up no other, though they share
-///    their NICs.
+/// 2. No order is promised between VIs: a VI whose completions are not taken does not delay other
+///    VIs of the same NICs.
 pub fn s02_vis_do_not_block_each_other(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);
@@ -151,9 +151,9 @@ pub fn s04_immediate_data_arrives_or_is_absent(run: &Run) {
     }
 }
 
-/// 5. Messages are gathered from and scattered to any number of segments, up to the NIC's maximum,
-///    with empty ones among them, divided differently at the two ends. Nothing beside the segments
-///    is touched. RDMA likewise.
+/// 5. Messages are gathered from any number of segments, and scattered to any number, up to the
+///    NIC's maximum. Some segments are empty, and the two ends divide the bytes differently.
+///    Nothing beside the segments is touched. The same holds for RDMA.
 pub fn s05_segments_are_gathered_and_scattered(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -179,7 +179,8 @@ pub fn s05_segments_are_gathered_and_scattered(run: &Run) {
 /// A byte value that no pattern of the test repeats.
 const GUARD: u8 = 0xEE;
 
-/// Segments of `total` bytes together, with three bytes between them and every third one empty.
+/// Returns segments that have `total` bytes in all. Three bytes separate neighbors, and every third
+/// segment is empty, unless it is the last one.
 fn segments(base: u64, count: usize, total: u64) -> Vec<(u64, u32)> {
     let is_empty = |at: usize| at % 3 == 1 && at + 1 < count;
     let full = (0..count).filter(|at| !is_empty(*at)).count() as u64;

@@ -4,8 +4,8 @@ use crate::ends::{Pair, drain, next, pattern, place, read, region, settle, until
 use crate::{MissingFeature, Run};
 use obvia_via::{Access, Descriptor, Ended, Error, PostFault, Reliability, Status};
 
-/// Waits until the peer has performed everything that was sent before. A send behind that shows
-/// this when it completes.
+/// Waits until the peer has performed everything that was sent before, which the completion of one
+/// more send shows.
 #[track_caller]
 fn behind(pair: &mut Pair) {
     pair.a.vi.send.post(Descriptor::send().with_context(u64::MAX)).expect("it can be posted");
@@ -101,8 +101,8 @@ pub fn s30_rdma_writes_are_visible_before_later_sends(run: &Run) {
     }
 }
 
-/// 31. An RDMA read returns the target's current bytes, which are in place when it completes, in
-///     its turn among the sends.
+/// 31. An RDMA read returns the target's current bytes. The bytes are in place when the read
+///     completes, and the read completes in its turn among the sends.
 pub fn s31_rdma_reads_return_the_current_bytes(run: &Run) {
     if run.lacks(MissingFeature::RdmaRead) {
         return lacks_rdma_read(run);
@@ -131,8 +131,8 @@ pub fn s31_rdma_reads_return_the_current_bytes(run: &Run) {
     }
 }
 
-/// 32. A provider's attributes say whether it supports RDMA read. Where it does not, and on
-///     unreliable VIs anyway, posting a read is an error at once.
+/// 32. A provider's attributes say whether it supports RDMA read. Posting a read is an error at
+///     once on a provider without this support, and on unreliable VIs of every provider.
 pub fn s32_absent_rdma_read_is_an_error(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     for end in [&pair.a, &pair.b] {

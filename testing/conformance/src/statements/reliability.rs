@@ -66,7 +66,8 @@ pub fn s35_reliable_reception_completes_after_the_data_is_in_memory(run: &Run) {
 }
 
 /// 36. Unreliable delivery delivers a message at most once and as it was sent, over any wire. A
-///     lost message, or one without a receive, is lost silently, and the connection goes on.
+///     message that is lost, or that finds no receive, is dropped without a report, and the
+///     connection goes on.
 pub fn s36_unreliable_messages_arrive_at_most_once(run: &Run) {
     if run.lacks(MissingFeature::Level(Reliability::Unreliable)) {
         return s33_reliability_levels_must_agree(run);

@@ -38,7 +38,8 @@ impl Fixture for Tcp {
     }
 }
 
-/// Connectionless endpoints, and a directory for names, which the fixture that made it removes.
+/// Connectionless endpoints, and a directory for names. The fixture that made the directory removes
+/// it.
 struct Shm {
     directory: PathBuf,
     is_owner: bool,

@@ -1,4 +1,4 @@
-//! Every provider keeps the statements, and a wrong one does not.
+//! Tests that every provider keeps the statements, and that providers with a flaw do not.
 
 #[cfg(feature = "fabric")]
 mod fabric;

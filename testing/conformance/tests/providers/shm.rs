@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A directory for names, which the fixture that made it removes.
+/// A directory for names. The fixture that made the directory removes it.
 struct Shm<const TINY: bool> {
     directory: PathBuf,
     is_owner: bool,

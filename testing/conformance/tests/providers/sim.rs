@@ -25,7 +25,7 @@ fn conditions(faults: Faults) -> Conditions {
 
 impl<const BAD: bool> Fixture for Sim<BAD> {
     const MISSING: &'static [MissingFeature] = &[];
-    // Virtual time runs faster.
+    // The network has virtual time, which runs faster than real time.
     const SILENCE: Duration = Duration::from_secs(5);
     const CROSSES_PROCESSES: bool = false;
     const IS_STEADY: bool = !BAD;

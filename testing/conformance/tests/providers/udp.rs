@@ -95,7 +95,7 @@ impl Drop for Relayed {
 
 conformance!(direct, Udp);
 
-/// UDP over a network that is always bad, by the provider's own option at both ends.
+/// UDP over a network that is always bad: the provider's option for faults is set at both ends.
 struct Faulty;
 
 impl Fixture for Faulty {
@@ -120,7 +120,7 @@ impl Fixture for Faulty {
     }
 }
 
-/// The statements that much data or many connections put to the test.
+/// The statements with much data or many connections.
 mod faulty {
     use super::*;
 

@@ -14,8 +14,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::Duration;
 
-/// A cable between two network namespaces, and the XDP program at each of its ends, which is loaded
-/// for the first NIC.
+/// A cable between two network namespaces, and the XDP program at each end of the cable. The first
+/// NIC at an end loads the program.
 #[derive(Debug)]
 struct Wired {
     cable: Cable,
@@ -63,7 +63,8 @@ impl Fixture for Wired {
     }
 }
 
-/// A provider that opens its sockets in the namespace of its interface, whatever the caller's is.
+/// A provider that opens its sockets in the namespace of its network interface, whatever the
+/// caller's namespace is.
 #[derive(Debug)]
 struct There<T: ?Sized> {
     end: End,

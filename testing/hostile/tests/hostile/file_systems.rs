@@ -33,14 +33,14 @@ const STATFS: u32 = 17;
 const OPENDIR: u32 = 27;
 const ACCESS: u32 = 34;
 
-/// The number of a user's files waiting to be closed at which a server no longer listens to
+/// The number of a user's files that wait to be closed, at which a server no longer listens to
 /// processes of that user.
 const DOUBTFUL_MAX: usize = 64;
 
 /// A file system that never answers some operations, and others well.
 ///
-/// A process that waits for an answer cannot even be killed. Such a process has to be declared
-/// before the file system, so that it is dropped after it.
+/// A process that waits for an answer cannot even be killed. A test has to declare such a process
+/// before the file system, so that the process is dropped after the file system.
 struct FileSystem {
     place: PathBuf,
     daemon: Child,
@@ -70,7 +70,7 @@ impl FileSystem {
             assert!(!ground::is_ci(), "mounting: {error}");
             return skip("mounting", &error);
         }
-        // Only the daemon has the device, so that its end is the end of the file system.
+        // Only the daemon has the device, so the daemon's end is the end of the file system.
         let numbers = silent.iter().map(u32::to_string);
         let daemon = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"))
             .arg("file-system")
@@ -105,8 +105,8 @@ impl Drop for FileSystem {
     }
 }
 
-/// Prints the reason why nothing is tested. Other errors than a missing device or a missing right
-/// fail.
+/// Prints the reason why nothing is tested. Panics at errors other than a missing device or a
+/// missing right.
 fn skip<T>(what: &str, error: &std::io::Error) -> Option<T> {
     let excuses = [libc::ENOENT, libc::ENXIO, libc::ENODEV, libc::EACCES, libc::EPERM];
     assert!(error.raw_os_error().is_some_and(|number| excuses.contains(&number)), "{what}: {error}");
@@ -171,8 +171,9 @@ fn segments_on_a_hanging_file_system_end_their_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Sends a greeting with a file that lies where memory files do, by the sender's mounts. Such a
-/// file can be opened and mapped, but no page of it can be read.
+/// Sends a greeting with a file that seems to lie in /dev/shm, like a memory file, because the
+/// sender has mounted the file system there. Such a file can be opened and mapped, but no page of
+/// it can be read.
 fn segments_whose_pages_never_load_are_not_touched(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount_at(Path::new("/dev/shm"), &[READ]) else { return scene.assert_unharmed() };

@@ -36,8 +36,7 @@ fn said_of(variable: &str, path: &Path, binding: &str) -> Option<String> {
     (!serves).then(|| String::from_utf8(output.stderr).unwrap())
 }
 
-/// Kills a process that does not print in time. The caller's message to the returned sender stops
-/// the watch.
+/// Kills a process that does not print in time. A message by the returned sender stops the watch.
 fn watch(process: u32) -> std::sync::mpsc::Sender<()> {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -64,7 +63,8 @@ fn give_away(path: &Path) {
     chown(path, Some(65_534), None).unwrap();
 }
 
-/// Asserts that a server refuses each file soon, with these words, which name the file.
+/// Asserts that a server refuses each file soon, with a message that contains the words for the
+/// file.
 fn are_refused(variable: &str, binding: &str, files: &[(&str, Put, &str)]) {
     let directory = Directory::new();
     for (name, put, words) in files {

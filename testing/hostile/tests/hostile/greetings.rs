@@ -177,7 +177,7 @@ fn segments_shorter_than_announced_are_refused(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The kernel may lack huge pages when they are touched, which would be a bus error.
+/// A touch of a huge page raises a bus error if the kernel has none left.
 fn segments_of_huge_pages_are_turned_away(server: Server) {
     let scene = Scene::of(server);
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;

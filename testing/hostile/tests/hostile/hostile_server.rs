@@ -33,8 +33,8 @@ impl HostileServer {
         Self::start_as(directory, oxid, &[HOSTILE.to_owned(), endpoint_of(oxid)], handle)
     }
 
-    /// Like [`Self::start`], but under these names, and with the OXID of the process that they
-    /// belong to.
+    /// Serves like [`Self::start`], but under these names. `oxid` is the OXID of the process to
+    /// which the names belong.
     pub(crate) fn start_as(
         directory: &Directory,
         oxid: u64,

@@ -92,7 +92,7 @@ fn a_network_peer_with_the_oxid_of_a_local_client_cannot_act_for_it() {
     let mut stranger = Stranger::claiming(owner.oxid, &binding);
     stranger.releases(own);
     is_alive(&mut owner, own, 8);
-    // A reference that is passed to the client is not the stranger's either.
+    // The stranger cannot release a reference that was passed to the client either.
     let passed = make(&mut giver, object, 9);
     giver.good(SYSTEM, TRANSFER, &transfer(passed, owner.oxid, 1));
     giver.good(SYSTEM, RELEASE, &release(&[(passed, u64::MAX)]));
@@ -204,13 +204,14 @@ fn clients_in_other_pid_namespaces_are_told_apart() {
     witness.await_ready();
     let others = directory.endpoints().into_iter().find(|oxid| *oxid != server_oxid);
     let other = others.expect("the witness has an endpoint");
-    // The attacker is another client with the OXID of the witness, and has none of its references.
+    // The attacker is another client with the OXID of the witness, and has none of the witness's
+    // references.
     let mut attacker = greeted();
     attacker.exchange(&wire::bind(other));
     for index in 0..64 {
         attacker.good(SYSTEM, RELEASE, &release(&[((index, 1), u64::MAX), ((index, 2), u64::MAX)]));
     }
-    // A further connection of the same process is still one of the same client.
+    // A further connection of the owner's process belongs to the same client.
     let thing = make(&mut owner, object, 8);
     let mut second = greeted();
     second.exchange(&wire::bind(owner.oxid));

@@ -352,7 +352,8 @@ fn floods_of_false_calls_end_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// As after calls that have failed between an area or a region and the message that names it.
+/// Calls leave such files if they fail between the hand-over of an area or a region and the message
+/// that names it.
 fn files_that_no_message_asks_for_do_not_end_parked_connections(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
@@ -380,7 +381,7 @@ fn messages_that_are_taken_back_do_not_disturb_the_server(server: Server) {
         let publish = || peer.raw(peer.next, first_word(peer.next, 3, wire::REQUEST, 8), words(object), &add());
         publish();
         due.store(former, Ordering::SeqCst);
-        // The server may have seen the message, and ignores it then.
+        // If the server has already taken the message, it ignores the repetition.
         publish();
         peer.next += 1;
         assert_eq!(peer.message().frame, 11_u64.to_le_bytes());

@@ -360,8 +360,8 @@ fn releases_over_the_held_count_release_only_held_references(server: Server) {
 
 fn references_of_other_clients_cannot_be_released(server: Server) {
     on_a_connection(server, |peer, object| {
-        // The witness holds references to the object too; its objects are the first entries of the
-        // table.
+        // The witness holds references to the object too; the witness's objects are the first
+        // entries of the table.
         for index in 0..64 {
             for generation in 1..20 {
                 peer.good(SYSTEM, 4, &release(&[((index, generation), u64::MAX)]));

@@ -67,12 +67,12 @@ pub(crate) fn send(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) ->
     rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
 }
 
-/// Receives bytes and a file descriptor; `None` without either.
+/// Receives bytes and a file descriptor; `None` if one of them is missing.
 pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> Option<OwnedFd> {
     receive_either(socket, bytes)?
 }
 
-/// Receives bytes and an optional file descriptor; `None` without the bytes.
+/// Receives bytes and an optional file descriptor; `None` if bytes are missing.
 pub(crate) fn receive_either(socket: &UnixStream, bytes: &mut [u8]) -> Option<Option<OwnedFd>> {
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -101,7 +101,8 @@ pub(crate) fn number_of(file: BorrowedFd<'_>) -> u32 {
     rustix::fd::AsRawFd::as_raw_fd(&file).cast_unsigned()
 }
 
-/// Writes the mark to the own segment and the peer's, if they are writable, and sends their names.
+/// Writes the mark to the files of this side's segment and the peer's, if they are writable, and
+/// sends the files' names.
 pub(crate) fn name_segments(socket: &UnixStream, files: [BorrowedFd<'_>; 2]) {
     for file in files {
         let _ = rustix::io::pwrite(file, &MARK, MARKED as u64);
@@ -109,7 +110,7 @@ pub(crate) fn name_segments(socket: &UnixStream, files: [BorrowedFd<'_>; 2]) {
     send_names(socket, [std::process::id(), number_of(files[0]), number_of(files[1]), 0], MARK);
 }
 
-/// Sends any names: a process, a descriptor for each side, zero, and the mark.
+/// Sends names with any contents: a process, a descriptor for each side, zero, and the mark.
 pub(crate) fn send_names(socket: &UnixStream, words: [u32; 4], mark: [u8; 8]) {
     let words = words.iter().flat_map(|word| word.to_le_bytes());
     send(socket, &words.chain(mark).collect::<Vec<_>>(), &[]).unwrap();
@@ -236,8 +237,8 @@ impl Peer {
         Self { files: Files::Found, ..Self::of(socket, own, own_fd, theirs) }
     }
 
-    /// Receives a greeting: the area's length, and the segment, which a virtual machine does not
-    /// send.
+    /// Receives a greeting. Returns the area's length, and the segment; `None` in place of the
+    /// segment if the peer is a virtual machine.
     pub(crate) fn greeting_of_peer(socket: &UnixStream) -> Option<(usize, Option<OwnedFd>)> {
         let mut bytes = [0; 24];
         let passed = receive_either(socket, &mut bytes)?;
@@ -245,7 +246,7 @@ impl Peer {
         Some((u64::from_le_bytes(bytes[16..].try_into().unwrap()) as usize, passed))
     }
 
-    /// Rings the peer's doorbell, whether it sleeps or not.
+    /// Rings the peer's doorbell, whether the peer sleeps or not.
     pub(crate) fn ring(&self) {
         let bell = self.own.u32(BELL);
         bell.fetch_add(1, Ordering::SeqCst);

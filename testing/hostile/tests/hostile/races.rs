@@ -27,8 +27,8 @@ pub(crate) fn flip(segment: Segment, words: Vec<(usize, Vec<u32>)>) -> Meanwhile
         for _ in 0..1000 {
             turn = turn.wrapping_add(1);
             for (offset, values) in &words {
-                // The first value is the right one; without enough of it, no frame would pass the
-                // check.
+                // The first value is the right one. Without enough turns with it, no frame would
+                // pass the check.
                 let value = if turn.is_multiple_of(2) { values[0] } else { values[(turn / 2) % values.len()] };
                 segment.u32(*offset).store(value, Ordering::Relaxed);
             }
@@ -36,8 +36,8 @@ pub(crate) fn flip(segment: Segment, words: Vec<(usize, Vec<u32>)>) -> Meanwhile
     })
 }
 
-/// Makes a call repeatedly with a frame in the area whose words change; some calls must succeed,
-/// and some must be refused.
+/// Makes a call repeatedly with a frame in the area, while words of the frame change. Some calls
+/// must succeed, and some must be refused.
 fn calls_on_moving_ground(server: Server, opnum: u16, frame: &Frame, words: &[(usize, &[u32])]) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();

@@ -1,7 +1,7 @@
 //! An attacker between two ends of a virtual interface over UDP: records all datagrams, and adds
 //! changed copies.
 //!
-//! The packets are written by docs/vi-wire.md.
+//! The packets follow docs/vi-wire.md.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{SocketAddr, UdpSocket};

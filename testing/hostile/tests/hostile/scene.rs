@@ -327,7 +327,7 @@ static JAVA: LazyLock<Option<Classes>> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The scene of the last test with a virtual machine.
+    /// The scene of the last test with a virtual machine, which the next test uses again.
     static STAGE: RefCell<Option<Scene>> = const { RefCell::new(None) };
 }
 
@@ -407,7 +407,7 @@ impl Scene {
         Self { client, ..Self::new() }
     }
 
-    /// Whether a virtual machine of this scene runs several tests.
+    /// Whether the scene has a virtual machine, which several tests use.
     fn has_java(&self) -> bool {
         self.kind == Server::Java || self.client == Client::Java
     }
@@ -494,7 +494,7 @@ impl Scene {
     }
 
     /// Asserts that the server serves, the witness was not disturbed, and no resources of peers are
-    /// left.
+    /// left. The resources that a client in Java uses are checked after the last test.
     #[track_caller]
     pub(crate) fn assert_unharmed(mut self) {
         self.assert_serving();

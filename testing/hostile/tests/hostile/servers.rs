@@ -191,8 +191,8 @@ fn responses_to_other_calls_are_refused(client: Client) {
     scene.assert_unharmed();
 }
 
-/// Returns a fault's frame with error information, by the lengths of description, source and help
-/// file.
+/// Returns a fault's frame with error information: the lengths of the description, the source and
+/// the help file, and the texts.
 fn words(lengths: [u32; 3], texts: &[u8]) -> Vec<u8> {
     let lengths = lengths.iter().flat_map(|length| length.to_le_bytes());
     [7, 0, 0, 0].into_iter().chain(lengths).chain(texts.iter().copied()).collect()

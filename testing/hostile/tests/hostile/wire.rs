@@ -173,7 +173,7 @@ pub(crate) fn process(oxid: u64) -> u128 {
 }
 
 /// Returns an answer to a bind or an alter_context, with the results. `named` is the transfer
-/// syntax of results 3, negotiated features.
+/// syntax of the results with the value 3, negotiate_ack.
 pub(crate) fn ack(kind: u8, call_id: u32, named: u128, results: &[u16]) -> Vec<u8> {
     let endpoint = "nowhere";
     let mut body = (endpoint.len() as u16 + 1).to_le_bytes().to_vec();

@@ -158,7 +158,7 @@ fn binding_to_unserved_interfaces_is_refused() {
         failed(obvia::bind::<rpcecho>("ncacn_vi_shm:[nobody-is-there]").map(drop)),
         code::RPC_S_SERVER_UNAVAILABLE
     );
-    // The process knows the interface, and does not perform it.
+    // The test's process knows the interface, but does not serve it.
     obvia::register(&[<rpcecho as obvia::Remote>::INFO]);
     let here = ground::fresh_name("functions");
     assert_eq!(obvia::listen(&format!("ncacn_vi_shm:[{here}]")).unwrap(), format!("ncacn_vi_shm:[{here}]"));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// The bindings of the program for other hosts.
+/// The bindings at which the program in Java serves clients of other hosts.
 pub(crate) const NETWORKS: [&str; 4] =
     ["ncacn_vi_udp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]", DATAGRAMS];
 
@@ -25,14 +25,14 @@ static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
     Classes::build(&place, &interfaces, Some(&here.join("java")))
 });
 
-/// Returns the program's command with its first argument.
+/// Returns the program's command with the first argument `what`.
 pub(crate) fn program(what: &str) -> Option<Command> {
     let mut command = CLASSES.as_ref()?.program("matrix.Program");
     command.arg(what);
     Some(command)
 }
 
-/// Returns the program's command, with support of networks.
+/// Returns the program's command with support of networks, and with the first argument `what`.
 pub(crate) fn networked(what: &str) -> Option<Command> {
     static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
     static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| WORKSHOP.java_library());

@@ -47,8 +47,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// Starts a server at each place and runs the work on it. All run at once, because they mostly
-/// wait. Each thread has its place's name, which a panic shows.
+/// Starts a server at each place, runs the work on it, and returns the results. All places have
+/// threads of their own, because the work mostly waits. A thread has the name of its place, which a
+/// panic shows.
 pub(crate) fn at_each<R: Send>(places: impl Iterator<Item = Place>, work: impl Fn(Server) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let begin = |place: Place| {

@@ -38,8 +38,8 @@ impl Server {
         Self::start_as(Language::Native, &[], command)
     }
 
-    /// Starts a server in another runtime directory, so that it and this process reach each other
-    /// only over a network.
+    /// Starts a server in another runtime directory, so that the server and this process reach each
+    /// other only over a network.
     pub(crate) fn start_elsewhere(binding: &str) -> Self {
         Self::start_as(Language::Rust, &[binding], rust())
     }

@@ -1,5 +1,5 @@
-//! Tests with a server of functions without the runtime, which handles PDUs and stub data itself
-//! and knows two interfaces.
+//! Tests with a server of functions that does not use the runtime: the server handles PDUs and stub
+//! data itself, and knows two interfaces.
 
 use matrix::{Counters, rpcecho};
 use obvia::{Agile, ContextHandle, InterfaceInfo, Remote as _, code};

@@ -119,8 +119,8 @@ fn ranges_are_checked_for_arguments_and_results(values: &IValues, elsewhere: boo
 }
 
 fn objects_have_the_interface_named_by_their_iid(values: &IValues, _: bool) {
-    // Another IDL file declares the interface, and this process has neither exported nor received
-    // one.
+    // Another IDL file declares IPeer, and this process has neither exported nor received an object
+    // with this interface.
     obvia::register(&[<IPeer as obvia::Remote>::INFO]);
     let peer: IPeer = Peer(5).into();
     let unknown = peer.cast().unwrap();

@@ -1,5 +1,5 @@
-//! Tests with the vectors of frames, and with frames of small changes, sent to objects in every
-//! language.
+//! Tests that send the vectors of frames to objects in Rust and C++, and slightly changed frames to
+//! objects in C++.
 
 use super::places::{Place, at_each, everywhere};
 use matrix::IShapes;
@@ -44,7 +44,8 @@ pub(crate) fn frames(what: &str, part: &str) -> Vec<Frame> {
         Frame { name: text(vector, "name"), method, opnum, frame: digits.chunks(2).map(byte).collect(), outer }
     };
     let all = vectors[what].as_array().unwrap().iter();
-    // The frame of a message has a multiple of eight bytes.
+    // Vectors of other lengths are left out, because a message's frame has a multiple of eight
+    // bytes.
     let frames = all.filter(|vector| vector["part"] == part).map(frame).filter(|frame| frame.frame.len() % 8 == 0);
     let frames: Vec<Frame> = frames.collect();
     assert!(!frames.is_empty());

@@ -15,8 +15,10 @@ import obvia.RpcException;
  *
  * <ul>
  *  <li>{@code serve NAME [BINDING]} takes gifts until the standard input ends
- *  <li>{@code wait BINDING} connects to a server that accepts and never answers, until a line arrives
- *  <li>{@code give NAME} and {@code give BINDING OWN} give them to a server, which reaches this process at the binding {@code OWN}
+ *  <li>{@code wait BINDING} connects to a server that accepts and never answers, until a line
+ *      arrives
+ *  <li>{@code give NAME} and {@code give BINDING OWN} give gifts to a server, which reaches this
+ *      process at the binding {@code OWN}
  * </ul>
  */
 final class Program {
@@ -120,7 +122,8 @@ final class Program {
         IGifts closed = open.closed();
         List<WeakReference<IGift>> given = new ArrayList<>();
         var kept = new Gift();
-        // The server calls this process, and so gives references back.
+        // The server keeps a gift, so it has a link to this process. It gives references back over
+        // this link.
         open.keep(kept);
         onThread(Thread.ofPlatform(), () -> give(open, closed, given));
         onThread(Thread.ofVirtual(), () -> give(open, closed, given));

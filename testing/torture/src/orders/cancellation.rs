@@ -47,7 +47,7 @@ fn cancellably(state: &mut State, work: impl FnOnce() -> Answer + Send + 'static
     done(())
 }
 
-/// Sleeps inside a scope of another canceller, or behind one.
+/// Sleeps inside a scope of another canceller, or after such a scope.
 pub(super) fn cancellable_sleep(state: &mut State, place: &str) -> Answer {
     let (counter, is_inside) = (Agile::new(state.counter()?)?, place == "inside");
     cancellably(state, move || {
@@ -61,8 +61,8 @@ pub(super) fn cancellable_sleep(state: &mut State, place: &str) -> Answer {
     })
 }
 
-/// A listener that calls while it is marshaled, in a scope of its own, and keeps its caller
-/// waiting.
+/// A listener that makes a call while it is marshaled, in the scope of a canceller of its own. The
+/// listener keeps its caller waiting.
 #[implement(IListener, IStdMarshalInfo)]
 struct Calling(Agile<ICounter>);
 
@@ -79,7 +79,7 @@ impl Handled for Calling_Impl {
     }
 }
 
-/// Passes such a listener.
+/// Passes a `Calling` listener.
 pub(super) fn cancellable_callback(state: &mut State, _: &[&str]) -> Answer {
     let counter = Agile::new(state.counter()?)?;
     cancellably(state, move || {
@@ -136,8 +136,8 @@ pub(super) fn cancel_race(counter: &ICounter, turns: u32) -> Answer {
     Ok(cancelled.to_string())
 }
 
-/// Uses a canceller after its thread's last call, when the thread's channel may belong to another
-/// thread.
+/// Cancels after the last call of the thread that used the canceller, when that thread's channel
+/// may belong to another thread.
 pub(super) fn cancel_late(counter: &ICounter, turns: u32) -> Answer {
     let agile = Agile::new(counter)?;
     for _ in 0..turns {

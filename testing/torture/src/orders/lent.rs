@@ -31,12 +31,12 @@ pub(super) fn keep_lent(state: &State, results: i32) -> Answer {
 }
 
 thread_local! {
-    /// Lent results that the thread's end drops, before its channels or after them.
+    /// Lent results that the thread's end drops, before the thread's channels or after them.
     static TO_THE_END: RefCell<Vec<obvia::Lent<i32>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Starts threads that end with lent results, some of which are not of the connection that was used
-/// last.
+/// Starts threads that end while they hold lent results. Some results belong to another connection
+/// than the last one that was used.
 pub(super) fn keep_lent_to_end(state: &State) -> Answer {
     for keeps_first in [true, false] {
         let factory = Agile::new(state.factory()?)?;

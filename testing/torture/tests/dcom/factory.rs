@@ -48,8 +48,8 @@ fn u32_at(results: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(results[at..at + 4].try_into().unwrap())
 }
 
-/// Creates an object by CreateInstance. The results are a referent ID, the OBJREF with its length
-/// twice, and the HRESULT.
+/// Creates an object by CreateInstance. The response has a referent ID, the OBJREF's length twice,
+/// the OBJREF, and the HRESULT.
 fn create(calls: &mut DirectCalls, factory: GUID, iid: GUID) -> Result<StdObjRef, u32> {
     let results = call(calls, factory, REMOTE_CREATE_INSTANCE, &octets(iid));
     let result = u32_at(&results, results.len() - 4);
@@ -127,7 +127,7 @@ fn server_locks_hold_while_their_client_lives() {
 #[test]
 fn obvia_clients_create_objects_by_class_object() {
     let (mut server, binding, directory) = serve();
-    // The client connects by TCP, over shared memory, and in the server's own process.
+    // The callers connect by TCP, over shared memory, and in the server's own process.
     let mut client = directory.start(PROGRAM, &[]);
     for place in [format!(" {binding}"), String::new()] {
         client.good(&format!("class-factory{place}"));

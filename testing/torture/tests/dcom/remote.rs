@@ -1,5 +1,5 @@
-//! Tests of activation for clients of other hosts, by the service that starts the server: DCOM's
-//! own clients, and obvia's. Client, server and service may end at any time.
+//! Tests of activation by the service that starts the server, for clients on other hosts: foreign
+//! DCOM clients, and obvia's. Client, server and service may end at any time.
 
 use super::stranger::{Made, Stranger};
 use obvia::code;
@@ -213,7 +213,8 @@ fn remote_activation_reports_that_no_server_started() {
     assert_eq!(client.activate().unwrap_err(), code::REGDB_E_CLASSNOTREG);
 }
 
-/// Starts a client on a simulated host of its own, which reaches the service over the network only.
+/// Starts a client on a simulated host of its own. The client reaches the service only over the
+/// network.
 fn elsewhere() -> (Directory, Process) {
     let there = Directory::new();
     let client = there.start(PROGRAM, &[]);
@@ -258,8 +259,8 @@ fn obvia_clients_without_permission_cannot_activate_remotely() {
     assert_eq!(host.starts().len(), 0);
 }
 
-/// Starts a service that authenticates its clients as anna or otto, and returns its binding. Its
-/// servers inherit the environment, and so the accounts.
+/// Starts a service that authenticates its clients as anna or otto, and returns its binding. The
+/// servers that it starts inherit the environment, and so the accounts.
 fn guarded(host: &Host) -> (Process, String) {
     let accounts = host.directory().path().join("accounts");
     // The NT hash of `secret`.

@@ -41,8 +41,8 @@ struct Delayed {
     bytes: Vec<u8>,
 }
 
-/// Starts a relay to a listener. Returns its address, and its thread, which ends when the fixture
-/// sets `is_over` in `conditions`, the state that its relays share.
+/// Starts a relay to a listener. Returns the relay's address and thread. The thread ends when the
+/// fixture sets `is_over` in `conditions`, the state that all relays of the fixture share.
 pub(crate) fn start(listener: SocketAddr, conditions: &Arc<NetworkConditions>) -> (SocketAddr, JoinHandle<()>) {
     let front = UdpSocket::bind("127.0.0.1:0").unwrap();
     front.set_nonblocking(true).unwrap();
@@ -63,7 +63,7 @@ struct Relay {
     front: UdpSocket,
     listener: SocketAddr,
     conditions: Arc<NetworkConditions>,
-    // A socket for each client, whose address the listener sees in place of the client's.
+    // A socket for each client. The listener sees the socket's address in place of the client's.
     clients: HashMap<SocketAddr, UdpSocket>,
     delayed: Vec<Delayed>,
     dice: u64,
