@@ -457,7 +457,7 @@ impl Alarm {
 
     /// Whether the connection's owner has dropped the connection.
     ///
-    /// This function takes no reference to the connection, so it never ends the connection when it
+    /// The function takes no reference to the connection, so it never ends the connection when it
     /// returns. [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while
     /// they run. If the owner drops the connection meanwhile, the connection ends when the function
     /// returns.
