@@ -1,5 +1,5 @@
-//! The audit log of refused requests, one line for each. The number of lines that one caller can
-//! cause is limited.
+//! The audit log of refused requests, one line for each. One caller can cause 16 lines at once, and
+//! then one line a second.
 
 use super::Caller;
 use crate::types::registry;
@@ -172,11 +172,11 @@ struct Limits {
     buckets: Mutex<[Bucket; CALLERS]>,
 }
 
-/// The lines that the callers of a bucket have caused.
+/// The lines that the callers of a bucket have caused lately, and the number of suppressed lines.
 #[derive(Clone, Copy, Default)]
 struct Bucket {
     used: u32,
-    /// The time at which lines were last permitted again.
+    /// The time from which the next permitted lines are counted.
     filled: Option<Instant>,
     untold: u64,
 }

@@ -33,8 +33,9 @@ fn well_known(info: &InterfaceInfo, protocol: ProtocolSequence) -> Option<String
 }
 
 /// Completes a binding with an endpoint of the interface: the binding's own endpoint, the
-/// interface's well-known endpoint, or the endpoint that the endpoint mapper returns. If none of
-/// these exists for the protocol sequence, the binding stays without an endpoint.
+/// interface's well-known endpoint, or the endpoint that the endpoint mapper returns. If the
+/// interface has no well-known endpoint, and endpoint mappers have none of the protocol sequence,
+/// the binding stays without an endpoint.
 pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result<StringBinding> {
     let mapper = take_mapper(&mut binding);
     if !binding.endpoint.is_empty() {

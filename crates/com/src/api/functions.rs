@@ -84,7 +84,7 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
 /// `[endpoint]` attribute for the protocol sequence, or else the one that the host's endpoint
 /// mapper returns. The mapper is queried at port 135, or at the port in the option `mapper`:
 /// `ncacn_ip_tcp:host[,mapper=1135]`. For `ncalrpc:`, the endpoint of this host's mapper is
-/// `epmapper`.
+/// `epmapper`, or the name in the option.
 ///
 /// # Errors
 ///

@@ -49,7 +49,7 @@ impl<'a> ReplyView<'a> {
     }
 
     /// Returns the server, which gives up the references in the results. `None` for a reply without
-    /// the link to the server.
+    /// the link to the server, and if the server is no client of this process.
     pub(crate) fn giver(&self) -> Option<Client> {
         Runtime::current().ok()?.giver_behind(self.link?)
     }

@@ -21,7 +21,8 @@ pub struct Resolved {
     pub version: ComVersion,
 }
 
-/// The OXID table. The number of entries is limited, since a client's table depends on its servers.
+/// The OXID table. The number of entries is limited, since the servers of a client decide how many
+/// entries its table gets.
 #[derive(Clone, Debug)]
 pub struct Oxids {
     entries: HashMap<u64, Resolved>,

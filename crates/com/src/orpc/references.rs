@@ -192,8 +192,8 @@ impl References {
         added
     }
 
-    /// Notes that a client has connected. Its references no longer count towards the limits of
-    /// their giver.
+    /// Notes that a client has connected. The client no longer counts as a receiver, neither for
+    /// its giver nor in all.
     pub fn connected(&mut self, client: Client) {
         let giver = self.shares.get_mut(&client).and_then(|share| share.giver.take());
         self.forget_giver(giver);
@@ -218,14 +218,14 @@ impl References {
     }
 
     /// Moves all references of a client to another client, which has turned out to be the same
-    /// process. Returns false, and moves none, if the other client would then have too many
-    /// references.
+    /// process. Returns false, and moves none, if the two clients' numbers of referenced interface
+    /// pointers add up to more than the limit of one client.
     pub fn merge(&mut self, from: Client, to: Client, now: Instant) -> bool {
         if from == to {
             return true;
         }
-        // The sum is an upper bound that needs no look at the references. A client could cause such
-        // a look, and the refusal after it, with each of its connections.
+        // The sum is an upper bound that is known without a search. A client could cause a search
+        // with each of its connections.
         if self.held_by(from).saturating_add(self.held_by(to)) > self.limits.interfaces_per_client {
             return false;
         }

@@ -432,7 +432,7 @@ impl Encoder<'_> {
         self.u32(count as u32);
     }
 
-    /// Encodes a number of elements in 16 bits, which must not exceed `max`.
+    /// Encodes a number of elements in 16 bits. The number must not exceed `max`.
     pub(super) fn count16(&mut self, count: usize, max: usize, what: &'static str) {
         self.check(count, max, what);
         self.u16(count as u16);

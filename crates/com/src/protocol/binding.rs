@@ -101,7 +101,8 @@ impl Transfers {
             return Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) };
         }
         // ORPC's own structures are in NDR 2.0 (MS-DCOM 2.2). Some clients that are not obvia
-        // processes therefore support nothing else for objects, so NDR64 is left out for them.
+        // processes therefore support nothing else in calls of objects. So NDR64 is accepted from
+        // such clients only for interfaces that have functions without objects.
         let has_ndr64 = is_same || info.plain;
         let usable = |transfer: &&SyntaxId| match **transfer {
             FLAT => is_same,
@@ -162,8 +163,8 @@ fn process_of(syntax: SyntaxId) -> Option<u64> {
 pub(crate) enum Welcome {
     /// The OXID that the server claims.
     Process(u64),
-    /// The server is the one that the client means, and counts the client as the process of its
-    /// proof.
+    /// The server is the one that the client means, and accepts the client as the process to which
+    /// the proved mark belongs.
     Confirmed,
 }
 

@@ -33,8 +33,9 @@ impl Runtime {
         self.clients().number_behind(link.oxid(), link.found(), || link.place())
     }
 
-    /// Returns the client whose references are given up when they return in responses over a link.
-    /// `None` if the process at the other end has no number as a client.
+    /// Returns the process at the other end of a link as a client. This client gives up its
+    /// references to those objects of this process that it returns in responses. `None` if the
+    /// process has no number as a client.
     pub(crate) fn giver_behind(&self, link: &Link) -> Option<Client> {
         self.number_behind(link).map(Client::Process)
     }

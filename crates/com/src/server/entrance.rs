@@ -83,8 +83,8 @@ impl Entrance {
     ///
     /// # Errors
     ///
-    /// If all places are taken by clients that have called, or by clients that have just been
-    /// ended.
+    /// If all places, or the half that one host may have, are taken by clients that have called, or
+    /// if too many clients that were ended still hold their descriptors.
     pub(super) fn enter(&'static self, stream: &Arc<Stream>) -> Result<Option<Place>, Full> {
         let Peer::Host(address) = stream.peer() else { return Ok(None) };
         let (number, held) = lock(&self.places).enter(counted(address), stream, places_max(), Instant::now())?;

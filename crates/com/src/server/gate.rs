@@ -1,5 +1,6 @@
-//! The gate of a connection over a network. A client authenticates before its first call. A client
-//! that is required to authenticate may make no other call until then.
+//! The gate of a connection over a network. A client passes the gate if it introduces itself or
+//! authenticates in time. A client that is required to authenticate may make no other call until
+//! then.
 
 use super::connection::Connection;
 use super::exporter::Exporter;
@@ -17,7 +18,8 @@ use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
 use obvia_via::window::{Peer, Window};
 use obvia_via::{Deadline, Error as ViError};
 
-/// The time that a client may take to introduce itself, and for its authentication.
+/// The time that a client may take to introduce itself. With an optional authentication the time
+/// begins anew.
 const PATIENCE: Deadline = Deadline::after_secs(10);
 
 /// A connection that has not passed its gate.
@@ -28,13 +30,13 @@ struct Gate<'a> {
     stage: Stage,
     /// The end of the client's time.
     until: Deadline,
-    /// The connection's count among those that must still authenticate.
+    /// The connection's count among those that must authenticate, or have begun to.
     counted: Option<Counted>,
 }
 
 /// The messages that a client may send before its gate.
 enum Stage {
-    /// Any message: authentication is optional.
+    /// A bind with the introduction, or the first leg of an authentication, which is optional.
     Open,
     /// The first leg of an authentication.
     Closed,
@@ -48,8 +50,9 @@ enum Stage {
 /// as unauthenticated.
 pub(super) type RequiredProof = (Level, Counted);
 
-/// Serves a connection until its client has introduced itself. If `required` is given, the client
-/// must authenticate first, since its calls must be protected at least at this level.
+/// Serves a connection until its client has introduced itself or has authenticated. If `required`
+/// is given, the client must authenticate, since its calls must be protected at least at this
+/// level.
 ///
 /// # Errors
 ///
@@ -79,8 +82,8 @@ pub(super) fn pass(
 }
 
 impl Gate<'_> {
-    /// Starts the deadline of the authentication. Returns false where too many connections are
-    /// waiting already.
+    /// Counts the connection and restarts its time, unless it is counted already. Returns false
+    /// where too many connections are waiting.
     fn begin(&mut self) -> bool {
         let Peer::Host(host) = self.connection.peer() else { return false };
         if self.counted.is_none() {

@@ -65,7 +65,7 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// Counts a connection of a client that has introduced itself, until the value is dropped.
-    /// `challenge` is the connection's.
+    /// `challenge` is the challenge of the connection.
     pub(crate) fn introduced(
         exporter: &'static Exporter,
         Introduction { oxid, proof, .. }: Introduction,

@@ -33,8 +33,8 @@ pub(crate) trait Services: Sync {
     /// interfaces.
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Option<Result<(TargetId, Interface), Status>>;
 
-    /// Performs a call of an association for which no target is needed; `None` for all other calls.
-    /// `client` is the peer, and the address at which the peer reaches this process.
+    /// Performs a call that arrives over an association and needs no target; `None` for all other
+    /// calls. `client` is the peer, and the address at which the peer reaches this process.
     fn perform(
         &self,
         call: &IncomingCall<'_>,

@@ -121,7 +121,8 @@ pub(crate) fn perform(
         }
         epm::INTERFACE => {
             let Some(map) = OwnInterfaces::of(runtime).map().clone() else { return Some(Err(Status::UNK_IF)) };
-            // A peer through a socket is a process of this host. Its end closes the connection.
+            // A peer through a socket is a process of this host. The end of the process closes the
+            // connection.
             let registrant = is_of_own_user(peer)
                 .then(|| state.get_or_init(|| Box::new(Membership::new(&map))))
                 .and_then(|state| state.downcast_ref::<Membership>())

@@ -18,8 +18,7 @@ pub fn set_waiting(waiting: Waiting) {
     WAITING.store(waiting as u8, Ordering::Relaxed);
 }
 
-/// The identity of this process, the directory of this user's processes on this host, and the
-/// networks.
+/// The identity of this process, the directory of names, and the networks.
 pub(crate) struct LocalProcess {
     oxid: u64,
     directory: Directory,

@@ -416,7 +416,8 @@ pub(crate) fn words_for_caller(status: u32) -> Option<Words> {
     Some(left.error).filter(|error| error.code == HRESULT(status.cast_signed())).map(|error| error.to_words())
 }
 
-/// Returns the error that was left for a failed HRESULT, and leaves it in its place.
+/// Returns a copy of the error that was left on the thread if that error has this failed HRESULT,
+/// and otherwise an error without a text. The error stays on the thread.
 pub(crate) fn words(code: HRESULT) -> Error {
     let left = with_last(|last| last.as_ref().map(|left| left.error.clone())).flatten();
     left.filter(|error| error.code == code).unwrap_or_else(|| code.into())

@@ -17,7 +17,7 @@ pub(crate) fn draw_wide() -> Result<u128> {
     Ok(u128::from(draw()?) << 64 | u128::from(draw()?))
 }
 
-/// The greatest number of attempts to draw an identifier for a ping set that is not in use.
+/// The greatest number of attempts to draw an identifier that no ping set has.
 pub(crate) const DRAWS: usize = 16;
 
 /// Draws the identifier of a ping set: a number of 16 bits that is not 0. Some existing clients

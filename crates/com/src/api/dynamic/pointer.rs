@@ -138,8 +138,8 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
     object
 }
 
-/// Gives back a reference from the results of a call through an interface pointer, if no object is
-/// made for the reference.
+/// Gives back a reference from the results of a call through an interface pointer. A program calls
+/// this function for a reference of which it makes no object.
 ///
 /// # Errors
 ///
@@ -151,8 +151,8 @@ pub fn refuse(through: &IUnknown, reference: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Gives back a reference from the arguments of the call that this thread performs, if no object is
-/// made for the reference.
+/// Gives back a reference from the arguments of the call that this thread performs. A program calls
+/// this function for a reference of which it makes no object.
 ///
 /// # Errors
 ///

@@ -14,8 +14,9 @@ use crate::services::process;
 use crate::types::error::{Error, Result, code};
 use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 
-/// Marks objects in Rust that are called over virtual interfaces. A type `#[implement(ICalc,
-/// IMarshal)] struct Calc;` becomes such an object by `impl Specialised for Calc_Impl {}`.
+/// Marks objects in Rust that are called over virtual interfaces. The objects of a type
+/// `#[implement(ICalc, IMarshal)] struct Calc;` are called so by `impl Specialised for Calc_Impl
+/// {}`.
 pub trait Specialised: Send + Sync + 'static {
     /// Returns the endpoint on which this process listens for such objects, as soon as one of them
     /// is passed to another host: a string binding of virtual interfaces, as in

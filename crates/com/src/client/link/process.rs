@@ -101,8 +101,8 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// If a canceller ended the wait for the mark, or if the thread's limit ended the first wait
-    /// before [`PATIENCE`] had passed.
+    /// If a canceller ended the wait for the mark, or if the thread's limit ended a wait that began
+    /// within [`PATIENCE`] of the first request.
     fn mark(&self) -> Result<Option<u64>> {
         let (known, asked) = {
             let mut mark = lock(&self.mark);
@@ -130,9 +130,10 @@ impl Link {
     }
 
     /// Whether the process should be asked for its mark before the mark is needed: the link is
-    /// encrypted, and the process has not been asked yet. With the mark's key, further connections
-    /// of the link prove the mark, so that the process recognises this one at another address. Over
-    /// a network a process sends the key only if the link is encrypted.
+    /// encrypted and leads to an obvia process, and the process has not been asked yet. With the
+    /// mark's key, further connections of the link prove the mark, so that the process recognises
+    /// this one at another address. Over a network a process sends the key only if the link is
+    /// encrypted, or if this process runs on the same host.
     pub(crate) fn wants_mark(&self) -> bool {
         let is_encrypted = self.terms.protection().map(Protection::level) == Some(Level::Privacy);
         is_encrypted && self.foreign.is_none() && lock(&self.mark).asked.is_none()

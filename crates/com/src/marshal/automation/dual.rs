@@ -40,7 +40,8 @@ pub struct Member {
     /// The parameters.
     pub params: &'static [Param],
     /// The function that calls the method with the addresses of its arguments. For a parameter that
-    /// is a pointer, the address is the pointer itself.
+    /// is passed by a pointer, such as a result, the address is this pointer. For a parameter that
+    /// is passed by value, interface pointers included, the address is that of the value.
     pub invoke: Invoke,
 }
 
@@ -63,7 +64,8 @@ pub struct Param {
     pub iid: Option<GUID>,
     /// The permitted range of a number.
     pub range: Option<(i64, i64)>,
-    /// The permitted numbers; empty if every number is permitted.
+    /// The listed numbers that alone are permitted; empty if there is no list. `range` applies in
+    /// addition.
     pub values: &'static [i32],
 }
 

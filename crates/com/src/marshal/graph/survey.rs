@@ -342,7 +342,8 @@ impl Survey {
         }
     }
 
-    /// Returns the number of the object that a pointer leads to. Adds a new object to the survey.
+    /// Returns the number of the object that a pointer leads to. If the survey does not have the
+    /// object yet, adds it.
     ///
     /// # Safety
     ///

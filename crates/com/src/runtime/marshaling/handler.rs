@@ -22,7 +22,7 @@ use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
 /// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has
 /// it by `impl Handled for Stock_Impl`.
 ///
-/// Several threads may call the object at once.
+/// Any thread may call the object, and several may do so at once.
 pub trait Handled: Send + Sync + 'static {
     /// Returns the handler class for clients that have it [registered](register_handler); other
     /// clients use a proxy.

@@ -494,7 +494,8 @@ impl Register {
     }
 
     /// Returns the lost clients that end now: those whose patience is over, and those whose process
-    /// has ended. The expected processes whose references wait for one of the latter end, too.
+    /// has ended. If the process of a lost client has ended, the expected processes whose
+    /// references wait for this client end, too.
     pub(super) fn over(&self, now: Instant, patience: Duration) -> Vec<ClientNumber> {
         let process_of = |number| self.known.get(&number)?.lost.as_ref()?.process.as_ref();
         let watched = self.lost.iter().filter_map(|(_, number)| Some((*number, process_of(*number)?)));
@@ -514,9 +515,9 @@ impl Register {
         lost.any(|lost| lost.process.is_some())
     }
 
-    /// Returns the lost clients over the limits of a group of sources, and then of all. The clients
-    /// whose patience ends last stay. `kept` returns the number of references and states of each
-    /// client.
+    /// Returns the lost clients beyond the limits of their group of sources, and of the others
+    /// those beyond the limits of all groups together. The clients whose patience counts from the
+    /// latest times stay. `kept` returns the number of references and states of each client.
     pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Vec<ClientNumber> {
         let (mut of_groups, mut all) = (HashMap::<_, (usize, usize)>::new(), (0, 0));
         let add_exceeds = |sum: &mut (usize, usize), kept, (count_max, kept_max)| {

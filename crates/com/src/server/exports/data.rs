@@ -16,7 +16,8 @@ use obvia_rpc::vi_call::TargetId;
 use std::sync::MutexGuard;
 use windows_core::{IUnknown, Interface, Weak};
 
-/// The number of pieces of marshaled data from which on no weakly marshaled ones are added.
+/// The number of pieces of marshaled data at which the process refuses to add weakly marshaled
+/// data.
 const WEAK_MAX: usize = 1 << 16;
 /// The lowest target index of weakly marshaled data. Lower indexes with generation 0 belong to the
 /// runtime's own targets.

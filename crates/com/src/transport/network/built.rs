@@ -5,8 +5,8 @@ use super::{dg, stream, udp};
 use crate::types::error::{Error, Result, code};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 
-/// The protocol sequences of this program, except shared memory. Each optional one has a file of
-/// its own, and its feature adds only this file.
+/// The protocol sequences of this program, except shared memory. Each optional protocol sequence
+/// has a file of its own, and its feature adds only that file.
 const BUILT: &[Sequence] = &[
     #[cfg(feature = "fabric")]
     super::fabric::SEQUENCE,

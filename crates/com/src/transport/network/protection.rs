@@ -1,7 +1,7 @@
 //! The options of bindings for protection. `security` is the level at which a client protects its
 //! calls, or the least level that a server accepts. `auth` is the client's authentication
-//! mechanism, and `spn` the server's principal name. `activation` is the least level that a server
-//! accepts for activations of objects.
+//! mechanism, and `spn` the server's principal name. `activation`, which only streams have, is the
+//! least level that a server accepts for activations of objects.
 
 use super::sequence::{NO_SECURITY, OF_CLIENTS, SECURITY, Wanted};
 use crate::access::{self, Protection};

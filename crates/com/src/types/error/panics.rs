@@ -11,9 +11,9 @@ static ARE_TOLD: AtomicU8 = AtomicU8::new(UNSAID);
 const UNSAID: u8 = 2;
 
 /// Chooses whether callers receive the texts of panics, and of undeclared exceptions in other
-/// languages, in addition to the HRESULT. By default callers receive the texts of panics in
-/// programs that are built with debug assertions. Processes of other users and on other hosts never
-/// receive a text, since a text may contain confidential values.
+/// languages, in addition to the HRESULT, which is E_UNEXPECTED for a panic. By default callers
+/// receive the texts of panics in programs that are built with debug assertions. Processes of other
+/// users and on other hosts never receive a text, since a text may contain confidential values.
 pub fn set_panic_texts(are_told: bool) {
     ARE_TOLD.store(are_told.into(), Ordering::Relaxed);
 }

@@ -156,8 +156,8 @@ impl Parts {
         if self.ping(caller, others) == INVALID_SET { INVALID_SET } else { outcome }
     }
 
-    /// Returns the processes that a change affects, by the upper halves of their OIDs: processes
-    /// with a part, and processes of this user that are found by their names.
+    /// Returns the processes that a change affects, by the upper halves of their OIDs: this
+    /// process, processes with a part, and processes of this user that are found by their names.
     fn processes(&self, caller: &Caller, changes: &HashMap<u32, ComplexPing>) -> HashMap<u32, u64> {
         let own = caller.exporter.oxid();
         let known = self.sets.keys().copied().chain([own]).map(|oxid| (upper(oxid), oxid));
