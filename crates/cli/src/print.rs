@@ -20,8 +20,8 @@ pub(crate) fn document(value: &Value) -> anyhow::Result<()> {
     line(&serde_json::to_string_pretty(value)?)
 }
 
-/// Clears the terminal. The command writes no other control sequence, and this one contains no text
-/// of other programs.
+/// Clears the terminal. The standard output gets no other control sequence, and this one contains
+/// no text of other programs.
 pub(crate) fn clear() -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(b"\x1b[H\x1b[2J") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),

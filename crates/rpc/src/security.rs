@@ -208,8 +208,9 @@ pub trait SecurityContext: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`SecurityError::NotReady`] if the context is not established, and [`SecurityError::Level`]
-    /// if the level is not the negotiated level.
+    /// [`SecurityError::NotReady`] if the context is not established, [`SecurityError::Level`] if
+    /// the level is not the negotiated level, and [`SecurityError::Mechanism`] if the sequence
+    /// numbers are used up.
     fn protect(
         &mut self,
         level: Level,

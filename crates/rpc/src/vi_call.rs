@@ -138,7 +138,8 @@ impl Channel {
         self.broken || self.window.is_closed()
     }
 
-    /// Whether the peer ended or closed the connection.
+    /// Whether one of the two sides has closed the connection, or the connection has ended
+    /// otherwise.
     pub fn is_ended(&self) -> bool {
         self.window.is_closed()
     }

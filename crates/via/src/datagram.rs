@@ -228,8 +228,8 @@ impl DatagramSocket {
         self.peer
     }
 
-    /// Returns the minimum number of payload bytes that the system keeps until they are received; 0
-    /// if the number is not known.
+    /// Returns the number of payload bytes that the system can hold, at least, until they are
+    /// received; 0 if the number is not known.
     pub fn room(&self) -> usize {
         // The system's number includes its own bookkeeping, which takes half of it at worst
         // (socket(7)).

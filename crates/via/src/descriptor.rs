@@ -64,8 +64,8 @@ pub enum Status {
     RemoteProtection,
     /// The VI was not connected.
     NotConnected,
-    /// The connection ended before the operation: a side disconnected, or an earlier descriptor
-    /// broke the connection.
+    /// The connection ended before the operation: a side disconnected, the peer was lost, or
+    /// another descriptor broke the connection.
     Flushed,
     /// The connection broke during this descriptor's operation: the peer is gone or does not
     /// answer.

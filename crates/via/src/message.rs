@@ -41,9 +41,11 @@ pub struct Header {
     pub kind: Kind,
     /// The number of the method in its interface.
     pub opnum: u16,
-    /// Requests: the index of the target interface pointer. Responses and faults: the status.
+    /// Requests and one-way calls: the index of the target interface pointer. Responses and faults:
+    /// the status. Other messages: 0.
     pub first: u32,
-    /// Requests: the generation of the target. Responses and faults: the call id.
+    /// Requests and one-way calls: the generation of the target. Responses and faults: the call id.
+    /// Cancellations: see [`Kind::Cancel`]. PDUs: 0.
     pub second: u32,
 }
 

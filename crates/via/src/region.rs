@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, com
 /// time. Each load is bounds-checked and happens once: the value that was checked is the value that
 /// is used. A second load may return another value.
 ///
-/// C code gets a view as an address and a length.
+/// The layout is an address and a length (`repr(C)`), because calls pass views to C code.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RegionView<'a> {

@@ -459,8 +459,8 @@ impl Alarm {
     ///
     /// The function takes no reference to the connection, so it never ends the connection when it
     /// returns. [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while
-    /// they run. If the owner drops the connection meanwhile, the connection ends when the function
-    /// returns.
+    /// they run. If the owner drops the connection meanwhile, the connection ends when the last of
+    /// these calls returns.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
     }

@@ -164,7 +164,7 @@ impl ProgressLine {
     }
 }
 
-/// Parses a number of bytes, as in `64`, `8K`, `1M`: a multiple of 4, at most [`BYTES_MAX`].
+/// Parses a number of bytes, as in `64`, `8K`, `1M`: a multiple of 4, from 4 to [`BYTES_MAX`].
 pub(super) fn size(text: &str) -> Result<usize, String> {
     let (digits, unit) = match text.strip_suffix(['K', 'k']) {
         Some(digits) => (digits, 1 << 10),

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 /// The columns of a terminal that the report fits.
 const WIDTH: usize = 80;
-/// The widths of the columns of states and subjects. Other texts are indented by both.
+/// The widths of the columns of states and subjects. Further lines of texts are indented by both,
+/// remedies by the first.
 const STATE: usize = 9;
 const SUBJECT: usize = 20;
 

@@ -59,8 +59,8 @@ impl Host {
         names.iter().find_map(is_in)
     }
 
-    /// Returns a soft and a hard limit of this process, by their name in `/proc`, if there is one
-    /// of this name; `u64::MAX` for no limit.
+    /// Returns the soft and the hard value of a limit of this process; `u64::MAX` for no limit.
+    /// `name` is the name in `/proc`. `None` for an unknown name.
     pub(super) fn limit(&self, name: &str) -> Option<(u64, u64)> {
         let text = self.text("proc/self/limits");
         let mut words = text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace();
@@ -118,7 +118,7 @@ pub(super) fn version_of(program: &Path) -> Option<(u32, u32)> {
 const VERSION_TIME_MAX: Duration = Duration::from_secs(10);
 const VERSION_TEXT_MAX: u64 = 4096;
 
-/// Returns the first two numbers of a text that a dot joins, if there are any.
+/// Returns the first pair of numbers in a text with a dot between them, if there is one.
 fn version_in(text: &str) -> Option<(u32, u32)> {
     text.split(|letter: char| !letter.is_ascii_digit() && letter != '.').find_map(|word| {
         let mut numbers = word.split('.');

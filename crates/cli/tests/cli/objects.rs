@@ -58,7 +58,7 @@ fn a_running_server_describes_its_interfaces() {
     assert_eq!(tape["methods"][1]["opnum"], 4);
     let by_iid = server.obvia(&["describe", "calc", "{5F0E4C52-0A34-4AC4-8D6C-2C9F3A1F7A11}", "--json"]).json();
     assert_eq!(by_iid, tape);
-    // The fingerprint equals the fingerprint by the IDL file.
+    // The server's fingerprint equals the one computed from the IDL file.
     let compiled = server.obvia(&["idl", "--check", "--json", calc_idl()]).json();
     assert_eq!(compiled["interfaces"][1]["name"], "ITape");
     assert_eq!(compiled["interfaces"][1]["fingerprint"], tape["fingerprint"]);

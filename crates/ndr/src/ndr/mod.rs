@@ -198,7 +198,8 @@ impl std::error::Error for Error {}
 /// The result of a translation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Reads the integer at an offset of a frame, if the frame has it and it is within `i64`.
+/// Reads the integer at an offset of a frame. `None` if the frame is too short, or the integer is
+/// beyond `i64`.
 fn load(frame: &[u8], at: usize, int: Int) -> Option<i64> {
     let bytes = frame.get(at..at.checked_add(int.size())?)?;
     let mut eight = [0; 8];

@@ -122,8 +122,8 @@ impl<H> Assemblies<H> {
     }
 
     /// Adds a fragment that is not a whole message. With the last fragment, returns the message's
-    /// origin and head, otherwise `None`. [`Stub::Assembled`] then refers to the message's stub
-    /// data.
+    /// origin and head, and [`Stub::Assembled`] refers to the message's stub data. Otherwise
+    /// returns `None`.
     pub(super) fn add(
         &mut self,
         header: &Header,

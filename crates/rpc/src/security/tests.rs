@@ -85,7 +85,7 @@ impl Pair {
         let security = CallSecurity { context_id: number, level };
         let Ok(Some(ServerEvent::Call(came))) = self.ask() else { panic!("no call") };
         assert_eq!(came.security, Some(security));
-        // Of the verification trailer, at most the padding before it is left.
+        // The verification trailer was removed; at most the padding before it is left.
         assert!(came.stub.strip_prefix(stub).unwrap().len() < 4);
         assert_eq!(came.maker.map(|maker| (maker.principal.user.as_str(), maker.level)), Some(("user", level)));
         self.server.respond(id, stub).unwrap();

@@ -1,5 +1,5 @@
-//! Explicit congestion notification: RFC 3168, and RFC 9000, 13.4. A network that supports
-//! notification marks datagrams instead of losing them.
+//! Explicit congestion notification: RFC 3168, and RFC 9000, 13.4. A network with this support
+//! marks datagrams instead of losing them.
 
 use super::Marks;
 

@@ -5,7 +5,8 @@ use super::timing::RoundTrip;
 /// The number of transmissions by which a packet must be overtaken to count as lost, as long as the
 /// network has kept the order. RFC 8985, 6.2; RFC 9002, 6.1.1.
 const DISTANCE: u64 = 3;
-/// The minimum of the time in which an overtaken packet may still arrive, in nanoseconds.
+/// The minimum of the time beyond a round trip in which an overtaken packet may still arrive, in
+/// nanoseconds.
 const WAIT_MIN: u64 = 100_000;
 /// The maximum of that time, in quarters of the shortest round trip.
 const QUARTERS_MAX: u64 = 4;

@@ -51,8 +51,8 @@ struct Space {
     taken: Mutex<Taken>,
 }
 
-/// The sums of the lengths taken. Processes that share a serial number (see [`Peer`]) count as one
-/// peer.
+/// The sums of the lengths taken. Where the kernel does not number processes, a user's processes in
+/// other PID namespaces count as one peer (see [`Peer`]).
 #[derive(Debug)]
 struct Taken {
     total: u64,

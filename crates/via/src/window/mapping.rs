@@ -109,7 +109,8 @@ impl Mapping {
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(at) };
         // SAFETY: writable for `length` bytes by the checks; and `memory` is no part of this
-        // mapping, since nothing else in this process is made of it.
+        // mapping: callers fill mappings of a peer's region, and `memory` is a region of this
+        // process, which is mapped separately.
         unsafe { memory.read_to_raw(offset, into.as_ptr(), length) }
     }
 
@@ -121,7 +122,7 @@ impl Mapping {
         // SAFETY: in bounds by the check above.
         let into = unsafe { self.start.add(at) };
         // SAFETY: writable for the length of `bytes` by the checks; and `bytes` are no part of this
-        // mapping, since nothing else in this process is made of it.
+        // mapping, since no caller passes a slice of the mapping that it writes to.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.as_ptr(), bytes.len()) };
         Some(())
     }

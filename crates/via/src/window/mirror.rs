@@ -365,7 +365,7 @@ impl Carrier for Mirror {
             }
         };
         // SAFETY: `send_place` keeps the region until the next area takes its place. `SendArea`
-        // then replaces the mapping, and does not use it before.
+        // then replaces the mapping, and does not use the old mapping in between.
         let mapping = unsafe { Mapping::of(region.memory()) };
         *lock(&self.send_place) = SendPlace { number, region: Some(region), handle };
         Ok(mapping)
@@ -381,8 +381,9 @@ impl Carrier for Mirror {
         }
         let (_, region) =
             areas.current.as_ref().filter(|last| is_passed(last)).ok_or(Violation::UnknownArea(number))?;
-        // SAFETY: `areas` keeps the region until the next area takes its place. `ReceiveArea` then
-        // replaces the mapping, and does not use it before.
+        // SAFETY: `areas` keeps the region until the next area takes its place. `ReceiveArea`
+        // replaces the mapping before it uses the next area, and does not use the old mapping in
+        // between.
         Ok(unsafe { Mapping::of(region.memory()) })
     }
 

@@ -244,7 +244,7 @@ impl Carrier for Relayed {
     fn make_area(&self, _: &Wire, _: u32, length: usize) -> Result<Mapping, Error> {
         let area = Mapping::zeroed(length)?;
         // SAFETY: `sent` keeps the area until the next area takes its place. `SendArea` then
-        // replaces the mapping, and does not use it in between.
+        // replaces the mapping, and does not use the old mapping in between.
         let mapping = unsafe { area.behind(0) };
         *lock(&self.sent) = Some(area);
         Ok(mapping)

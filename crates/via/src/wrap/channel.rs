@@ -1,4 +1,4 @@
-//! One direction of a network under given conditions, in the time that its user passes.
+//! One direction of a network under given conditions. The caller passes the time to each call.
 //!
 //! A channel never reads a clock: the same seed, datagrams and times have the same outcome.
 //! [`super::FaultLink`] runs it in real time, [`crate::provider::sim`] in virtual time.

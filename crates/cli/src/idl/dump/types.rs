@@ -87,7 +87,8 @@ pub(super) fn constant(of: &Constant, is_u64: bool) -> Value {
     }
 }
 
-/// Returns the name of an Automation type, or null for other types.
+/// Returns the name of an Automation type, an object with the element type for a SAFEARRAY, or null
+/// for other types.
 pub(super) fn automation(of: Option<Memory>) -> Value {
     match of {
         None => Value::Null,

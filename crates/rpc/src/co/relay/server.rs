@@ -183,7 +183,8 @@ impl SharedLanes {
         (state, outcome)
     }
 
-    /// Processes the next event of the input. A call is put into the inbox.
+    /// Processes the next event of the input. Puts a call into the inbox, unless the call is
+    /// refused, or is answered at once as a call on one of the runtime's own interfaces.
     fn take(&self, state: &mut State, inbox: &mut Inbox<'_>, attribution: &Attribution) -> Result<Taken, ViError> {
         let State { association, known, scratch, .. } = state;
         let call = match association.poll(&mut |context| self.interfaces.judge(context)).map_err(over)? {
@@ -274,8 +275,8 @@ struct Calls {
 }
 
 impl Calls {
-    /// Returns the identifier of the last call, or `None` if that call has no response or no call
-    /// has arrived.
+    /// Returns the identifier of the call being executed (`None` for a call without a response), or
+    /// else of the call answered last, if there is one.
     fn last(&self) -> Option<u32> {
         self.current.as_ref().map_or(self.answered, |call| call.id)
     }

@@ -113,7 +113,7 @@ impl Translation {
     }
 
     /// Notes that the call of this request has ended. The thread that executed the call has to call
-    /// this.
+    /// this function.
     pub(crate) fn end(&self, request: &Request) {
         match self {
             Self::Flat(Some(headers)) if request.has_context => headers.end(),

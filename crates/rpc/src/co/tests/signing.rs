@@ -130,7 +130,7 @@ fn echo(pair: &mut Pair, stub: &[u8], number: u32, level: Level) {
     let Ok(Some(ServerEvent::Call(came))) = pair.ask_server() else { panic!("no call") };
     let security = CallSecurity { context_id: number, level };
     assert_eq!(came.security, Some(security));
-    // Of the verification trailer, at most the padding before it is left.
+    // The verification trailer was removed; at most the padding before it is left.
     let padding = came.stub.strip_prefix(stub).unwrap();
     assert!(padding.len() < 4 && padding.iter().all(|byte| *byte == 0), "{padding:?}");
     assert_eq!(came.maker.map(|maker| (maker.principal.user.as_str(), maker.level)), Some(("bear", level)));

@@ -39,7 +39,7 @@ pub(super) enum State {
     Performed,
     /// The response is being sent, or kept until the client has acknowledged it.
     Answered(Sending),
-    /// The call is over. Only its sequence number is kept.
+    /// The call is over. Its arguments and its response are no longer kept.
     Over,
 }
 

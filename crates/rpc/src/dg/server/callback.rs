@@ -2,7 +2,7 @@
 //! P). The server keeps no state for a callback: the answer contains all that its verification
 //! needs.
 //!
-//! A callback is a call of an activity of its own: its UUID is the client's activity, masked by a
+//! A callback is a call of a separate activity, whose UUID is the client's activity masked by a
 //! code of the client's address. The callback's sequence number is a code of the client's activity
 //! and address. A response repeats the two fields. So the server recovers the client's activity
 //! from them, and knows that the callback arrived at the response's source address. Codes expire.

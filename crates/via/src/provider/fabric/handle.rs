@@ -11,7 +11,8 @@ const WRITE: u64 = 1 << 47;
 const READ: u64 = 1 << 46;
 const LENGTH: u64 = READ - 1;
 
-/// Performs a mixing step of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Returns the checksum of a key and a word: 16 bits, by the mixing function of splitmix64 (Steele,
+/// Lea and Flood, OOPSLA 2014).
 fn sum(key: u64, word: u64) -> u64 {
     let mut mixed = key ^ word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

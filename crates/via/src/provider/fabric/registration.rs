@@ -116,8 +116,9 @@ pub(super) struct TagDomain {
 }
 
 /// Memory behind every receive, for the excess of a message that is too long. Without this memory,
-/// providers would break the connection without a reason (`tcp`) or hang (`shm`). No code reads
-/// this memory, and the system allocates its pages only when they are written.
+/// providers would not write beyond the receive, but would break the connection without a reason
+/// (`tcp`) or hang (`shm`). No code reads this memory, and the system allocates its pages only when
+/// they are written.
 #[derive(Debug)]
 struct Overflow {
     // Declared before the memory, so that the registration ends before the memory is unmapped.

@@ -5,7 +5,8 @@
 //! the area: its record has references to the bytes. The regions are *lent* to the peer, which gets
 //! their files as if it had opened them by RDMA (see [`super::opened`] for the consequences). The
 //! peer learns no handle this way. When the registration of a lent region ends, the lender
-//! withdraws the region by a record of its own. Regions that peers may not read are never passed.
+//! withdraws the region by a record in the ring, behind the messages that refer to it. Regions that
+//! peers may not read are never passed.
 
 use super::mapping::{self, Mapping};
 use super::opened::{self, Opening};

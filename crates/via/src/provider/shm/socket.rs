@@ -1,4 +1,4 @@
-//! Transport of file descriptors over the socket of a connection, and waits for the socket.
+//! Transport of file descriptors over the socket of a connection, and waiting for the socket.
 
 use super::directory::local_peer;
 use super::received::{self, Message};

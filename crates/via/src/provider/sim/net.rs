@@ -154,8 +154,8 @@ impl Net {
         }))
     }
 
-    /// Returns the time of the next event: a datagram arrives, or an end is due. `None` when no
-    /// event is left.
+    /// Returns the time of the next event: the arrival of a datagram, or the time by which the user
+    /// of a wire's end wants to be called. `None` when no event is left.
     pub(super) fn next(&self) -> Option<Duration> {
         self.state().next()
     }

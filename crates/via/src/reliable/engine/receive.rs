@@ -222,7 +222,8 @@ impl Engine {
             return;
         }
         let Some(mut datagram) = self.receiving.keep_fragment(whole, part, bytes) else { return };
-        // The headers of the fragments differ, so the packet gets a checksum of its own.
+        // The packet was made anew for each fragment, perhaps with other acknowledgements, so its
+        // checksum is made again. The checksum of each fragment was verified on arrival.
         if datagram.len() > HEADER {
             packet::seal(&mut datagram);
         }

@@ -12,7 +12,8 @@ const SHORT: usize = 1252;
 /// The length of a message, in bytes.
 const LENGTH: u32 = 1 << 20;
 
-/// Makes a connection over a line of 100 Mbit/s and 20 ms, whose ends have found its packet length.
+/// Makes a connection over a line of 100 Mbit/s with a round trip of 20 ms and packets of `mtu`
+/// bytes. Both ends have found the packet length.
 fn line(mtu: usize) -> Net {
     let line = Line { delay: 10 * MILLISECOND, rate: 100_000_000, queue: 250_000, ..Line::default() };
     let mut net = Net::over(ReliableDelivery, &Settings { window: 4 << 20, ..Settings::default() }, mtu, line);

@@ -127,8 +127,8 @@ impl Client {
         calls.is_over
     }
 
-    /// Returns the answer to a call that takes the place of a bind, or `None` if the call does not
-    /// or its client is not identified.
+    /// Returns the answer to a call that takes the place of a bind. `None` for other calls, and for
+    /// calls of a client that is not identified.
     fn answer_bind(&self, call: &IncomingCall) -> Option<Vec<u8>> {
         let is_one = call.opnum == BIND && !call.is_maybe && call.client.is_some();
         is_one.then(|| self.interfaces.answer_bind(call.interface, &call.stub)).flatten()

@@ -52,7 +52,8 @@ impl Mutation {
         matches!(self, Self::Payload | Self::Immediate | Self::Acknowledgement | Self::Famine)
     }
 
-    /// Returns a forged version of some datagrams, chosen at random, and `None` for the others.
+    /// Returns a forged version of a datagram, or `None` to leave the datagram as it is. `Famine`
+    /// forges every data packet; the other mutations forge some packets at random.
     pub(super) fn forge(self, random: &mut Random, datagram: &[u8]) -> Option<Vec<u8>> {
         let (mut header, mut body) = packet::parse(datagram).ok()?;
         let mut forged_payload;
