@@ -327,8 +327,9 @@ impl Run {
         Ok(())
     }
 
-    /// Waits for the end of all threads, but not for calls that outlast the time limit or an
-    /// interrupt. Returns whether the run was interrupted.
+    /// Waits for the end of all threads. Gives up [`GRACE`] after an interrupt. After the end of
+    /// the run or the loss of the server, gives up when the time limits of a call and of a probe,
+    /// and [`GRACE`], have passed. Returns whether the run was interrupted.
     fn await_end(
         &self,
         pace: &Pace,

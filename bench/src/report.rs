@@ -195,7 +195,7 @@ fn own_read(label: &Label, rows: &[Row]) -> Option<f64> {
     rows.iter().find(own).map(|row| row.p50_ns)
 }
 
-/// Returns the time of a call rate's baseline: the rate of one thread.
+/// Returns the baseline of a call rate: the time of a call with one thread.
 fn one_thread(label: &Label, rows: &[Row]) -> Option<f64> {
     let alone = |row: &&Row| (row.label.path, row.label.wait, row.label.at_once) == (label.path, label.wait, 1);
     rows.iter().find(alone).map(|row| row.p50_ns)

@@ -1,9 +1,9 @@
 //! The cases of virtual interfaces: round trips of messages by descriptors, and RDMA with several
 //! outstanding operations.
+//!
 //! The client's process listens, and the server's process connects. The client therefore passes its
 //! address at the server's start, and needs no address from the server. Each case has a NIC, a VI
 //! and a server process of its own.
-//! Each case has a NIC, a VI and a server process of its own.
 
 mod ping;
 mod provider;

@@ -183,7 +183,8 @@ pub(crate) fn test_plain() -> Outcome {
     Program::new("env", &[&unset, "cargo", "nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }
 
-/// Runs the tests of the IDL compiler, each of which covers many variants.
+/// Runs the tests of the IDL compiler that combine constructs, with all combinations
+/// (`OBVIA_WIDE_TESTS`).
 pub(crate) fn test_constructs() -> Outcome {
     nextest("constructs")?.variable("OBVIA_WIDE_TESTS", "1").run()
 }

@@ -115,7 +115,8 @@ mod tests {
         Lane::new(Conditions { rate: 100_000_000, round_trip, loss }, 1)
     }
 
-    /// Returns the times of arrival in microseconds of all packets until `end`.
+    /// Returns the times, in microseconds, of all packets that arrive until `end`, a time in
+    /// nanoseconds.
     fn arrivals(lane: &mut Lane, end: u64) -> Vec<u64> {
         let mut times = Vec::new();
         while let Some(at) = lane.next().filter(|at| *at <= end) {

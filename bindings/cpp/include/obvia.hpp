@@ -126,8 +126,9 @@ template <class I> const IID &iid_of() noexcept { return obvia_interface_of<I>::
 template <> inline const IID &iid_of<IUnknown>() noexcept { return IID_IUnknown; }
 template <class I> const obvia_interface *info_of() noexcept { return obvia_interface_of<I>::info(); }
 
-// The place of a method's result. The owner is empty from now on, but its previous content lives
-// until the call is over, because the call may depend on it: `node->Next(node.put())`.
+// The place of a method's result. The owner is empty until the method stores the result. The
+// owner's previous content lives until the call is over, because the call may depend on it:
+// `node->Next(node.put())`.
 template <class Owner, class Pointer> class place {
 public:
     place(Owner &owner, Pointer to) noexcept : before_(std::move(owner)), to_(to) {}

@@ -31,8 +31,8 @@ pub(crate) fn refuse() -> obvia::Result<()> {
     Ok(())
 }
 
-/// Drops a value of the runtime. In a child that `os.fork` made, the value is not dropped, because
-/// it belongs to the parent.
+/// Drops a value of the runtime. In a process that `os.fork` made after its parent had used the
+/// runtime, the value is not dropped, because it belongs to the parent.
 pub(crate) fn end<T>(used: T) {
     if has_forked() {
         std::mem::forget(used);

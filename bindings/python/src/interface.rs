@@ -61,8 +61,8 @@ impl Method {
     }
 }
 
-/// The key of an interface. The text of an interface does not have the IIDs of the interfaces that
-/// it names, and a server chooses these IIDs.
+/// The properties by which interfaces are distinguished. The IIDs of the named interfaces are among
+/// them, because the text of an interface does not have them, and a server chooses them.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     /// The IID and the fingerprint.

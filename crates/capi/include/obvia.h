@@ -271,8 +271,8 @@ void obvia_revoke_class(obvia_class_registration *registration);
 /* Creates an object of a class (CoCreateInstanceEx), in this process if this process has registered
  * the class. Otherwise `server`, a name or a string binding as for obvia_connect(), determines the
  * process. If `server` is NULL, a registration on this host leads to a shared library, a running
- * process, a process that the SCM starts, or another host; without such a registration the result
- * is REGDB_E_CLASSNOTREG. The caller releases the object. */
+ * process, a process that the SCM starts, or another host. REGDB_E_CLASSNOTREG if no process
+ * creates objects of the class. The caller releases the object. */
 HRESULT obvia_create_instance(const CLSID *class_id, const char *server, const obvia_interface *interface, void **object);
 
 /* The contexts in which objects of a class may be created (CLSCTX). */
@@ -372,10 +372,10 @@ void obvia_free_canceller(obvia_canceller *canceller);
  */
 void obvia_add_canceller(obvia_canceller *canceller);
 
-/* Removes a canceller from this thread: obvia_cancel() then no longer ends this thread's calls. A
- * canceller that was added twice is removed by two calls, and cancellers may be removed in any
- * order. The end of the thread removes its remaining cancellers. NULL, and a canceller that the
- * thread does not have, are ignored. */
+/* Removes a canceller from this thread: obvia_cancel() of this canceller then no longer ends the
+ * thread's calls, unless the thread still has it. A canceller that was added twice is removed by
+ * two calls, and cancellers may be removed in any order. The end of the thread removes its
+ * remaining cancellers. NULL, and a canceller that the thread does not have, are ignored. */
 void obvia_remove_canceller(obvia_canceller *canceller);
 
 /* Cancels the calls of all threads that have the canceller. Any thread may call this function, any

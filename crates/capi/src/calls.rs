@@ -136,7 +136,8 @@ pub unsafe extern "C" fn obvia_lend(
     }
     let mut frame = vec![0_u8; end + bytes];
     // The bytes are copied first, since a larger area replaces the area that may contain both
-    // arrays. SAFETY: the caller's promise; the vector has room for all bytes.
+    // arrays.
+    // SAFETY: the caller's promise; the vector has room for all bytes.
     unsafe { frame.as_mut_ptr().copy_from_nonoverlapping(results, end) };
     if bytes != 0 {
         // SAFETY: as above.

@@ -134,7 +134,8 @@ pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static In
     }
     // A thread that loads a library holds the loader's lock, and a constructor of the library may
     // call this function, which takes KNOWN's lock. So no thread takes the loader's lock while it
-    // holds the lock of KNOWN. SAFETY: the caller's promise.
+    // holds the lock of KNOWN.
+    // SAFETY: the caller's promise.
     unsafe { keep_all_loaded(interface) };
     with_known(|known| {
         // SAFETY: the caller's promise.

@@ -379,7 +379,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds a built-in file and the built-in files that it imports, before all other files.
+    /// Adds a file of [`BUNDLED`] and those that stand before it there. They come before all other
+    /// files.
     fn add_bundled(&mut self, at: usize) {
         if at > 0 {
             self.add_bundled(at - 1);

@@ -1,4 +1,5 @@
-//! An object with methods whose results violate their declarations.
+//! An object with methods whose results are unusual. Some of the results violate their
+//! declarations.
 
 use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
 use obvia::{Owned, OwnedSlice, Result};

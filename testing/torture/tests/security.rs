@@ -1,5 +1,5 @@
-//! Tests of authenticated and protected calls: at each level, by each mechanism, with passed
-//! objects. Other calls are refused.
+//! Tests of authenticated and protected calls at each level and by each mechanism, of passed
+//! objects, and of the refusal of calls without the required account or protection.
 
 use torture::process::{Directory, LATEST, Process};
 

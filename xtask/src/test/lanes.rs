@@ -229,9 +229,9 @@ fn can_have_network() -> bool {
     Program::new(NETWORK[0], &NETWORK[1..]).argument("true").succeeds()
 }
 
-/// Waits for the process of a part, and prints progress messages. The end of the process's output
-/// would be no sign of its end, because another process that it left running by mistake may have
-/// the file open.
+/// Waits for the process of a part, and prints progress messages. Does not wait for the end of the
+/// output, because a process that the part has left running by mistake may still have the file
+/// open.
 fn wait(name: &str, program: &Program, log: &Path) -> std::io::Result<ExitStatus> {
     let out = File::create(log)?;
     let err = out.try_clone()?;

@@ -159,8 +159,8 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
     let places = keywords.filter_map(|(at, token)| {
         let next = tokens.get(at + 1)?;
         // `unsafe(no_mangle)` and `unsafe extern "C" { }` are promises, too. The type `unsafe
-        // extern "C" fn()` is none. A function name with libobvia's prefix is unique, and needs no
-        // proof.
+        // extern "C" fn()` is none. The name of a function or a static with one of libobvia's
+        // prefixes is unique, and needs no proof.
         let is_type = next.is("fn")
             || tokens
                 .get(at + 1..at + 4)
@@ -171,8 +171,8 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
     places.collect()
 }
 
-/// Whether the tokens are `(no_mangle)` before a function or static whose name has libobvia's
-/// prefix.
+/// Whether the tokens are `(no_mangle)` before a function or static whose name has one of
+/// libobvia's prefixes.
 fn names_our_own(tokens: &[Token<'_>]) -> bool {
     let [open, what, ..] = tokens else { return false };
     let name = tokens.iter().skip_while(|token| !token.is("fn") && !token.is("static")).nth(1);

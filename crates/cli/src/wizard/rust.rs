@@ -8,8 +8,8 @@ use super::write::File;
 use obvia_idl::emit::component::Component;
 use std::path::Path;
 
-/// The version of windows-core, whose macro implements interfaces. It has to be the version that
-/// the crate obvia uses.
+/// The version of windows-core, whose macro implements interfaces. The crate obvia uses this
+/// version, and the constant has to follow it.
 const WINDOWS_CORE: &str = "0.100.0";
 /// The width of generated lines, and of a call's arguments on one line, in columns.
 const WIDTH: usize = 100;

@@ -405,8 +405,8 @@ impl Emitter<'_> {
 }
 
 /// Gives names that differ only in case the same spelling, since a type library stores them once.
-/// The first spelling counts: names of types come first, then names of methods, members and
-/// parameters.
+/// The first spelling counts: the library's name comes first, then the names of types, of methods,
+/// of members and of parameters.
 fn share_names(library: &mut TypeLibrary) {
     let mut known: HashMap<String, String> = HashMap::new();
     let mut share = |name: &mut String| {

@@ -1,5 +1,5 @@
-//! The shapes of structures with pointers as data, from which every back end makes the tables of
-//! `obvia_ndr::flat::shape`.
+//! The shapes of structures with pointers, as data. From these the back ends for Rust and C make
+//! the tables of `obvia_ndr::flat::shape`, and the back end for Java makes checks.
 //!
 //! A structure consists of runs of bytes that are valid as they are, and of parts that need checks.
 //! Offsets are the same as in C on a 64-bit machine and in FLAT.

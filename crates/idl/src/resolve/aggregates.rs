@@ -304,7 +304,8 @@ impl Resolver<'_> {
         true
     }
 
-    /// Returns the limits that [range] gives. `None` without this attribute, and after an error.
+    /// Returns the limits that [range] gives. `None` without this attribute, for an enumeration
+    /// (its structure is then not supported), and after an error.
     pub(super) fn range(&mut self, attributes: &[Attribute], ty: &Type) -> Option<(i64, i64)> {
         let attribute = find(attributes, "range")?;
         let [Some(least), Some(most)] = attribute.arguments.as_slice() else {

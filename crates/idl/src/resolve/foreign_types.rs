@@ -1,6 +1,7 @@
 //! Names of types in other languages, with the types of the IDL that have the same values.
 
-/// The names of types in C, C++, Rust, Java, Python and protocol buffers, and the type of the IDL.
+/// The names of types in C, C++, C#, Go, Rust, Java, Python and protocol buffers, each list with
+/// the type of the IDL.
 const FOREIGN: [(&[&str], &str); 13] = [
     (&["bool", "_Bool", "Boolean"], "boolean"),
     (&["int8_t", "i8", "sbyte", "int8"], "small"),
@@ -18,9 +19,9 @@ const FOREIGN: [(&[&str], &str); 13] = [
 ];
 
 /// The names of strings in other languages.
-const STRINGS: [&str; 6] = ["string", "String", "wstring", "str", "LPSTR", "CString"];
+const STRINGS: [&str; 5] = ["string", "String", "wstring", "str", "CString"];
 
-/// Returns what to write instead of the type with this name in another language.
+/// Returns the advice for a type with this name in another language. `None` for other names.
 pub(super) fn instead_of(name: &str) -> Option<String> {
     if STRINGS.contains(&name) {
         return Some(

@@ -181,8 +181,8 @@ impl Resolver<'_> {
         id
     }
 
-    /// Attaches a method with `[call_as]` to the `[local]` method that it replaces in calls of
-    /// other processes.
+    /// Attaches a method with `[call_as]` to the `[local]` method in whose place it travels between
+    /// processes.
     fn call_as(&mut self, id: InterfaceId, made: Method, attribute: &Attribute) {
         let name = match attribute.arguments.first() {
             Some(Some(Expr { kind: ExprKind::Name(name), .. })) => name.as_str(),

@@ -207,7 +207,7 @@ impl<'a> Expansion<'a> {
             }
             made.add(files, part, words, place);
         }
-        // Each word is compared with all hidden macros.
+        // The comparisons of each word with all hidden macros count towards the limit of words.
         let hidden = hide(of, others);
         self.count(files, made.words.len() * hidden.as_ref().map_or(0, |hidden| hidden.count) / HIDDEN_COUNT)?;
         made.hide(&hidden);

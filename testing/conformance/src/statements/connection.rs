@@ -146,7 +146,7 @@ pub fn s42_disconnecting_notifies_the_peer(run: &Run) {
 }
 
 /// 44. A VI can be connected again after its request was refused. It can also be connected again
-///     after its connection ended for any reason, by either side, and the VI was disconnected.
+///     after its connection was ended, by either side or by an error, and the VI was disconnected.
 ///     Nothing of one connection appears in the next.
 pub fn s44_vis_can_be_connected_again(run: &Run) {
     for level in run.reliable_levels() {

@@ -70,7 +70,8 @@ impl Direction {
         };
         let mut all = vec![
             changed(self.turn * 7, 1 << (self.turn % 8)),
-            // The checksum is right, for a protected packet and for an unprotected one.
+            // The next two copies have a right checksum: the first if the datagram is a protected
+            // packet, the second if it is an unprotected one.
             summed(changed(self.turn * 13 + 36, 0x80), packet),
             summed(changed(self.turn * 5 + 16, 1), datagram.len()),
             datagram[..packet].to_vec(),

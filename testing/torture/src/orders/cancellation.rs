@@ -29,7 +29,7 @@ pub(super) fn cancellable(state: &mut State, _: &[&str]) -> Answer {
 }
 
 /// Runs `work` with a new canceller on a thread of its own, which prints the outcome. Returns once
-/// the thread waits, so that a later cancellation has a wait to end.
+/// the thread waits or has ended, so that a later cancellation ends the wait if there is one.
 fn cancellably(state: &mut State, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     state.canceller = Canceller::new();
     let (canceller, timeout) = (state.canceller.clone(), state.timeout);

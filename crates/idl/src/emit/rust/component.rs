@@ -55,7 +55,8 @@ fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result
             let elements =
                 if count == 0 { String::new() } else { format!("{}; {count}", value(model, element, range)?) };
             let array = format!("{reference}[{elements}]");
-            // The type of an empty array literal would be unknown to a conversion.
+            // A literal is made a slice before its conversion: from an empty array, the conversion
+            // could not infer the type.
             let is_slice = param.param.transfer == Transfer::Frame;
             Ok(if is_slice { array } else { format!("({array}[..]).into()") })
         }

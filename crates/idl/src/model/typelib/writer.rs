@@ -122,8 +122,8 @@ impl Writer {
         let help = self.text(library.help.text.as_deref())?;
         let help_file = self.text(library.help_file.as_deref())?;
         self.foreign(library)?;
-        // Names that differ only in case share the first spelling. The names of types come first,
-        // then the names of their members and parameters.
+        // Names that differ only in case share the first spelling. The library's name comes first,
+        // then the names of types, then the names of their members and parameters.
         for (at, ty) in library.types.iter().enumerate() {
             self.name(&ty.name, Use::Type, place_of(at))?;
         }

@@ -114,8 +114,8 @@ fn of_node(node: Node<'_>) -> String {
 /// tree may have them in an earlier construct, if they are on the line of that construct.
 fn before(node: Node<'_>) -> Vec<&str> {
     let Some(mut token) = node.tokens().find(|token| !is_trivia(*token)) else { return Vec::new() };
-    // The comments and blanks before the construct, the last one first, each with whether it ends
-    // its line.
+    // The trivia before the construct (blanks, comments, directives), the last one first, each with
+    // whether no construct follows it on its line.
     let (mut trivia, mut ends_line, mut is_behind) = (Vec::new(), false, false);
     while let Some(earlier) = token.preceding() {
         if !is_trivia(earlier) {

@@ -10,8 +10,9 @@ import obvia.Retained;
  * Keeps the last request for each of the most recently requested paths, in the form in which it was
  * received. Answers with the content of the previous request for the path.
  *
- * <p>Requests are {@linkplain Request#retain retained}, and closed when other ones replace them.
- * With {@code -Dobvia.views=collected} they are not closed, and the garbage collector releases them.
+ * <p>Requests are {@linkplain Request#retain retained}, and closed when other requests replace
+ * them. With {@code -Dobvia.views=collected} they are not closed, and the garbage collector
+ * releases them.
  */
 public final class Recent implements IHandler, AutoCloseable {
     private static final boolean IS_COLLECTED = "collected".equals(System.getProperty("obvia.views"));

@@ -37,7 +37,7 @@ public final class Providers {
                     // The provider is the right one, but its instantiation failed.
                     throw e;
                 }
-                // The provider implements the service of the same name of another class loader.
+                // The provider implements a service of the same name from another class loader.
             }
         }
     }

@@ -67,7 +67,7 @@ final class Objects {
         return object;
     }
 
-    /** Returns a new number for a factory of objects. */
+    /** Adds a factory of objects. Returns its new number. */
     static long addMaker(Supplier<?> make) {
         long number = LAST_MAKER.incrementAndGet();
         MAKERS.put(number, make);
@@ -78,7 +78,7 @@ final class Objects {
         MAKERS.remove(number);
     }
 
-    /** Returns a new number for a rule; 0 for {@code null}. */
+    /** Adds a rule. Returns its new number; 0 for {@code null}. */
     static long addRule(Access rule) {
         if (rule == null) {
             return 0;

@@ -109,7 +109,10 @@ public final class GraphReader extends GraphCopy {
 
     // Verification.
 
-    /** Follows the slots of all objects in the queue. */
+    /**
+     * Verifies the objects in the queue and all objects to which they lead, checks the headers of
+     * the remaining objects, and makes the copy readable.
+     */
     public void verify() {
         while (done < queued) {
             int place = queue[done];

@@ -46,7 +46,8 @@ public record InterfaceInfo<T>(
          * Performs a call: reads and verifies the arguments, calls the method, and writes the
          * results.
          *
-         * <p>An exception determines the answer: see {@link InCall#answer}.
+         * <p>An exception determines the answer: the HRESULT of an {@link obvia.RpcException}, a
+         * fault for a {@link obvia.BadMessageException}; see {@link InCall#answer}.
          *
          * @throws Throwable the method's exception
          */

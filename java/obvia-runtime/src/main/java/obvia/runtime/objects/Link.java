@@ -478,7 +478,10 @@ final class Link extends Transport {
         });
     }
 
-    /** Gives back a batch of references. Returns whether to continue. */
+    /**
+     * Sends a batch of references that are to be released or given back. Returns whether to
+     * continue.
+     */
     private boolean returnReferences() {
         try {
             // The batch leaves the queue only when the connection is free to send it.

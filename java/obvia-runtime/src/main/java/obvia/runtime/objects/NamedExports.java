@@ -135,7 +135,7 @@ final class NamedExports {
      * @param client the OXID of the client
      */
     ObjRef marshal(String name, Guid iid, Caller caller, long client) {
-        // The lock prevents that the object is replaced concurrently.
+        // The lock prevents a concurrent replacement of the object.
         synchronized (names) {
             NamedExport named = names.get(name);
             if (named == null) {

@@ -176,8 +176,8 @@ final class PeerFile extends RandomAccessFile {
     }
 
     /**
-     * Checks a file that is not open yet. Opening a pipe waits for a process at its other end, and
-     * closing a file drops locks.
+     * Checks a file before it is opened, because opening a pipe waits for a process at its other
+     * end, and closing a file drops this process's locks on it.
      */
     private static void checkUnopened(Path path, Path process, long length, Path folder) throws IOException {
         Map<String, Object> found = Files.readAttributes(path, "unix:mode,size,dev,ino");
