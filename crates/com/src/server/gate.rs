@@ -18,8 +18,8 @@ use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
 use obvia_via::window::{Peer, Window};
 use obvia_via::{Deadline, Error as ViError};
 
-/// The time that a client may take to introduce itself. With an optional authentication the time
-/// begins anew.
+/// The time that a client may take to introduce itself or to authenticate. When an optional
+/// authentication begins, the time begins anew.
 const PATIENCE: Deadline = Deadline::after_secs(10);
 
 /// A connection that has not passed its gate.
