@@ -38,18 +38,20 @@ use crate::protocol::own_calls;
 use crate::protocol::place::{FoundClient, Place};
 use crate::types::error::{Error, Result, code};
 use crate::types::identity;
+use known::{Known, Lost};
 use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::{Principal, code_of};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Peer;
-use register::{Known, Lost, Register};
+use register::Register;
 
-pub(crate) use register::MarkNumber;
+pub(crate) use known::MarkNumber;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+mod known;
 mod register;
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,12 @@
 //! The register of the clients of a process, and of the processes that are expected as clients.
 
-use super::{Arrival, GroupClient};
+use super::Arrival;
+use super::known::{Known, Lost, MarkNumber, Source};
 use crate::orpc::ClientNumber;
 use crate::protocol::place::{Fit, Origin, Place, SourceGroup};
-use crate::types::processes::{have_ended, watch_living};
-use obvia_rpc::co::Group;
-use obvia_rpc::security::Principal;
-use obvia_rpc::vi_call::TargetId;
-use obvia_via::window::Peer;
+use crate::types::processes::have_ended;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// The greatest number of clients with one OXID for each user of this host; also the greatest
@@ -21,8 +16,6 @@ use std::time::{Duration, Instant};
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
-/// The greatest number of further origins of a client. The oldest leaves first.
-pub(super) const FURTHER_MAX: usize = 8;
 /// The greatest number of processes that are expected because peers have named them. One
 /// process may be expected at up to [`SAME_OXID_MAX`] places.
 const EXPECTED_MAX: usize = 1 << 14;
@@ -56,50 +49,6 @@ pub(super) struct Register {
     pub(super) lost: BTreeSet<(Instant, ClientNumber)>,
 }
 
-/// A client: its verified properties and the number of its connections.
-pub(super) struct Known {
-    pub(super) oxid: u64,
-    pub(super) mark: MarkNumber,
-    /// The source of the first connection.
-    first: Source,
-    /// The other sources of connections that have proved the client's mark, the newest last.
-    further: VecDeque<Source>,
-    sources: SourceGroup,
-    /// The principal that has proved to own the process, if any.
-    pub(super) owner: Option<Arc<Principal>>,
-    /// The group of the client's associations, where the client has not introduced itself. The
-    /// group is kept so that a returning client can join it.
-    pub(super) group: Option<Arc<Group<GroupClient>>>,
-    /// The number of connections, and of the admitted ones. A connection is not admitted while its
-    /// principal has not proved to own the process, or if it belongs to another principal.
-    pub(super) count: usize,
-    pub(super) admitted: usize,
-    /// The references in refused calls, which this process gives back once it has a link to the
-    /// client.
-    pub(super) to_return: Vec<(TargetId, u32)>,
-    /// The time at which the client was last given references, other than in responses.
-    pub(super) given: Option<Instant>,
-    // Invariant: `None` while a connection is admitted. If `Some`, `Register::lost` has the client
-    // under `Lost::since`.
-    pub(super) lost: Option<Lost>,
-}
-
-/// A source of connections of a client.
-struct Source {
-    origin: Origin,
-    /// The id of the process that is the origin, if it has an id in this PID namespace; otherwise
-    /// 0.
-    pid: u32,
-    /// The host name by which connections from there reach this process.
-    local: Option<String>,
-}
-
-/// The number from which a client's mark and the mark's key follow. The connections that outlive
-/// the state of a client get another number, so that a principal which proves to own the process
-/// later has a mark that the former owner does not know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MarkNumber(pub(super) u64);
-
 /// A process that is expected to connect, since it was given references.
 pub(super) struct Expected {
     pub(super) oxid: u64,
@@ -114,103 +63,9 @@ pub(super) struct Expected {
     lost: Option<ClientNumber>,
 }
 
-/// The state of a lost client.
-pub(super) struct Lost {
-    /// The time from which the client's patience counts: the time of the loss, or the time at which
-    /// a process of this host was last given references.
-    pub(super) since: Instant,
-    /// The descriptor of the client's process, if it is one of this host. The end of the process
-    /// ends the client. `None` also if this process could open no descriptor.
-    pub(super) process: Option<OwnedFd>,
-}
-
-impl Source {
-    fn of(arrival: &Arrival<'_>) -> Self {
-        let pid = if let Peer::Process { pid, .. } = arrival.peer { *pid } else { 0 };
-        Self { origin: Origin::of(arrival.peer), pid, local: arrival.local.map(str::to_owned) }
-    }
-}
-
 /// The error for too many clients of one OXID.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full;
-
-impl Known {
-    fn sources(&self) -> impl DoubleEndedIterator<Item = &Source> {
-        [&self.first].into_iter().chain(&self.further)
-    }
-
-    /// Whether the kernel vouches for the process: it has connected through shared memory.
-    pub(super) fn is_process(&self) -> bool {
-        self.sources().any(|source| matches!(source.origin, Origin::Process(_)))
-    }
-
-    /// Returns the loss of a process of this host that was given references less than `patience`
-    /// ago, if the process lives.
-    pub(super) fn given_lately(&self, now: Instant, patience: Duration) -> Option<Lost> {
-        let given = self.given.filter(|given| now.saturating_duration_since(*given) < patience)?;
-        let process = self.sources().rev().find_map(|source| match source.origin {
-            Origin::Process(serial) => watch_living(source.pid, serial).transpose(),
-            Origin::Host(_) => None,
-        });
-        Some(Lost { since: given, process: process?.ok() })
-    }
-
-    /// Whether the client has an admitted connection, or is lost.
-    pub(super) fn has_entered(&self) -> bool {
-        self.admitted > 0 || self.lost.is_some()
-    }
-
-    /// Returns the group of the first connection's source.
-    pub(super) fn source_group(&self) -> &SourceGroup {
-        &self.sources
-    }
-
-    /// Returns the host name by which the client reaches this process, if known.
-    pub(super) fn local(&self) -> Option<&str> {
-        self.sources().rev().find_map(|source| source.local.as_deref())
-    }
-
-    /// Counts an admitted connection. Returns whether the place of the client has changed.
-    fn open(&mut self, new: Source) -> bool {
-        self.admitted += 1;
-        let known = if self.first.origin == new.origin {
-            Some(&mut self.first)
-        } else {
-            self.further.iter_mut().find(|source| source.origin == new.origin)
-        };
-        if let Some(source) = known {
-            let has_moved = new.local.is_some() && source.local != new.local;
-            if has_moved {
-                source.local = new.local;
-            }
-            return has_moved;
-        }
-        if self.further.len() >= FURTHER_MAX {
-            self.further.pop_front();
-        }
-        self.further.push_back(new);
-        true
-    }
-
-    /// Whether a connection with this origin belongs to the client without a proof: its origin is
-    /// that of the first connection, or a process of this host that has proved the mark before, for
-    /// which the kernel vouches.
-    fn needs_no_proof(&self, origin: &Origin) -> bool {
-        let is_process = matches!(origin, Origin::Process(_));
-        self.first.origin == *origin || is_process && self.further.iter().any(|source| source.origin == *origin)
-    }
-
-    /// Returns the place of the client.
-    pub(super) fn place(&self) -> Place {
-        Place::of(self.sources().map(|source| (&source.origin, source.local.as_deref())))
-    }
-
-    /// Returns how well the client fits a place, if it does: see [`Place::fit`].
-    pub(super) fn fit(&self, place: &Place) -> Option<Fit> {
-        self.sources().filter_map(|source| place.fit(&source.origin, source.local.as_deref())).min()
-    }
-}
 
 impl Register {
     /// Returns the client numbers of an OXID.
@@ -347,12 +202,12 @@ impl Register {
     /// processes that peers have named at the client's source; each raises the limit by one.
     fn is_full(&self, oxid: u64, sources: &SourceGroup, expected: usize) -> bool {
         let is_user = |sources: &SourceGroup| matches!(sources, SourceGroup::User(_));
-        let beside = self.of(oxid).filter(|(_, known)| known.sources == *sources).count();
+        let beside = self.of(oxid).filter(|(_, known)| *known.source_group() == *sources).count();
         if is_user(sources) || beside > 0 {
             return beside >= expected + if is_user(sources) { SAME_OXID_MAX } else { SAME_HOST_MAX };
         }
         let hosts: HashSet<_> =
-            self.of(oxid).map(|(_, known)| &known.sources).filter(|sources| !is_user(sources)).collect();
+            self.of(oxid).map(|(_, known)| known.source_group()).filter(|sources| !is_user(sources)).collect();
         hosts.len() >= expected + SAME_OXID_MAX
     }
 
@@ -386,17 +241,16 @@ impl Register {
 
     /// Adds a client.
     fn add(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
-        let (first, sources) = (Source::of(arrival), SourceGroup::of(arrival.peer));
-        let is_limited = self.meant(oxid, None, arrival).all(|(_, expected)| expected.is_named);
-        if is_limited && self.is_full(oxid, &sources, self.meant(oxid, None, arrival).count()) {
+        let sources = SourceGroup::of(arrival.peer);
+        // `None` if this process itself has given an expected process references.
+        let mut meant = self.meant(oxid, None, arrival);
+        let named = meant.try_fold(0, |count, (_, expected)| expected.is_named.then_some(count + 1));
+        drop(meant);
+        if named.is_some_and(|named| self.is_full(oxid, &sources, named)) {
             return Err(Full);
         }
         let number = self.next_number(oxid);
-        let mark = MarkNumber(number.get());
-        let (further, to_return, owner, group) = Default::default();
-        let (count, admitted, given, lost) = (0, 0, None, None);
-        let known =
-            Known { oxid, mark, first, further, sources, owner, group, count, admitted, to_return, given, lost };
+        let known = Known::new(oxid, MarkNumber(number.get()), sources, Source::of(arrival));
         self.known.insert(number, known);
         Ok(number)
     }
@@ -451,12 +305,7 @@ impl Register {
             return self.remove(number);
         };
         self.last += 1;
-        known.mark = MarkNumber(self.last);
-        known.owner = None;
-        known.further.clear();
-        known.to_return.clear();
-        known.given = None;
-        if let Some(Lost { since, .. }) = known.lost.take() {
+        if let Some(Lost { since, .. }) = known.end(MarkNumber(self.last)) {
             self.lost.remove(&(since, number));
         }
         self.changes += 1;

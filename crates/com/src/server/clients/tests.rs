@@ -1,8 +1,9 @@
 //! Tests of clients that enter, are lost, come back or are expected, with made-up times instead of
 //! waiting.
 
+use super::known::FURTHER_MAX;
 use super::register::{
-    FURTHER_MAX, KEPT_BY_GROUP_MAX, LOST_BY_GROUP_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX, STRANGERS_PATIENCE,
+    KEPT_BY_GROUP_MAX, LOST_BY_GROUP_MAX, LOST_MAX, SAME_HOST_MAX, SAME_OXID_MAX, STRANGERS_PATIENCE,
 };
 use super::{Arrival, Clients, End, Ending, FoundClient, MarkNumber, Place, TO_RETURN_MAX};
 use crate::orpc::ClientNumber;
