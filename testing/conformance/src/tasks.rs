@@ -10,7 +10,7 @@ use crate::{Fixture, Run};
 /// When the task fails. The process reports the failure by this panic.
 pub fn main<F: Fixture>() {
     let Ok(text) = std::env::var(TASK) else { return };
-    let patience = std::env::var(PATIENCE).ok().and_then(|seconds| seconds.parse().ok());
+    let patience = crate::wanted(PATIENCE);
     crate::set_patience(patience.unwrap_or(PATIENCE_MIN).max(PATIENCE_MIN));
     match Task::from_text(&text).expect("the task is one") {
         Task::Stay { place, address } => crate::statements::stay(&Run::new(F::at(&place), ""), &address),

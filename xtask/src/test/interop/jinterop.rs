@@ -60,10 +60,8 @@ pub(super) fn run() -> Outcome {
     let classes = compile(folder.path())?;
     for (level, bindings, checks, period) in RUNS {
         let capture = folder.path().join(format!("{level}-{checks}.pcap")).display().to_string();
-        let server = server(level, bindings, period);
-        let server: Vec<&str> = server.iter().map(String::as_str).collect();
-        let obvia = built("obvia");
-        let traced = [&[&obvia, "trace", "--pcap", &capture, "--"], &server[..]].concat();
+        let tracer = [&built("obvia"), "trace", "--pcap", &capture, "--"].map(str::to_owned);
+        let traced = [&tracer, &server(level, bindings, period)[..]].concat();
         suite(&classes, level, checks, &traced)?.run()?;
         nothing(&capture, WRONG)?;
         if let Some((_, filter)) = PROTECTED.iter().find(|(protected, _)| *protected == level) {
@@ -85,9 +83,7 @@ pub(super) fn run_long() -> Outcome {
         ("none", "ncacn_ip_tcp:127.0.0.1[135]", "long"),
         ("connect", "ncacn_ip_tcp:127.0.0.1[135,security=connect]", "long-called"),
     ] {
-        let server = server(level, &[binding], None);
-        let server: Vec<&str> = server.iter().map(String::as_str).collect();
-        suite(&classes, level, checks, &server)?.run()?;
+        suite(&classes, level, checks, &server(level, &[binding], None))?.run()?;
     }
     Ok(())
 }
@@ -115,12 +111,13 @@ fn compile(folder: &Path) -> Outcome<PathBuf> {
 
 /// Returns the Java test program. The program starts the server itself, and reads from it the
 /// number of objects.
-fn suite(classes: &Path, level: &str, checks: &str, server: &[&str]) -> Outcome<Program> {
+fn suite(classes: &Path, level: &str, checks: &str, server: &[String]) -> Outcome<Program> {
     let [user, password] = USER;
     // The working folder is `target`, because the library opens only its own files and resolves
     // only the host's name.
     let java = java("java")?.with(&["-XX:TieredStopAtLevel=1", "--class-path", &class_path(&[classes])]);
-    Ok(java.with(&["Suite", "127.0.0.1", user, password, level, checks]).with(server).folder(target()))
+    let java = java.with(&["Suite", "127.0.0.1", user, password, level, checks]);
+    Ok(server.iter().fold(java, Program::argument).folder(target()))
 }
 
 fn class_path(more: &[&Path]) -> String {
