@@ -73,8 +73,12 @@ impl Users {
         Ok(number)
     }
 
+    fn presences(&self) -> impl Iterator<Item = &Presence> {
+        self.anonymous.iter().chain(self.named.values())
+    }
+
     fn note_loss(&self) {
-        self.anonymous.iter().chain(self.named.values()).for_each(Presence::note_loss);
+        self.presences().for_each(Presence::note_loss);
     }
 }
 
@@ -370,6 +374,11 @@ impl Interfaces for AssociationClient {
         binding::answer(bind, self.exporter.oxid(), self.transfers, greeting)
     }
 
+    fn is_dispensable(&self) -> bool {
+        let numbers = || self.users().presences().map(Presence::number).collect::<Vec<_>>();
+        self.presence().is_none() && numbers().into_iter().all(|number| self.exporter.kept_for(number) == 0)
+    }
+
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
         (self.serve_lane)(self.exporter, lane, self, attribution);
     }
@@ -430,6 +439,10 @@ impl Clients for DatagramClients {
         let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);
         Some(Arc::new(AssociationClient::from(self.exporter, self.serve_lane, Peer::Host(host), local, Transfers::NDR)))
+    }
+
+    fn note_refusal(&self, host: Host) {
+        access::log_refused_connection(Peer::Host(host.to_string()));
     }
 }
 

@@ -26,6 +26,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const SILENCE_MAX: Duration = Duration::from_secs(90);
 /// The maximum number of known clients; one host may have half of them.
 const CLIENTS_MAX: usize = 256;
+/// The silence after which a client without state yields its place to a client of any host.
+const MOMENT: Duration = Duration::from_millis(750);
 /// The interval of the timers while there are clients.
 const TIMER_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum number of datagrams processed between two checks of the timers.
@@ -36,6 +38,8 @@ pub trait Clients: Send + Sync + fmt::Debug {
     /// Returns the interfaces for a new client at a host, or `None` if there is no room for the
     /// client.
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>>;
+    /// Notes that a new client at a host is refused, because no client yields its place.
+    fn note_refusal(&self, host: Host);
 }
 
 /// The options of an endpoint.
@@ -194,9 +198,8 @@ impl State {
             // host are not calls of this client.
             return (client.host() == from.host() || id.is_none()).then(|| Arc::clone(client));
         }
-        let counted = from.host().counted();
-        let neighbours = self.clients.values().filter(|client| client.host().counted() == counted).count();
-        if self.clients.len() >= CLIENTS_MAX || neighbours >= CLIENTS_MAX / 2 {
+        if !self.make_room(from.host().counted()) {
+            self.served.note_refusal(from.host());
             return None;
         }
         // Callers without an identity may be at any host.
@@ -206,15 +209,49 @@ impl State {
         Some(client)
     }
 
+    /// Makes room for a new client at a host. If all places are taken, or the half that one host
+    /// may have, a client yields its place: one without calls and without state, of a host with
+    /// the most clients, and of those the one that has been silent for the longest time. Returns
+    /// false if no client yields.
+    fn make_room(&mut self, newcomer: Host) -> bool {
+        let mut by_host = HashMap::<Host, usize>::new();
+        for client in self.clients.values() {
+            *by_host.entry(client.host().counted()).or_default() += 1;
+        }
+        let neighbours = by_host.get(&newcomer).copied().unwrap_or_default();
+        let is_host_full = neighbours >= CLIENTS_MAX / 2;
+        if !is_host_full && self.clients.len() < CLIENTS_MAX {
+            return true;
+        }
+        let candidates = self.clients.iter().filter_map(|(id, client)| {
+            let host = client.host().counted();
+            let silence = client.silence().filter(|_| !is_host_full || host == newcomer)?;
+            client.is_dispensable().then(|| (by_host[&host], silence, *id))
+        });
+        let Some((count, silence, id)) = candidates.max_by_key(|(count, silence, _)| (*count, *silence)) else {
+            return false;
+        };
+        // The moment lets an active client keep its place beside a host with as many clients.
+        let yields = silence >= MOMENT || count > neighbours + 1;
+        if yields && let Some(client) = self.clients.remove(&id) {
+            client.end();
+        }
+        yields
+    }
+
     /// Performs the actions that are due.
     fn run_timers(&mut self, shared: &Arc<SharedEndpoint>) {
         self.timers_due = Instant::now() + TIMER_INTERVAL;
         shared.with_server(|server| server.tick(Instant::now()));
         self.process_events(shared);
         self.calls.retain(|key, id| self.clients.get(id).is_some_and(|client| client.has(*key)));
-        self.clients.retain(|_, client| !client.run_down());
+        let is_over = |client: &Client| client.silence().is_some_and(|silence| silence >= shared.options.rundown);
+        self.clients.extract_if(|_, client| is_over(client)).for_each(|(_, client)| client.end());
         for client in self.clients.values().filter(|client| client.lacks_lanes()) {
             drop(Lane::begin(client));
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

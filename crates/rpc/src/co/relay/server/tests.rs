@@ -63,6 +63,10 @@ impl Interfaces for Methods {
         None
     }
 
+    fn is_dispensable(&self) -> bool {
+        false
+    }
+
     fn serve(self: Arc<Self>, mut lane: Window, _: Attribution) {
         if let Some(unserved) = &self.unserved {
             return unserved.lock().unwrap().push(lane);

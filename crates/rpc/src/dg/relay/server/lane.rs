@@ -116,15 +116,22 @@ impl Client {
             || calls.performed.iter().any(|(performed, _)| *performed == key)
     }
 
-    /// Releases a client that has been silent for too long. Returns whether the client is over.
-    pub(super) fn run_down(&self) -> bool {
-        let mut calls = self.calls();
-        let is_busy = !calls.waiting.is_empty() || !calls.performed.is_empty();
-        if !is_busy && calls.last_received.elapsed() >= self.shared.options.rundown {
-            calls.is_over = true;
-            self.lane_wakeup.notify_all();
-        }
-        calls.is_over
+    /// Returns the time since the client's last unit, or `None` while the client has a call.
+    pub(super) fn silence(&self) -> Option<Duration> {
+        let calls = self.calls();
+        (calls.waiting.is_empty() && calls.performed.is_empty()).then(|| calls.last_received.elapsed())
+    }
+
+    /// Whether the client would lose nothing if it had to begin anew. A client with a call would
+    /// lose the call.
+    pub(super) fn is_dispensable(&self) -> bool {
+        self.interfaces.is_dispensable()
+    }
+
+    /// Ends the client and its lanes.
+    pub(super) fn end(&self) {
+        self.calls().is_over = true;
+        self.lane_wakeup.notify_all();
     }
 
     /// Returns the answer to a call that takes the place of a bind. `None` for other calls, and for
