@@ -15,6 +15,8 @@ struct Toy {
     sent: u8,
     received: u8,
     principal: Principal,
+    /// Whether the last token of the peer is found wrong.
+    is_refused: bool,
 }
 
 const LEGS: u8 = 3;
@@ -22,7 +24,7 @@ const LEGS: u8 = 3;
 impl Toy {
     fn new() -> Self {
         let principal = Principal { domain: "TOYS".to_owned(), user: "bear".to_owned() };
-        Self { sent: 0, received: 0, principal }
+        Self { sent: 0, received: 0, principal, is_refused: false }
     }
 
     fn signature(pdu: &[u8], count: u8) -> Vec<u8> {
@@ -39,6 +41,9 @@ impl SecurityContext for Toy {
     fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError> {
         // The bytes of a token are its number. The client's first token has number 0.
         let own = token.first().map_or(0, |theirs| theirs + 1);
+        if self.is_refused && own >= LEGS {
+            return Err(SecurityError::Denied);
+        }
         let token = if own < LEGS { vec![own; 5] } else { vec![] };
         Ok(Step { token, is_done: own + 1 >= LEGS })
     }
@@ -99,6 +104,16 @@ impl Acceptor for ToyAcceptor {
             return Err(SecurityError::UnknownType(kind));
         }
         Ok(Box::new(Toy::new()))
+    }
+}
+
+/// An acceptor that finds the last token of each client wrong.
+#[derive(Debug)]
+struct RefusingAcceptor;
+
+impl Acceptor for RefusingAcceptor {
+    fn accept(&self, _: AuthType, _: Level) -> Result<Box<dyn SecurityContext>, SecurityError> {
+        Ok(Box::new(Toy { is_refused: true, ..Toy::new() }))
     }
 }
 
@@ -320,4 +335,75 @@ fn calls_below_the_least_level_are_refused_and_others_taken() {
     let units = units(pair.server.output());
     assert_eq!(units.len(), 1);
     assert_eq!(Fault::read(&units[0]).unwrap().status, Status::ACCESS_DENIED);
+}
+
+/// Makes a call. Returns the call's maker as the server sees it, or the status of the refusal.
+fn attempt(pair: &mut Pair, opnum: u16, security: Option<u32>) -> Result<Option<String>, Status> {
+    let id = pair.client.call(&OutgoingCall { security, opnum, ..call(b"ping") }).unwrap();
+    let maker = match pair.ask_server() {
+        Ok(Some(ServerEvent::Call(came))) => Some(came.maker.map(|maker| maker.principal.user.clone())),
+        Ok(None) | Err(_) => None,
+        Ok(Some(other)) => panic!("{other:?}"),
+    };
+    if maker.is_some() {
+        pair.server.respond(id, &[]).unwrap();
+    }
+    pair.tell_client();
+    match (pair.client.poll(), maker) {
+        (Ok(Some(ClientEvent::Response(_))), Some(maker)) => Ok(maker),
+        (Ok(Some(ClientEvent::Fault(fault))), None) => Err(fault.status),
+        (other, maker) => panic!("{other:?}, {maker:?}"),
+    }
+}
+
+#[test]
+fn exempt_calls_have_a_minimum_level_of_their_own() {
+    let (denied, bear) = (Err(Status::ACCESS_DENIED), Ok(Some("bear".to_owned())));
+    for (least, plain, signed) in [
+        (None, Ok(None), bear.clone()),
+        (Some(Level::Connect), denied.clone(), bear),
+        (Some(Level::Privacy), denied.clone(), denied.clone()),
+    ] {
+        for (is_signed, expected) in [(false, plain), (true, signed)] {
+            let exemptions = vec![Exemption { interface: INTERFACE, opnums: &[1], least }];
+            let (acceptor, general) = (Some(Arc::new(ToyAcceptor) as Arc<dyn Acceptor>), Some(Level::Integrity));
+            let server = ServerOptions { acceptor, least: general, exemptions, ..ServerOptions::default() };
+            let mut pair = Pair::new(ClientOptions::default(), server);
+            pair.client.bind(vec![context(0, &[NDR])], is_signed.then(|| security(Level::Connect))).unwrap();
+            if is_signed {
+                settle(&mut pair);
+            } else {
+                assert_eq!(pair.ask_server(), Ok(None));
+                pair.tell_client();
+                assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Bound(..)))));
+            }
+            let number = is_signed.then_some(0);
+            assert_eq!(attempt(&mut pair, 1, number), expected, "{least:?}");
+            assert_eq!(attempt(&mut pair, 2, number), denied, "another method, {least:?}");
+        }
+    }
+}
+
+/// Binds a client whose authentication fails.
+fn denied(level: Level, exemption: Exemption) -> Pair {
+    let acceptor = Some(Arc::new(RefusingAcceptor) as Arc<dyn Acceptor>);
+    let server = ServerOptions { acceptor, exemptions: vec![exemption], ..ServerOptions::default() };
+    let mut pair = Pair::new(ClientOptions::default(), server);
+    pair.client.bind(vec![context(0, &[NDR])], Some(security(level))).unwrap();
+    settle(&mut pair);
+    pair
+}
+
+/// Pings of clients whose authentication failed are such calls.
+#[test]
+fn a_client_whose_authentication_failed_makes_exempt_calls_as_an_anonymous_client() {
+    let exemption = Exemption { interface: INTERFACE, opnums: &[1], least: None };
+    let mut pair = denied(Level::Connect, exemption);
+    assert_eq!(attempt(&mut pair, 1, Some(0)), Ok(None));
+    assert_eq!(attempt(&mut pair, 1, None), Ok(None));
+    assert_eq!(attempt(&mut pair, 2, None), Err(Status::ACCESS_DENIED));
+    // An encrypted call cannot be read.
+    assert_eq!(attempt(&mut denied(Level::Privacy, exemption), 1, Some(0)), Err(Status::ACCESS_DENIED));
+    let exemption = Exemption { least: Some(Level::Connect), ..exemption };
+    assert_eq!(attempt(&mut denied(Level::Connect, exemption), 1, Some(0)), Err(Status::ACCESS_DENIED));
 }
