@@ -23,7 +23,6 @@ mod presence;
 mod proof;
 mod refused_references;
 pub(crate) mod services;
-mod waiting;
 
 pub(crate) use accept::{Terms, accept_from, accept_on, accept_streams, serve_lane};
 pub(crate) use admission::Admitted;

@@ -1,13 +1,13 @@
 //! Accepting connections. Each accepted connection is served by a thread of its own.
 
 use super::connection::{self, Connection};
-use super::entrance::{Full, Place};
+use super::entrance::{Full, NetworkWindow, Place};
 use super::exporter::Exporter;
 use super::gate;
-use super::waiting::Counted;
 use crate::access;
 use crate::protocol::binding::Transfers;
 use crate::server::association::AssociationClient;
+use crate::transport::network::Opened;
 use crate::transport::trace;
 use crate::types::error::Result;
 use crate::types::threads::{BREATHER, start_thread};
@@ -18,7 +18,7 @@ use obvia_rpc::vi_call::serve_next;
 use obvia_via::provider::shm::{Incoming, Listener};
 use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{self, Peer, Window};
-use obvia_via::{Deadline, Error as ViError, Nic, Request};
+use obvia_via::{Deadline, Error as ViError, Request};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -61,18 +61,21 @@ impl Drop for Unserved {
 /// calls must be protected at least at the level `least`.
 pub(crate) fn accept_from(
     exporter: &'static Exporter,
-    nic: Nic,
+    opened: &Opened,
     mut listener: obvia_via::Listener,
     least: Option<Level>,
 ) -> Result<()> {
+    let (nic, descriptors) = (opened.nic.clone(), opened.descriptors);
     let accept = move || {
         loop {
             match listener.wait(Deadline::after_secs(3600)) {
                 Ok(request) => {
-                    let required = match required_proof(exporter, &request, least) {
-                        Ok(required) => required,
-                        Err(why) => {
+                    let (host, setup) = (host_of(&request), Arc::new(NetworkWindow::default()));
+                    let place = match exporter.clients().entrance.enter_by_window(&host, descriptors, &setup) {
+                        Ok(place) => place,
+                        Err(Full(why)) => {
                             request.reject(why);
+                            access::log_refused_connection(Peer::Host(host));
                             continue;
                         }
                     };
@@ -80,7 +83,8 @@ pub(crate) fn accept_from(
                     start_service(exporter, move || {
                         let options = exporter.options();
                         let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
-                        Some(Accepted { window, via: Via::Network(required) })
+                        setup.is_complete(window.alarm());
+                        Some(Accepted { window, via: Via::Network(least, place) })
                     });
                 }
                 Err(ViError::TimedOut) => {}
@@ -91,22 +95,10 @@ pub(crate) fn accept_from(
     start_accepting(accept)
 }
 
-/// Counts a requested connection as unauthenticated if the listener requires authentication.
-/// Returns the required level and the count.
-///
-/// # Errors
-///
-/// The reason of the refusal, for the client, if too many connections have yet to authenticate.
-fn required_proof(
-    exporter: &'static Exporter,
-    request: &Request,
-    least: Option<Level>,
-) -> std::result::Result<Option<gate::RequiredProof>, &'static str> {
-    let Some(least) = least else { return Ok(None) };
+/// Returns the host of a request's peer.
+fn host_of(request: &Request) -> String {
     let peer = request.peer();
-    let host = peer.parse::<SocketAddr>().map_or(peer, |address| address.ip().to_canonical().to_string());
-    let counted = Counted::new(&exporter.clients().waiting, &host);
-    counted.map(|counted| Some((least, counted))).inspect_err(|_| access::log_refused_connection(Peer::Host(host)))
+    peer.parse::<SocketAddr>().map_or(peer, |address| address.ip().to_canonical().to_string())
 }
 
 /// The settings with which associations over streams are accepted.
@@ -134,7 +126,7 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
                         Ok(place) => {
                             start_service(exporter, move || accept_association(exporter, stream, place, terms).ok());
                         }
-                        Err(Full) => access::log_refused_connection(stream.peer().clone()),
+                        Err(Full(_)) => access::log_refused_connection(stream.peer().clone()),
                     }
                 }
                 Err(ViError::TimedOut) => {}
@@ -191,8 +183,8 @@ struct Accepted {
 enum Via {
     /// Over shared memory: the kernel vouches for the peer process.
     Memory,
-    /// Over a network by a virtual interface, possibly with a client that must authenticate.
-    Network(Option<gate::RequiredProof>),
+    /// Over a network by a virtual interface. The client must authenticate where a level is given.
+    Network(Option<Level>, Place),
     /// By an association: the connection is one of its windows.
     Association(Arc<AssociationClient>, Attribution),
 }
@@ -244,18 +236,20 @@ fn await_bind(
 fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     let (association, gate) = match via {
         Via::Memory => (None, None),
-        Via::Network(required) => (None, Some(required)),
+        Via::Network(least, place) => (None, Some((least, place))),
         Via::Association(client, attribution) => (Some((client, attribution)), None),
     };
     let client = association.as_ref().map(|(client, _)| Arc::clone(client));
-    let mut connection = Connection::new(exporter, &window, association);
+    let (least, place) = gate.unzip();
+    let mut connection = Connection::new(exporter, &window, association, place);
     if let Some(client) = client
         && let Err(why) = await_bind(&client, &mut window, &mut connection)
     {
-        return connection.note_end(&why);
+        connection.note_end(&why);
+        return connection.end_with(window);
     }
-    if gate.is_some_and(|required| gate::pass(exporter, &mut window, &mut connection, required).is_err()) {
-        return;
+    if least.is_some_and(|least| gate::pass(&mut window, &mut connection, least).is_err()) {
+        return connection.end_with(window);
     }
     window.grant_areas();
     connection::serve_connection(window, connection);

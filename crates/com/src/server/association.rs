@@ -109,7 +109,6 @@ pub(crate) struct AssociationClient {
     /// The place of a stream from a network.
     place: Option<Place>,
     is_bound: AtomicBool,
-    has_called: AtomicBool,
 }
 
 impl AssociationClient {
@@ -150,7 +149,6 @@ impl AssociationClient {
             admitted,
             place: None,
             is_bound: AtomicBool::new(false),
-            has_called: AtomicBool::new(false),
         }
     }
 
@@ -171,9 +169,7 @@ impl AssociationClient {
 
     /// Notes a permitted call of the client.
     fn note_call(&self) {
-        if !self.has_called.load(Ordering::Relaxed) && !self.has_called.swap(true, Ordering::Relaxed) {
-            self.place.iter().for_each(Place::has_called);
-        }
+        self.place.iter().for_each(Place::has_called);
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {

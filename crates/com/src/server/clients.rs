@@ -32,7 +32,6 @@
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
-use super::waiting::Waiting;
 use crate::orpc::ClientNumber;
 use crate::protocol::own_calls;
 use crate::protocol::place::{FoundClient, Place};
@@ -65,7 +64,6 @@ pub(crate) struct Clients {
     groups: Groups<GroupClient>,
     /// The secret from which the marks of clients and their keys follow.
     secret: OnceLock<[u8; 16]>,
-    pub(super) waiting: Waiting,
     pub(super) entrance: Entrance,
 }
 
