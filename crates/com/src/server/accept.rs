@@ -1,9 +1,12 @@
 //! Accepting connections. Each accepted connection is served by a thread of its own.
 
+use super::clients::Clients;
 use super::connection::{self, Connection};
 use super::entrance::{Full, NetworkWindow, Place};
 use super::exporter::Exporter;
 use super::gate;
+use super::local_setups::LocalSetup;
+use super::standing::Standing;
 use crate::access;
 use crate::protocol::binding::Transfers;
 use crate::server::association::AssociationClient;
@@ -32,10 +35,7 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(incoming) => {
                     trace::note_shared_memory();
-                    let mut unserved = Unserved(Some(incoming));
-                    start_service(exporter, move || {
-                        unserved.0.take()?.complete(&exporter.options()).ok().map(Accepted::from)
-                    });
+                    accept_local(exporter, incoming);
                 }
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
@@ -46,6 +46,21 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
         }
     };
     start_accepting(accept)
+}
+
+/// Serves a connection over shared memory on a thread of its own. A process of another user gets no
+/// thread unless the name is open to it and its user has a place.
+fn accept_local(exporter: &'static Exporter, incoming: Incoming) {
+    let Ok(user) = incoming.user() else { return };
+    let Ok(setup) = exporter.clients().local_setups.enter(user, incoming.interrupter()) else {
+        incoming.refuse();
+        return incoming.peer().map_or((), access::log_refused_connection);
+    };
+    let mut unserved = Unserved(Some(incoming));
+    start_service(exporter, move || {
+        let window = unserved.0.take()?.complete(&exporter.options()).ok()?;
+        Some(Accepted { window, via: Via::Memory(setup) })
+    });
 }
 
 /// A connection that no thread serves so far. Dropping it refuses the connection.
@@ -122,9 +137,9 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(stream) => {
                     let (stream, terms) = (Arc::new(stream), terms.clone());
-                    match exporter.clients().entrance.enter(&stream) {
-                        Ok(place) => {
-                            start_service(exporter, move || accept_association(exporter, stream, place, terms).ok());
+                    match admit(exporter.clients(), &stream) {
+                        Ok(standing) => {
+                            start_service(exporter, move || accept_association(exporter, stream, standing, terms).ok());
                         }
                         Err(Full(_)) => access::log_refused_connection(stream.peer().clone()),
                     }
@@ -137,14 +152,22 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
     start_accepting(accept)
 }
 
+/// Gives a place to a stream, or counts it as in setup.
+fn admit(clients: &'static Clients, stream: &Arc<Stream>) -> std::result::Result<Standing, Full> {
+    match stream.peer() {
+        Peer::Host(address) => clients.entrance.enter(address, stream).map(Standing::Remote),
+        Peer::Process { uid, .. } => clients.local_setups.enter(*uid, Arc::clone(stream)).map(Standing::local),
+    }
+}
+
 fn accept_association(
     exporter: &'static Exporter,
     stream: Arc<Stream>,
-    place: Option<Place>,
+    standing: Standing,
     terms: Terms,
 ) -> std::result::Result<Accepted, ViError> {
     let Terms { transfers, least, activation, endpoint } = terms;
-    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, place, transfers));
+    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, standing, transfers));
     let counters = exporter.services().counters().unwrap_or_default();
     let acceptor = access::acceptor(stream.peer());
     let denial_observer = Some(Arc::clone(&client) as Arc<_>);
@@ -182,17 +205,11 @@ struct Accepted {
 /// The way in which a connection was accepted.
 enum Via {
     /// Over shared memory: the kernel vouches for the peer process.
-    Memory,
+    Memory(Option<LocalSetup>),
     /// Over a network by a virtual interface. The client must authenticate where a level is given.
     Network(Option<Level>, Place),
     /// By an association: the connection is one of its windows.
     Association(Arc<AssociationClient>, Attribution),
-}
-
-impl From<Window> for Accepted {
-    fn from(window: Window) -> Self {
-        Self { window, via: Via::Memory }
-    }
 }
 
 fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
@@ -234,14 +251,13 @@ fn await_bind(
 
 /// Serves a connection until it ends.
 fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
-    let (association, gate) = match via {
-        Via::Memory => (None, None),
-        Via::Network(least, place) => (None, Some((least, place))),
-        Via::Association(client, attribution) => (Some((client, attribution)), None),
+    let (association, least, standing) = match via {
+        Via::Memory(setup) => (None, None, Standing::local(setup)),
+        Via::Network(least, place) => (None, Some(least), Standing::Remote(place)),
+        Via::Association(client, attribution) => (Some((client, attribution)), None, Standing::local(None)),
     };
     let client = association.as_ref().map(|(client, _)| Arc::clone(client));
-    let (least, place) = gate.unzip();
-    let mut connection = Connection::new(exporter, &window, association, place);
+    let mut connection = Connection::new(exporter, &window, association, standing);
     if let Some(client) = client
         && let Err(why) = await_bind(&client, &mut window, &mut connection)
     {

@@ -32,6 +32,7 @@
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
+use super::local_setups::LocalSetups;
 use crate::orpc::ClientNumber;
 use crate::protocol::own_calls;
 use crate::protocol::place::{FoundClient, Place};
@@ -65,6 +66,7 @@ pub(crate) struct Clients {
     /// The secret from which the marks of clients and their keys follow.
     secret: OnceLock<[u8; 16]>,
     pub(super) entrance: Entrance,
+    pub(super) local_setups: LocalSetups,
 }
 
 /// A client's connection that is about to enter [`Clients`].

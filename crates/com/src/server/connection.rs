@@ -11,8 +11,8 @@ use crate::protocol::call_context;
 use crate::protocol::own_calls;
 use crate::server::association::AssociationClient;
 use crate::server::dispatch::Dispatch;
-use crate::server::entrance::Place;
 use crate::server::exports::Target;
+use crate::server::standing::Standing;
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
@@ -41,8 +41,8 @@ pub(super) struct Connection {
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
-    /// The place of a virtual interface over a network. An association has the place of its stream.
-    place: Option<Place>,
+    /// The standing of the connection. That of an association is in its `AssociationClient`.
+    standing: Standing,
     /// The call context for the next call of an object.
     context: Option<CallContext>,
     /// The number of the last message that was refused before its arguments were read.
@@ -56,7 +56,7 @@ impl Connection {
         exporter: &'static Exporter,
         window: &Window,
         association: Option<(Arc<AssociationClient>, Attribution)>,
-        place: Option<Place>,
+        standing: Standing,
     ) -> Self {
         let of_association = || association.as_ref().and_then(|(client, _)| client.local());
         let local = window.local().or_else(of_association).map(str::to_owned);
@@ -71,7 +71,7 @@ impl Connection {
             peer: window.peer(),
             local,
             alarm: window.alarm(),
-            place,
+            standing,
             context: None,
             refused: None,
             is_listed: false,
@@ -91,7 +91,7 @@ impl Connection {
     /// Records that the client has authenticated.
     pub(super) fn is_proved_by(&mut self, proved: Authenticated) {
         self.proved = Some(proved);
-        self.place.iter().for_each(Place::is_bound);
+        self.standing.is_bound();
     }
 
     /// Whether the client has authenticated or introduced itself.
@@ -130,7 +130,7 @@ impl Connection {
             access::log_denial(&self.peer, Denial::Proof);
             return None;
         }
-        self.place.iter().for_each(Place::is_bound);
+        self.standing.is_bound();
         let greeting = presence.greeting(client);
         self.adopt(presence.identity(false));
         self.presence = Some(presence);
@@ -181,12 +181,12 @@ impl Connection {
         let performer = self.exporter.services().performer(target, self.association.is_some());
         // As over streams, an anonymous call of a service does not count.
         if performer.is_some() && self.caller.is_some() && (target == own_calls::TARGET || self.proved.is_some()) {
-            self.place.iter().for_each(Place::has_called);
+            self.standing.has_called();
         }
         match performer {
             None => {
                 let _entered = self.context.take().map(call_context::entered);
-                let Self { dispatch, exporter, caller, association, place, .. } = self;
+                let Self { dispatch, exporter, caller, association, standing, .. } = self;
                 let opnum = call.opnum();
                 let admit = |target: &Target| match caller {
                     // The association has already checked each of its calls.
@@ -194,7 +194,7 @@ impl Connection {
                     Some(caller) => {
                         let target = (target.identity, target.interface);
                         exporter.rules().admit(target, opnum, || caller.shown())?;
-                        place.iter().for_each(Place::has_called);
+                        standing.has_called();
                         Ok(())
                     }
                     // A client must introduce itself before it calls.

@@ -10,7 +10,7 @@ use crate::types::hosts;
 use crate::types::threads::lock;
 use obvia_via::datagram::Host;
 use obvia_via::stream::Stream;
-use obvia_via::window::{Alarm, Peer};
+use obvia_via::window::Alarm;
 use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -46,9 +46,9 @@ pub(super) trait Abandon: Send + Sync {
     fn abandon(&self);
 }
 
-impl Abandon for Stream {
+impl Abandon for Arc<Stream> {
     fn abandon(&self) {
-        Self::abandon(self);
+        Stream::abandon(self);
     }
 }
 
@@ -135,14 +135,13 @@ struct Newcomer {
 }
 
 impl Entrance {
-    /// Gives a place to a stream from a network. A process that connects by a name needs none.
+    /// Gives a place to a stream from a host on a network.
     ///
     /// # Errors
     ///
     /// As [`Self::enter_by_window`].
-    pub(super) fn enter(&'static self, stream: &Arc<Stream>) -> Result<Option<Place>, Full> {
-        let Peer::Host(address) = stream.peer() else { return Ok(None) };
-        self.give_place(address, STREAM_DESCRIPTORS, Arc::clone(stream) as Arc<_>).map(Some)
+    pub(super) fn enter(&'static self, address: &str, stream: &Arc<Stream>) -> Result<Place, Full> {
+        self.give_place(address, STREAM_DESCRIPTORS, Arc::new(Arc::clone(stream)))
     }
 
     /// Gives a place to a connection by a virtual interface, which has this number of descriptors.
@@ -172,7 +171,7 @@ impl Entrance {
     }
 }
 
-/// The error for an entrance without a free place, with the reason for the client.
+/// The error for a connection without a free place, with the reason for the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Full(pub(super) &'static str);
 
