@@ -18,12 +18,13 @@ pub(crate) mod functions;
 mod gate;
 mod group;
 pub(crate) mod listening;
+mod local_setups;
 pub(crate) mod own_call;
 mod presence;
 mod proof;
 mod refused_references;
 pub(crate) mod services;
-mod waiting;
+mod standing;
 
 pub(crate) use accept::{Terms, accept_from, accept_on, accept_streams, serve_lane};
 pub(crate) use admission::Admitted;

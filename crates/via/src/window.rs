@@ -162,6 +162,8 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn local(&self) -> Option<&str>;
     /// Ends the connection from this side.
     fn end(&self, wire: &Wire);
+    /// Ends the connection from any thread. [`Self::check`] then reports that the peer is silent.
+    fn abandon(&self) {}
 }
 
 /// A carrier's way of waiting for the peer's next message without a thread.
@@ -455,12 +457,20 @@ impl Alarm {
         }
     }
 
+    /// Ends the connection. Over a network, its owner gets the error of a peer that has fallen
+    /// silent: the peer may connect again, and go on.
+    pub fn abandon(&self) {
+        if let Some(wire) = self.wire.upgrade() {
+            wire.carrier.abandon();
+            wire.close();
+        }
+    }
+
     /// Whether the connection's owner has dropped the connection.
     ///
     /// The function takes no reference to the connection, so it never ends the connection when it
-    /// returns. [`Self::ring`], [`Self::attended`] and [`Self::is_closed`] hold a reference while
-    /// they run. If the owner drops the connection meanwhile, the connection ends when the last of
-    /// these calls returns.
+    /// returns. The other functions hold a reference while they run. If the owner drops the
+    /// connection meanwhile, the connection ends when the last of these calls returns.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
     }

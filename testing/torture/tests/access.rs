@@ -1,7 +1,9 @@
 //! Tests of access control: calls without permission are refused and logged before anything runs,
 //! on every transport, while other clients go on.
 
-use torture::process::{Directory, LATEST, Process};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use torture::process::{Directory, LATEST, Process, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const DENIED: &str = "E_ACCESSDENIED";
@@ -346,5 +348,57 @@ fn access_rules_distinguish_local_users() {
         assert_eq!(server.number("live"), 2);
         server.good("access all user=1000");
         assert_eq!(one.number("add 0"), 0);
+    }
+}
+
+/// Connects to a socket as another user, this number of times.
+fn connect_as(user: u32, socket: &Path, count: usize) -> Vec<UnixStream> {
+    let connect = || {
+        let user = rustix::process::Uid::from_raw(user);
+        // Other threads keep their user.
+        rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+        (0..count).map(|_| UnixStream::connect(socket).unwrap()).collect()
+    };
+    std::thread::scope(|scope| scope.spawn(connect).join().unwrap())
+}
+
+#[test]
+fn silent_connections_of_another_user_take_a_limited_number_of_threads() {
+    if !is_superuser() {
+        eprintln!("skipped: only the superuser can have processes of other users");
+        return;
+    }
+    for (listening, socket) in [("ncacn_vi_shm:[there]", "there.sock"), ("ncalrpc:[there]", "there.lrpc-sock")] {
+        let directory = Directory::new();
+        directory.open();
+        let mut server = directory.start_with_descriptors(PROGRAM, 1024);
+        server.good("access all user=1000 user=1001 own");
+        server.good("access users");
+        server.good("export thing");
+        let binding = server.good(&format!("listen {listening}")).replace(']', ",name=thing]");
+        let mut first = directory.start_as(1000, PROGRAM, &[]);
+        first.good(&format!("connect {binding}"));
+        first.good("make 1");
+        let (threads, files) = (server.threads(), server.open_files());
+        let silent = connect_as(1000, &directory.path().join(socket), 900);
+        // The server accepts a client of its own user after the silent connections.
+        for user in [0, 1001] {
+            let mut client = directory.start_as(user, PROGRAM, &[]);
+            client.good(&format!("connect {binding}"));
+            client.good("make 1");
+        }
+        let (more_threads, more_files) = (server.threads() - threads, server.open_files() - files);
+        // Of each connection with a thread, the server may have some descriptors.
+        assert!(more_threads < 64 + 20, "{listening}: {more_threads} more threads");
+        assert!(more_files < 4 * (64 + 20), "{listening}: {more_files} more descriptors");
+        // The silent connections of the user yield to other ones of the same user.
+        let mut second = directory.start_as(1000, PROGRAM, &[]);
+        within(LATEST, || {
+            second.order(&format!("connect {binding}"));
+            let line = second.line();
+            if line.starts_with("ok") { Ok(()) } else { Err(line) }
+        });
+        first.good("add 1");
+        drop(silent);
     }
 }

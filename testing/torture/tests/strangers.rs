@@ -1,15 +1,18 @@
 //! Tests of strangers on a network that try to use up a server's descriptors and threads.
 
+use obvia_via::Deadline;
+use obvia_via::provider::udp;
+use obvia_via::window::{self, Options, Window};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::fs;
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use torture::process::{Directory, LATEST, Process, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// The number of descriptors of a server, by default.
 const DESCRIPTORS: u32 = 1024;
 const STRANGERS: usize = 2000;
+const LIMIT: Deadline = Deadline::Within(LATEST);
 /// The number of descriptors of a server that has room for a few clients.
 const FEW_DESCRIPTORS: u32 = 60;
 
@@ -21,10 +24,6 @@ fn raise_limit() {
     setrlimit(Resource::Nofile, Rlimit { current, ..limit }).unwrap();
 }
 
-fn count(server: &Process, what: &str) -> usize {
-    fs::read_dir(format!("/proc/{}/{what}", server.pid())).unwrap().count()
-}
-
 /// Makes a client connect to a server and call an object of its own.
 #[track_caller]
 fn serves(client: &mut Process, place: &str) {
@@ -33,39 +32,83 @@ fn serves(client: &mut Process, place: &str) {
     assert_eq!(client.number("add 1"), 1);
 }
 
-#[test]
-fn silent_and_slow_strangers_keep_no_client_out() {
+/// Connects strangers to a server with few descriptors, and checks that it serves local and remote
+/// clients meanwhile. `stranger` connects the stranger with this number, who makes no call.
+fn strangers_keep_no_client_out<S>(
+    listening: &str,
+    orders: &[&str],
+    mut stranger: impl FnMut(u16, usize) -> S,
+    has_ended: impl Fn(&S) -> bool,
+) {
     raise_limit();
     let directories = [Directory::new(), Directory::new()];
+    let start = |directory: &Directory| {
+        let mut client = directory.start(PROGRAM, &[]);
+        orders.iter().for_each(|order| drop(client.good(order)));
+        client
+    };
     let mut server = directories[0].start_with_descriptors(PROGRAM, DESCRIPTORS);
+    orders.iter().for_each(|order| drop(server.good(order)));
     server.good("export there");
-    let binding = server.good("listen ncacn_ip_tcp:127.0.0.1");
-    let port = binding.split(['[', ']']).nth(1).unwrap();
-    let place = binding.replace(port, &format!("{port},name=there"));
-    let mut first = directories[1].start(PROGRAM, &[]);
+    let binding = server.good(&format!("listen {listening}"));
+    let port = binding.split(['[', ',', ']']).nth(1).unwrap();
+    let place = binding.replace(']', ",name=there]");
+    let mut first = start(&directories[1]);
     serves(&mut first, &place);
-    let calm = count(&server, "task");
+    let calm = server.threads();
     let mut strangers = Vec::new();
     for at in 0..STRANGERS {
-        let mut stranger = TcpStream::connect(("127.0.0.1", port.parse().unwrap())).unwrap();
-        // The first bytes of a bind. The server may have ended the connection already.
-        let slow = [5, 0, 11, 3, 0x10];
-        let _ = stranger.write_all(&slow[..at % slow.len()]);
-        strangers.push(stranger);
+        strangers.push(stranger(port.parse().unwrap(), at));
         if at % 500 == 499 {
-            serves(&mut directories[0].start(PROGRAM, &[]), "there");
-            serves(&mut directories[1].start(PROGRAM, &[]), &place);
+            serves(&mut start(&directories[0]), "there");
+            serves(&mut start(&directories[1]), &place);
             first.good("add 0");
+            strangers.retain(|stranger| !has_ended(stranger));
         }
     }
-    let taken = count(&server, "fd");
+    let taken = server.open_files();
     assert!(taken < DESCRIPTORS as usize * 9 / 10, "{taken} descriptors");
     // Without a bind, a connection ends in seconds, although its client keeps it.
-    within(LATEST, || match count(&server, "task") {
+    within(LATEST, || match server.threads() {
         left if left < calm + 10 => Ok(()),
         left => Err(format!("there are {left} threads, and there were {calm}")),
     });
     first.good("add 0");
+}
+
+#[test]
+fn silent_and_slow_strangers_keep_no_client_out() {
+    let stranger = |port, at| {
+        let mut stranger = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        // The first bytes of a bind. The server may have ended the connection already.
+        let slow = [5, 0, 11, 3, 0x10];
+        let _ = stranger.write_all(&slow[..at % slow.len()]);
+        stranger
+    };
+    strangers_keep_no_client_out("ncacn_ip_tcp:127.0.0.1", &[], stranger, |_| false);
+}
+
+/// Returns a function that connects a stranger by a virtual interface over UDP. The stranger says
+/// nothing, and its NIC answers the server's pings. A refused stranger has no connection.
+fn silent_window() -> impl FnMut(u16, usize) -> Option<Window> {
+    let nic = udp::open(&udp::Options::default()).unwrap();
+    move |port, _| window::connect(&nic, &format!("127.0.0.1:{port}"), &Options::default(), LIMIT).ok()
+}
+
+fn has_ended(stranger: &Option<Window>) -> bool {
+    stranger.as_ref().is_none_or(Window::is_closed)
+}
+
+#[test]
+fn silent_strangers_over_virtual_interfaces_keep_no_client_out() {
+    strangers_keep_no_client_out("ncacn_vi_udp:127.0.0.1", &[], silent_window(), has_ended);
+}
+
+#[test]
+fn silent_strangers_before_their_proof_keep_no_client_out() {
+    let orders = ["accounts anna one-secret", "credentials anna one-secret"];
+    let listening = "ncacn_vi_udp:127.0.0.1[,security=connect]";
+    strangers_keep_no_client_out(listening, &orders, silent_window(), has_ended);
 }
 
 #[test]
@@ -96,4 +139,33 @@ fn clients_of_a_server_without_descriptors_learn_which_limit_it_has_reached() {
         let line = client.line();
         if line.starts_with("ok") { Ok(()) } else { Err(line) }
     });
+}
+
+#[test]
+fn connections_beyond_the_places_of_their_host_are_refused_with_the_reason() {
+    let directories = [Directory::new(), Directory::new()];
+    let mut server = directories[0].start_with_descriptors(PROGRAM, FEW_DESCRIPTORS);
+    server.good("export there");
+    let binding = server.good("listen ncacn_vi_udp:127.0.0.1");
+    let address = format!("127.0.0.1:{}", binding.split(['[', ']']).nth(1).unwrap());
+    let place = binding.replace(']', ",name=there]");
+    let nic = udp::open(&udp::Options::default()).unwrap();
+    let mut clients = Vec::new();
+    let error = loop {
+        let mut client = directories[1].start(PROGRAM, &[]);
+        client.good(&format!("connect {place}"));
+        // The last client may lack a place for its second connection.
+        client.order("make 1");
+        client.line();
+        clients.push(client);
+        if let Err(error) = window::connect(&nic, &address, &Options::default(), LIMIT) {
+            break error.to_string();
+        }
+        assert!(clients.len() < FEW_DESCRIPTORS as usize / 2, "more clients than descriptors");
+    };
+    let expected = "the server serves as many clients of this host as it can: see `ulimit -n`";
+    assert!(error.contains(expected), "{error}");
+    // Clients that have called keep their places, and a client of this host needs none.
+    assert_eq!(clients[0].number("add 1"), 1);
+    serves(&mut directories[0].start(PROGRAM, &[]), "there");
 }

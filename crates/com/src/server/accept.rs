@@ -1,13 +1,16 @@
 //! Accepting connections. Each accepted connection is served by a thread of its own.
 
+use super::clients::Clients;
 use super::connection::{self, Connection};
-use super::entrance::{Full, Place};
+use super::entrance::{Full, NetworkWindow, Place};
 use super::exporter::Exporter;
 use super::gate;
-use super::waiting::Counted;
+use super::local_setups::LocalSetup;
+use super::standing::Standing;
 use crate::access;
 use crate::protocol::binding::Transfers;
 use crate::server::association::AssociationClient;
+use crate::transport::network::Opened;
 use crate::transport::trace;
 use crate::types::error::Result;
 use crate::types::threads::{BREATHER, start_thread};
@@ -18,7 +21,7 @@ use obvia_rpc::vi_call::serve_next;
 use obvia_via::provider::shm::{Incoming, Listener};
 use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{self, Peer, Window};
-use obvia_via::{Deadline, Error as ViError, Nic, Request};
+use obvia_via::{Deadline, Error as ViError, Request};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -32,10 +35,7 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(incoming) => {
                     trace::note_shared_memory();
-                    let mut unserved = Unserved(Some(incoming));
-                    start_service(exporter, move || {
-                        unserved.0.take()?.complete(&exporter.options()).ok().map(Accepted::from)
-                    });
+                    accept_local(exporter, incoming);
                 }
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
@@ -46,6 +46,21 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
         }
     };
     start_accepting(accept)
+}
+
+/// Serves a connection over shared memory on a thread of its own. A process of another user gets no
+/// thread unless the name is open to it and its user has a place.
+fn accept_local(exporter: &'static Exporter, incoming: Incoming) {
+    let Ok(user) = incoming.user() else { return };
+    let Ok(setup) = exporter.clients().local_setups.enter(user, incoming.interrupter()) else {
+        incoming.refuse();
+        return incoming.peer().map_or((), access::log_refused_connection);
+    };
+    let mut unserved = Unserved(Some(incoming));
+    start_service(exporter, move || {
+        let window = unserved.0.take()?.complete(&exporter.options()).ok()?;
+        Some(Accepted { window, via: Via::Memory(setup) })
+    });
 }
 
 /// A connection that no thread serves so far. Dropping it refuses the connection.
@@ -61,18 +76,21 @@ impl Drop for Unserved {
 /// calls must be protected at least at the level `least`.
 pub(crate) fn accept_from(
     exporter: &'static Exporter,
-    nic: Nic,
+    opened: &Opened,
     mut listener: obvia_via::Listener,
     least: Option<Level>,
 ) -> Result<()> {
+    let (nic, descriptors) = (opened.nic.clone(), opened.descriptors);
     let accept = move || {
         loop {
             match listener.wait(Deadline::after_secs(3600)) {
                 Ok(request) => {
-                    let required = match required_proof(exporter, &request, least) {
-                        Ok(required) => required,
-                        Err(why) => {
+                    let (host, setup) = (host_of(&request), Arc::new(NetworkWindow::default()));
+                    let place = match exporter.clients().entrance.enter_by_window(&host, descriptors, &setup) {
+                        Ok(place) => place,
+                        Err(Full(why)) => {
                             request.reject(why);
+                            access::log_refused_connection(Peer::Host(host));
                             continue;
                         }
                     };
@@ -80,7 +98,8 @@ pub(crate) fn accept_from(
                     start_service(exporter, move || {
                         let options = exporter.options();
                         let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
-                        Some(Accepted { window, via: Via::Network(required) })
+                        setup.is_complete(window.alarm());
+                        Some(Accepted { window, via: Via::Network(least, place) })
                     });
                 }
                 Err(ViError::TimedOut) => {}
@@ -91,22 +110,10 @@ pub(crate) fn accept_from(
     start_accepting(accept)
 }
 
-/// Counts a requested connection as unauthenticated if the listener requires authentication.
-/// Returns the required level and the count.
-///
-/// # Errors
-///
-/// The reason of the refusal, for the client, if too many connections have yet to authenticate.
-fn required_proof(
-    exporter: &'static Exporter,
-    request: &Request,
-    least: Option<Level>,
-) -> std::result::Result<Option<gate::RequiredProof>, &'static str> {
-    let Some(least) = least else { return Ok(None) };
+/// Returns the host of a request's peer.
+fn host_of(request: &Request) -> String {
     let peer = request.peer();
-    let host = peer.parse::<SocketAddr>().map_or(peer, |address| address.ip().to_canonical().to_string());
-    let counted = Counted::new(&exporter.clients().waiting, &host);
-    counted.map(|counted| Some((least, counted))).inspect_err(|_| access::log_refused_connection(Peer::Host(host)))
+    peer.parse::<SocketAddr>().map_or(peer, |address| address.ip().to_canonical().to_string())
 }
 
 /// The settings with which associations over streams are accepted.
@@ -130,11 +137,11 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(stream) => {
                     let (stream, terms) = (Arc::new(stream), terms.clone());
-                    match exporter.clients().entrance.enter(&stream) {
-                        Ok(place) => {
-                            start_service(exporter, move || accept_association(exporter, stream, place, terms).ok());
+                    match admit(exporter.clients(), &stream) {
+                        Ok(standing) => {
+                            start_service(exporter, move || accept_association(exporter, stream, standing, terms).ok());
                         }
-                        Err(Full) => access::log_refused_connection(stream.peer().clone()),
+                        Err(Full(_)) => access::log_refused_connection(stream.peer().clone()),
                     }
                 }
                 Err(ViError::TimedOut) => {}
@@ -145,14 +152,22 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
     start_accepting(accept)
 }
 
+/// Gives a place to a stream, or counts it as in setup.
+fn admit(clients: &'static Clients, stream: &Arc<Stream>) -> std::result::Result<Standing, Full> {
+    match stream.peer() {
+        Peer::Host(address) => clients.entrance.enter(address, stream).map(Standing::Remote),
+        Peer::Process { uid, .. } => clients.local_setups.enter(*uid, Arc::clone(stream)).map(Standing::local),
+    }
+}
+
 fn accept_association(
     exporter: &'static Exporter,
     stream: Arc<Stream>,
-    place: Option<Place>,
+    standing: Standing,
     terms: Terms,
 ) -> std::result::Result<Accepted, ViError> {
     let Terms { transfers, least, activation, endpoint } = terms;
-    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, place, transfers));
+    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, standing, transfers));
     let counters = exporter.services().counters().unwrap_or_default();
     let acceptor = access::acceptor(stream.peer());
     let denial_observer = Some(Arc::clone(&client) as Arc<_>);
@@ -190,17 +205,11 @@ struct Accepted {
 /// The way in which a connection was accepted.
 enum Via {
     /// Over shared memory: the kernel vouches for the peer process.
-    Memory,
-    /// Over a network by a virtual interface, possibly with a client that must authenticate.
-    Network(Option<gate::RequiredProof>),
+    Memory(Option<LocalSetup>),
+    /// Over a network by a virtual interface. The client must authenticate where a level is given.
+    Network(Option<Level>, Place),
     /// By an association: the connection is one of its windows.
     Association(Arc<AssociationClient>, Attribution),
-}
-
-impl From<Window> for Accepted {
-    fn from(window: Window) -> Self {
-        Self { window, via: Via::Memory }
-    }
 }
 
 fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
@@ -242,20 +251,21 @@ fn await_bind(
 
 /// Serves a connection until it ends.
 fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
-    let (association, gate) = match via {
-        Via::Memory => (None, None),
-        Via::Network(required) => (None, Some(required)),
-        Via::Association(client, attribution) => (Some((client, attribution)), None),
+    let (association, least, standing) = match via {
+        Via::Memory(setup) => (None, None, Standing::local(setup)),
+        Via::Network(least, place) => (None, Some(least), Standing::Remote(place)),
+        Via::Association(client, attribution) => (Some((client, attribution)), None, Standing::local(None)),
     };
     let client = association.as_ref().map(|(client, _)| Arc::clone(client));
-    let mut connection = Connection::new(exporter, &window, association);
+    let mut connection = Connection::new(exporter, &window, association, standing);
     if let Some(client) = client
         && let Err(why) = await_bind(&client, &mut window, &mut connection)
     {
-        return connection.note_end(&why);
+        connection.note_end(&why);
+        return connection.end_with(window);
     }
-    if gate.is_some_and(|required| gate::pass(exporter, &mut window, &mut connection, required).is_err()) {
-        return;
+    if least.is_some_and(|least| gate::pass(&mut window, &mut connection, least).is_err()) {
+        return connection.end_with(window);
     }
     window.grant_areas();
     connection::serve_connection(window, connection);

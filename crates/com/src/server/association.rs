@@ -6,8 +6,8 @@ use crate::orpc::{Client, ClientNumber};
 use crate::protocol::binding::{self, Greeting, Introduction, Transfers};
 use crate::protocol::objref;
 use crate::protocol::own_calls;
-use crate::server::entrance::Place;
 use crate::server::presence::{Challenge, REASON_NOT_SPECIFIED, reason_of};
+use crate::server::standing::Standing;
 use crate::server::{Admitted, Exporter, GroupClient, Identity, Presence, services};
 use crate::transport::routes::{OWN, interface_of};
 use crate::types::identity;
@@ -110,10 +110,9 @@ pub(crate) struct AssociationClient {
     group: OnceLock<Arc<Group<GroupClient>>>,
     state: services::AssociationState,
     admitted: Admitted,
-    /// The place of a stream from a network.
-    place: Option<Place>,
+    /// The standing of the stream. Datagrams have no connection and so no standing of their own.
+    standing: Standing,
     is_bound: AtomicBool,
-    has_called: AtomicBool,
 }
 
 impl AssociationClient {
@@ -123,11 +122,11 @@ impl AssociationClient {
         exporter: &'static Exporter,
         serve_lane: ServeLane,
         stream: &Stream,
-        place: Option<Place>,
+        standing: Standing,
         transfers: Transfers,
     ) -> Self {
         let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
-        Self { place, ..Self::from(exporter, serve_lane, peer, local, transfers) }
+        Self { standing, ..Self::from(exporter, serve_lane, peer, local, transfers) }
     }
 
     fn from(
@@ -152,9 +151,8 @@ impl AssociationClient {
             group,
             state,
             admitted,
-            place: None,
+            standing: Standing::local(None),
             is_bound: AtomicBool::new(false),
-            has_called: AtomicBool::new(false),
         }
     }
 
@@ -170,14 +168,12 @@ impl AssociationClient {
 
     fn note_bind(&self) {
         self.is_bound.store(true, Ordering::Release);
-        self.place.iter().for_each(Place::is_bound);
+        self.standing.is_bound();
     }
 
     /// Notes a permitted call of the client.
     fn note_call(&self) {
-        if !self.has_called.load(Ordering::Relaxed) && !self.has_called.swap(true, Ordering::Relaxed) {
-            self.place.iter().for_each(Place::has_called);
-        }
+        self.standing.has_called();
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {
@@ -395,11 +391,11 @@ impl Joins for AssociationClient {
 
 impl Budget for AssociationClient {
     fn take(&self, bytes: usize) -> bool {
-        self.place.as_ref().is_none_or(|place| place.hold(bytes))
+        self.standing.place().is_none_or(|place| place.hold(bytes))
     }
 
     fn give_back(&self, bytes: usize) {
-        self.place.iter().for_each(|place| place.let_go(bytes));
+        self.standing.place().into_iter().for_each(|place| place.let_go(bytes));
     }
 }
 

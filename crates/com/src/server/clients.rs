@@ -32,7 +32,7 @@
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
-use super::waiting::Waiting;
+use super::local_setups::LocalSetups;
 use crate::orpc::ClientNumber;
 use crate::protocol::own_calls;
 use crate::protocol::place::{FoundClient, Place};
@@ -67,8 +67,8 @@ pub(crate) struct Clients {
     groups: Groups<GroupClient>,
     /// The secret from which the marks of clients and their keys follow.
     secret: OnceLock<[u8; 16]>,
-    pub(super) waiting: Waiting,
     pub(super) entrance: Entrance,
+    pub(super) local_setups: LocalSetups,
 }
 
 /// A client's connection that is about to enter [`Clients`].

@@ -12,6 +12,7 @@ use crate::protocol::own_calls;
 use crate::server::association::AssociationClient;
 use crate::server::dispatch::Dispatch;
 use crate::server::exports::Target;
+use crate::server::standing::Standing;
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
@@ -40,6 +41,8 @@ pub(super) struct Connection {
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
+    /// The standing of the connection. That of an association is in its `AssociationClient`.
+    standing: Standing,
     /// The call context for the next call of an object.
     context: Option<CallContext>,
     /// The number of the last message that was refused before its arguments were read.
@@ -53,6 +56,7 @@ impl Connection {
         exporter: &'static Exporter,
         window: &Window,
         association: Option<(Arc<AssociationClient>, Attribution)>,
+        standing: Standing,
     ) -> Self {
         let of_association = || association.as_ref().and_then(|(client, _)| client.local());
         let local = window.local().or_else(of_association).map(str::to_owned);
@@ -67,6 +71,7 @@ impl Connection {
             peer: window.peer(),
             local,
             alarm: window.alarm(),
+            standing,
             context: None,
             refused: None,
             is_listed: false,
@@ -86,6 +91,7 @@ impl Connection {
     /// Records that the client has authenticated.
     pub(super) fn is_proved_by(&mut self, proved: Authenticated) {
         self.proved = Some(proved);
+        self.standing.is_bound();
     }
 
     /// Whether the client has authenticated or introduced itself.
@@ -105,6 +111,12 @@ impl Connection {
         }
     }
 
+    /// Ends the connection, whose place is free once its descriptors are closed.
+    pub(super) fn end_with(self, window: Window) {
+        drop(window);
+        drop(self);
+    }
+
     /// Identifies the client by its introduction, and returns the answer. `None` if the client
     /// claims the process of another principal.
     fn introduce(&mut self, client: Introduction) -> Option<Greeting> {
@@ -118,6 +130,7 @@ impl Connection {
             access::log_denial(&self.peer, Denial::Proof);
             return None;
         }
+        self.standing.is_bound();
         let greeting = presence.greeting(client);
         self.adopt(presence.identity(false));
         self.presence = Some(presence);
@@ -165,16 +178,24 @@ impl Connection {
             self.list();
         }
         let target = TargetId::from_word(call.target());
-        match self.exporter.services().performer(target, self.association.is_some()) {
+        let performer = self.exporter.services().performer(target, self.association.is_some());
+        // As over streams, an anonymous call of a service does not count.
+        if performer.is_some() && self.caller.is_some() && (target == own_calls::TARGET || self.proved.is_some()) {
+            self.standing.has_called();
+        }
+        match performer {
             None => {
                 let _entered = self.context.take().map(call_context::entered);
-                let Self { dispatch, exporter, caller, association, .. } = self;
+                let Self { dispatch, exporter, caller, association, standing, .. } = self;
                 let opnum = call.opnum();
                 let admit = |target: &Target| match caller {
                     // The association has already checked each of its calls.
                     _ if association.is_some() => Ok(()),
                     Some(caller) => {
-                        exporter.rules().admit((target.identity, target.interface), opnum, || caller.shown())
+                        let target = (target.identity, target.interface);
+                        exporter.rules().admit(target, opnum, || caller.shown())?;
+                        standing.has_called();
+                        Ok(())
                     }
                     // A client must introduce itself before it calls.
                     None => Err(Status::PROTOCOL_ERROR),
@@ -333,8 +354,7 @@ fn resume(mut window: Window, mut connection: Connection, outcome: Result<(), Bo
 
 fn end(window: Window, connection: Connection, why: &ViError) {
     connection.note_end(why);
-    drop(window);
-    drop(connection);
+    connection.end_with(window);
 }
 
 /// Serves a connection until it ends: by the program's loop if there is one, otherwise by the

@@ -1,42 +1,88 @@
-//! The entrance of streams from networks. Strangers share a limited number of places, so that they
-//! leave descriptors and threads to other clients.
+//! The entrance of connections from networks. Peers that have not called share a limited number of
+//! descriptors, so that they leave descriptors and threads to other clients.
 //!
-//! A client moves up from stage to stage: it connects, binds, and calls. If no place is free, a
-//! newcomer takes the place of the oldest client at the lowest stage. Clients that have called keep
-//! their places, and clients that have just connected have a moment to bind and call.
+//! A client moves up from stage to stage: it connects, binds or authenticates, and calls. If no
+//! descriptor is free, a newcomer takes the place of the oldest client at the lowest stage. Clients
+//! that have called keep their places, and clients that have just connected have a moment to bind
+//! and call.
 
-use super::waiting::counted;
+use crate::types::hosts;
 use crate::types::threads::lock;
 use obvia_via::datagram::Host;
 use obvia_via::stream::Stream;
-use obvia_via::window::Peer;
+use obvia_via::window::Alarm;
 use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The descriptors of a stream: its socket, and the bell that ends waits for it.
-const DESCRIPTORS: u64 = 2;
-/// The greatest number of places. A stream has a thread, too.
-const PLACES_MAX: u64 = 1 << 14;
+const STREAM_DESCRIPTORS: u64 = 2;
+/// The greatest number of descriptors of all connections. A connection has two at least, and a
+/// thread, so there are at most half as many threads.
+const DESCRIPTORS_MAX: u64 = 1 << 15;
 
 /// The greatest number of bytes of incomplete messages, for all clients and for one host.
 const HELD_MAX: usize = 1 << 30;
 const HELD_BY_HOST_MAX: usize = HELD_MAX / 2;
 
 /// The time for which a new client keeps its place, provided that an older client can lose its own.
+/// An authentication takes three round trips, and the first call one more.
 const MOMENT: Duration = Duration::from_secs(2);
 
 /// The stage of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Connected,
+    /// The client has bound, introduced itself or authenticated.
     Bound,
     Called,
 }
 
-/// The streams from networks.
+/// A connection that another thread can end.
+pub(super) trait Abandon: Send + Sync {
+    /// Ends the connection as if the peer had fallen silent: the peer may connect again, and go on.
+    fn abandon(&self);
+}
+
+impl Abandon for Arc<Stream> {
+    fn abandon(&self) {
+        Stream::abandon(self);
+    }
+}
+
+/// A connection by a virtual interface, which may still be in setup.
+#[derive(Default)]
+pub(super) struct NetworkWindow(Mutex<Setup>);
+
+#[derive(Default)]
+struct Setup {
+    /// The alarm of the window. Belongs to no window until the setup is complete.
+    alarm: Alarm,
+    is_abandoned: bool,
+}
+
+impl NetworkWindow {
+    /// Notes that the setup is complete. If the connection was abandoned meanwhile, it ends.
+    pub(super) fn is_complete(&self, alarm: Alarm) {
+        let mut setup = lock(&self.0);
+        if setup.is_abandoned {
+            alarm.abandon();
+        }
+        setup.alarm = alarm;
+    }
+}
+
+impl Abandon for NetworkWindow {
+    fn abandon(&self) {
+        let mut setup = lock(&self.0);
+        setup.is_abandoned = true;
+        setup.alarm.abandon();
+    }
+}
+
+/// The connections from networks.
 #[derive(Default)]
 pub(super) struct Entrance {
     places: Mutex<Places>,
@@ -50,14 +96,16 @@ struct Places {
     /// The taken places, the oldest first.
     taken: BTreeMap<u64, Taken>,
     by_host: HashMap<Host, Share>,
-    /// The number of places whose streams were ended, and are not closed yet.
-    evicted: u64,
+    /// The number of descriptors of all places.
+    descriptors: u64,
+    /// The number of descriptors of connections that were abandoned, and are not closed yet.
+    abandoned: u64,
 }
 
 /// The places and the memory of the clients of one host.
 #[derive(Default)]
 struct Share {
-    places: u64,
+    descriptors: u64,
     /// The number of places of clients that have not called.
     waiting: u64,
     /// The bytes of the incomplete messages of the host's clients.
@@ -66,95 +114,138 @@ struct Share {
 
 struct Taken {
     host: Host,
+    descriptors: u64,
     stage: Stage,
     since: Instant,
-    is_evicted: bool,
-    stream: Arc<Stream>,
+    is_abandoned: bool,
+    connection: Arc<dyn Abandon>,
 }
 
 impl Taken {
     fn is_waiting(&self) -> bool {
-        self.stage < Stage::Called && !self.is_evicted
+        self.stage < Stage::Called && !self.is_abandoned
     }
 }
 
+/// A connection that needs a place.
+struct Newcomer {
+    host: Host,
+    descriptors: u64,
+    connection: Arc<dyn Abandon>,
+}
+
 impl Entrance {
-    /// Gives a place to a stream from a network. A process that connects by a name needs none.
+    /// Gives a place to a stream from a host on a network.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::enter_by_window`].
+    pub(super) fn enter(&'static self, address: &str, stream: &Arc<Stream>) -> Result<Place, Full> {
+        self.give_place(address, STREAM_DESCRIPTORS, Arc::new(Arc::clone(stream)))
+    }
+
+    /// Gives a place to a connection by a virtual interface, which has this number of descriptors.
     ///
     /// # Errors
     ///
     /// If all places, or the half that one host may have, are taken by clients that have called, or
-    /// if too many clients that were ended still hold their descriptors.
-    pub(super) fn enter(&'static self, stream: &Arc<Stream>) -> Result<Option<Place>, Full> {
-        let Peer::Host(address) = stream.peer() else { return Ok(None) };
-        let (number, held) = lock(&self.places).enter(counted(address), stream, places_max(), Instant::now())?;
-        Ok(Some(Place { entrance: self, number, held }))
+    /// if too many clients that were abandoned still hold their descriptors.
+    pub(super) fn enter_by_window(
+        &'static self,
+        address: &str,
+        descriptors: u64,
+        window: &Arc<NetworkWindow>,
+    ) -> Result<Place, Full> {
+        self.give_place(address, descriptors, Arc::clone(window) as Arc<_>)
+    }
+
+    fn give_place(&'static self, address: &str, descriptors: u64, connection: Arc<dyn Abandon>) -> Result<Place, Full> {
+        let host = hosts::counted(address).unwrap_or(Host::NONE);
+        let mut abandoned = Vec::new();
+        let newcomer = Newcomer { host, descriptors, connection };
+        let entered = lock(&self.places).enter(newcomer, descriptors_max(), Instant::now(), &mut abandoned);
+        // The connections are ended without the lock.
+        abandoned.iter().for_each(|connection| connection.abandon());
+        let (number, held) = entered?;
+        Ok(Place { entrance: self, number, held, has_called: AtomicBool::new(false) })
     }
 }
 
-/// The error for an entrance whose places are all taken.
+/// The error for a connection without a free place, with the reason for the client.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Full;
+pub(super) struct Full(pub(super) &'static str);
 
-/// Returns the greatest number of places: they take three quarters of the descriptors at most.
-fn places_max() -> u64 {
+const OF_HOST: Full = Full("the server serves as many clients of this host as it can: see `ulimit -n`");
+const OF_ALL: Full = Full("the server serves as many clients as it can: see `ulimit -n`");
+const ENDING: Full = Full("the server is ending connections for which it has no room: try again");
+
+/// Returns the greatest number of descriptors of all connections: three quarters of the process's
+/// descriptors at most.
+fn descriptors_max() -> u64 {
     let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    (descriptors / 4 * 3 / DESCRIPTORS).min(PLACES_MAX)
+    (descriptors / 4 * 3).min(DESCRIPTORS_MAX)
 }
 
 impl Places {
+    /// Gives a place to a newcomer. Connections that have to be ended for it are added to
+    /// `abandoned`.
     fn enter(
         &mut self,
-        host: Host,
-        stream: &Arc<Stream>,
+        newcomer: Newcomer,
         most: u64,
         now: Instant,
+        abandoned: &mut Vec<Arc<dyn Abandon>>,
     ) -> Result<(u64, Arc<AtomicUsize>), Full> {
-        // A host has half of the places at most.
-        let is_host_full = self.by_host.get(&host).is_some_and(|share| share.places >= most.div_ceil(2));
-        if is_host_full || self.taken.len() as u64 - self.evicted >= most {
-            // Ended streams still have descriptors.
-            if self.evicted >= most.div_ceil(8) {
-                return Err(Full);
+        let Newcomer { host, descriptors, connection } = newcomer;
+        loop {
+            // A host has half of the descriptors at most. Peers without an IP address have no known
+            // host.
+            let of_host = self.by_host.get(&host).map_or(0, |share| share.descriptors);
+            let is_host_full = host != Host::NONE && of_host + descriptors > most.div_ceil(2);
+            if !is_host_full && self.descriptors - self.abandoned + descriptors <= most {
+                break;
             }
-            self.evict(is_host_full.then_some(host), now)?;
+            // Abandoned connections still have descriptors.
+            if self.abandoned >= most.div_ceil(8) {
+                return Err(ENDING);
+            }
+            let full = if is_host_full { OF_HOST } else { OF_ALL };
+            abandoned.push(self.evict(is_host_full.then_some(host), now).ok_or(full)?);
         }
         let number = self.next;
         self.next += 1;
-        let stream = Arc::clone(stream);
         let stage = Stage::Connected;
-        self.taken.insert(number, Taken { host, stage, since: now, is_evicted: false, stream });
+        self.taken.insert(number, Taken { host, descriptors, stage, since: now, is_abandoned: false, connection });
+        self.descriptors += descriptors;
         let share = self.by_host.entry(host).or_default();
-        share.places += 1;
+        share.descriptors += descriptors;
         share.waiting += 1;
         Ok((number, Arc::clone(&share.held)))
     }
 
-    /// Ends the oldest stream at the lowest stage: a stream of `host` if given, otherwise a stream
-    /// of the hosts with the most waiting clients.
-    fn evict(&mut self, host: Option<Host>, now: Instant) -> Result<(), Full> {
+    /// Returns the oldest connection at the lowest stage, which loses its place: a connection of
+    /// `host` if given, otherwise a connection of the hosts with the most waiting clients.
+    fn evict(&mut self, host: Option<Host>, now: Instant) -> Option<Arc<dyn Abandon>> {
         let may_go = |taken: &&Taken| taken.is_waiting() && host.is_none_or(|only| only == taken.host);
         let waiting = |taken: &Taken| self.by_host.get(&taken.host).map_or(0, |share| share.waiting);
-        let most = self.taken.values().filter(may_go).map(waiting).max().ok_or(Full)?;
+        let most = self.taken.values().filter(may_go).map(waiting).max()?;
         let candidates = self.taken.iter().filter(|(_, taken)| may_go(taken) && waiting(taken) == most);
         let order = |number: u64, taken: &Taken| (now.duration_since(taken.since) < MOMENT, taken.stage, number);
-        let (&number, _) = candidates.min_by_key(|(number, taken)| order(**number, taken)).ok_or(Full)?;
-        if let Some(taken) = self.taken.get_mut(&number) {
-            taken.is_evicted = true;
-            taken.stream.abandon();
-            self.evicted += 1;
-            let host = taken.host;
-            self.forget(host, true);
-        }
-        Ok(())
+        let (&number, _) = candidates.min_by_key(|(number, taken)| order(**number, taken))?;
+        let taken = self.taken.get_mut(&number)?;
+        taken.is_abandoned = true;
+        self.abandoned += taken.descriptors;
+        let (host, descriptors, connection) = (taken.host, taken.descriptors, Arc::clone(&taken.connection));
+        self.forget(host, descriptors, true);
+        Some(connection)
     }
 
     /// Subtracts a place from the places of its host.
-    fn forget(&mut self, host: Host, is_waiting: bool) {
+    fn forget(&mut self, host: Host, descriptors: u64, is_waiting: bool) {
         let Some(share) = self.by_host.get_mut(&host) else { return };
-        share.places -= 1;
+        share.descriptors -= descriptors;
         share.waiting -= u64::from(is_waiting);
-        if share.places == 0 {
+        if share.descriptors == 0 {
             self.by_host.remove(&host);
         }
     }
@@ -173,32 +264,36 @@ impl Places {
 
     fn leave(&mut self, number: u64) -> Option<Taken> {
         let taken = self.taken.remove(&number)?;
-        if taken.is_evicted {
-            self.evicted -= 1;
+        self.descriptors -= taken.descriptors;
+        if taken.is_abandoned {
+            self.abandoned -= taken.descriptors;
         } else {
-            self.forget(taken.host, taken.is_waiting());
+            self.forget(taken.host, taken.descriptors, taken.is_waiting());
         }
         Some(taken)
     }
 }
 
-/// The place of a stream. It is free again once this value is dropped.
+/// The place of a connection. It is free again once this value is dropped.
 pub(crate) struct Place {
     entrance: &'static Entrance,
     number: u64,
     /// The bytes of the incomplete messages of the client's host.
     held: Arc<AtomicUsize>,
+    has_called: AtomicBool,
 }
 
 impl Place {
-    /// Notes that the client has bound.
+    /// Notes that the client has bound, introduced itself or authenticated.
     pub(super) fn is_bound(&self) {
         self.move_up(Stage::Bound);
     }
 
-    /// Notes that the client has made a permitted call.
+    /// Notes that the client has made a permitted call. Takes no lock after the first one.
     pub(super) fn has_called(&self) {
-        self.move_up(Stage::Called);
+        if !self.has_called.load(Ordering::Relaxed) && !self.has_called.swap(true, Ordering::Relaxed) {
+            self.move_up(Stage::Called);
+        }
     }
 
     fn move_up(&self, stage: Stage) {
@@ -228,7 +323,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // The stream is dropped without the lock.
+        // The connection is dropped without the lock.
         let taken = lock(&self.entrance.places).leave(self.number);
         drop(taken);
     }

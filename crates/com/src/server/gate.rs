@@ -3,9 +3,7 @@
 //! then.
 
 use super::connection::Connection;
-use super::exporter::Exporter;
 use super::proof;
-use super::waiting::Counted;
 use crate::access;
 use crate::protocol::binding;
 use crate::protocol::own_calls;
@@ -15,7 +13,7 @@ use obvia_rpc::security::proof::{Verdict, Verifier};
 use obvia_rpc::security::{Level, SecurityError};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
-use obvia_via::window::{Peer, Window};
+use obvia_via::window::Window;
 use obvia_via::{Deadline, Error as ViError};
 
 /// The time that a client may take to introduce itself or to authenticate. When an optional
@@ -24,14 +22,11 @@ const PATIENCE: Deadline = Deadline::after_secs(10);
 
 /// A connection that has not passed its gate.
 struct Gate<'a> {
-    exporter: &'static Exporter,
     connection: &'a mut Connection,
     least: Level,
     stage: Stage,
     /// The end of the client's time.
     until: Deadline,
-    /// The connection's count among those that must authenticate, or have begun to.
-    counted: Option<Counted>,
 }
 
 /// The messages that a client may send before its gate.
@@ -46,31 +41,23 @@ enum Stage {
     Barred,
 }
 
-/// The least protection level of a client that must authenticate, and the count of its connection
-/// as unauthenticated.
-pub(super) type RequiredProof = (Level, Counted);
-
-/// Serves a connection until its client has introduced itself or has authenticated. If `required`
-/// is given, the client must authenticate, since its calls must be protected at least at this
-/// level.
+/// Serves a connection until its client has introduced itself or has authenticated. If `least` is
+/// given, the client must authenticate, since its calls must be protected at least at this level.
 ///
 /// # Errors
 ///
 /// The reason why the connection must be ended: the client's time passed, or the connection failed.
 pub(super) fn pass(
-    exporter: &'static Exporter,
     window: &mut Window,
     connection: &mut Connection,
-    required: Option<RequiredProof>,
+    least: Option<Level>,
 ) -> std::result::Result<(), ViError> {
-    let (stage, least, counted) = match required {
-        Some((least, counted)) => (Stage::Closed, least, Some(counted)),
-        None => (Stage::Open, Level::Connect, None),
-    };
-    let mut gate = Gate { exporter, connection, least, stage, until: PATIENCE.start(), counted };
+    let stage = if least.is_some() { Stage::Closed } else { Stage::Open };
+    let least = least.unwrap_or(Level::Connect);
+    let mut gate = Gate { connection, least, stage, until: PATIENCE.start() };
     while !gate.connection.is_let_in() {
         if gate.until.is_over() {
-            if gate.counted.is_some() {
+            if !matches!(gate.stage, Stage::Open) {
                 gate.deny(Denial::Proof);
             }
             return Err(ViError::TimedOut);
@@ -82,17 +69,6 @@ pub(super) fn pass(
 }
 
 impl Gate<'_> {
-    /// Counts the connection and restarts its time, unless it is counted already. Returns false
-    /// where too many connections are waiting.
-    fn begin(&mut self) -> bool {
-        let Peer::Host(host) = self.connection.peer() else { return false };
-        if self.counted.is_none() {
-            self.counted = Counted::new(&self.exporter.clients().waiting, host).ok();
-            self.until = PATIENCE.start();
-        }
-        self.counted.is_some()
-    }
-
     fn deny(&self, denial: Denial<'_>) {
         access::log_denial(self.connection.peer(), denial);
     }
@@ -101,12 +77,15 @@ impl Gate<'_> {
     fn judge(&mut self, leg: &[u8], call: &ServerCall<'_>) -> Result<Vec<u8>> {
         let mut verifier = match std::mem::replace(&mut self.stage, Stage::Barred) {
             Stage::Proving(verifier) => verifier,
-            Stage::Open | Stage::Closed if self.begin() => {
+            begun @ (Stage::Open | Stage::Closed) => {
+                if let Stage::Open = begun {
+                    self.until = PATIENCE.start();
+                }
                 let acceptor = access::acceptor(self.connection.peer()).ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
                 let place = own_calls::place_of(self.connection.local().unwrap_or_default());
                 Box::new(Verifier::new(acceptor, self.least, &place))
             }
-            _ => return Err(code::E_ACCESSDENIED.into()),
+            Stage::Barred => return Err(code::E_ACCESSDENIED.into()),
         };
         let Verdict { answer, proved, guard } = verifier.answer(leg).map_err(|why| {
             self.deny(Denial::Proof);

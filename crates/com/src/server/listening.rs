@@ -67,7 +67,7 @@ impl Exporter {
         if let Some((_, port)) = address.rsplit_once(':') {
             port.clone_into(&mut binding.endpoint);
         }
-        accept_from(self, opened.nic.clone(), listener, least)?;
+        accept_from(self, opened, listener, least)?;
         Network::lock(&self.network().heard).push(binding.clone());
         Ok(binding)
     }

@@ -49,6 +49,8 @@ pub(crate) struct Opened {
     pub(crate) wanted: Wanted,
     pub(crate) nic: Nic,
     pub(crate) address: Option<IpAddr>,
+    /// The number of file descriptors of a server's connection.
+    pub(crate) descriptors: u64,
 }
 
 /// Parses a string binding from a user.
@@ -160,7 +162,7 @@ impl Network {
         }
         let (nic, address) =
             (means.open)(&wanted).map_err(|error| error.with_detail(|why| format!("{}: {why}", sequence.protocol)))?;
-        let opened = Opened { wanted, nic, address };
+        let opened = Opened { wanted, nic, address, descriptors: means.descriptors };
         nics.push(opened.clone());
         Ok(opened)
     }

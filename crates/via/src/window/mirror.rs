@@ -24,7 +24,7 @@ use crate::vi::{Ending, Queue, State, ViCore};
 use crate::{
     Access, Deadline, Ended, Error, MemoryHandle, MemoryRegion, Nic, Operation, PostFault, ProtectionTag, Violation,
 };
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -63,6 +63,8 @@ struct Mirror {
     max_transfer: u32,
     // The number of times that the waiting thread was woken for a reason other than a message.
     rings: AtomicU32,
+    // Whether an alarm has ended the connection.
+    is_abandoned: AtomicBool,
     // The own segment, and the handle of the peer's image of this segment.
     segment: MemoryRegion,
     their_image: MemoryHandle,
@@ -394,6 +396,7 @@ impl Carrier for Mirror {
     fn check(&self) -> Result<(), Error> {
         match self.core.state() {
             State::Broken(why) => Err(self.ended(why)),
+            State::Idle if self.is_abandoned.load(Ordering::Relaxed) => Err(self.ended(Ended::Silent)),
             State::Idle => Err(self.ended(Ended::Here)),
             State::Connected => Ok(()),
         }
@@ -408,6 +411,13 @@ impl Carrier for Mirror {
     }
 
     fn end(&self, _: &Wire) {
+        self.core.disconnect();
+    }
+
+    fn abandon(&self) {
+        // The lock of the VI, which `disconnect` takes, makes the value visible to the thread that
+        // finds the VI idle.
+        self.is_abandoned.store(true, Ordering::Relaxed);
         self.core.disconnect();
     }
 }

@@ -2,29 +2,50 @@
 
 use super::*;
 use obvia_via::Deadline;
-use obvia_via::stream::StreamListener;
+use obvia_via::provider::udp;
+use obvia_via::window::{self, Options, Window};
 
 const LIMIT: Deadline = Deadline::Within(ground::LATEST);
 
-/// Accepts streams, which are all from this host, and gives them places for other hosts.
+/// A connection that notes its end.
+#[derive(Default)]
+struct Connection(AtomicBool);
+
+impl Abandon for Connection {
+    fn abandon(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Gives places to connections of made-up hosts.
 struct Door {
-    listener: StreamListener,
-    clients: Vec<Stream>,
+    connections: Vec<Arc<Connection>>,
     places: Places,
     now: Instant,
 }
 
 impl Door {
     fn new() -> Self {
-        let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
-        Self { listener, clients: Vec::new(), places: Places::default(), now: Instant::now() }
+        Self { connections: Vec::new(), places: Places::default(), now: Instant::now() }
     }
 
-    fn enter(&mut self, last: u8, most: u64) -> Result<(u64, Arc<Stream>), Full> {
-        let port = self.listener.endpoint().parse().unwrap();
-        self.clients.push(Stream::connect("127.0.0.1", port, LIMIT).unwrap());
-        let stream = Arc::new(self.listener.accept(LIMIT).unwrap());
-        Ok((self.places.enter(counted(&format!("10.0.0.{last}")), &stream, most, self.now)?.0, stream))
+    /// Gives a place to a connection with one descriptor.
+    fn enter(&mut self, last: u8, most: u64) -> Result<u64, Full> {
+        self.enter_with(&format!("10.0.0.{last}"), 1, most)
+    }
+
+    fn enter_with(&mut self, host: &str, descriptors: u64, most: u64) -> Result<u64, Full> {
+        let connection = Arc::<Connection>::default();
+        self.connections.push(Arc::clone(&connection));
+        let host = hosts::counted(host).unwrap_or(Host::NONE);
+        let mut abandoned = Vec::new();
+        let entered = self.places.enter(Newcomer { host, descriptors, connection }, most, self.now, &mut abandoned);
+        abandoned.iter().for_each(|connection| connection.abandon());
+        entered.map(|(number, _)| number)
+    }
+
+    fn has_ended(&self, at: usize) -> bool {
+        self.connections[at].0.load(Ordering::Relaxed)
     }
 
     fn move_up(&mut self, number: u64, stage: Stage) {
@@ -32,80 +53,80 @@ impl Door {
     }
 
     fn has(&self, number: u64) -> bool {
-        self.places.taken.get(&number).is_some_and(|taken| !taken.is_evicted)
+        self.places.taken.get(&number).is_some_and(|taken| !taken.is_abandoned)
     }
 
-    /// Closes the evicted streams, and checks the counts.
+    /// Closes the abandoned connections, and checks the counts.
     fn check(&mut self) {
-        let evicted = self.places.taken.iter().filter(|(_, taken)| taken.is_evicted);
-        let evicted: Vec<u64> = evicted.map(|(number, _)| *number).collect();
-        assert_eq!(self.places.evicted, evicted.len() as u64);
-        evicted.iter().for_each(|number| drop(self.places.leave(*number)));
+        let abandoned = self.places.taken.iter().filter(|(_, taken)| taken.is_abandoned);
+        let (numbers, descriptors): (Vec<u64>, Vec<u64>) =
+            abandoned.map(|(number, taken)| (*number, taken.descriptors)).unzip();
+        assert_eq!(self.places.abandoned, descriptors.iter().sum());
+        numbers.iter().for_each(|number| drop(self.places.leave(*number)));
         let waiting = self.places.taken.values().filter(|taken| taken.is_waiting()).count() as u64;
         assert_eq!(self.places.by_host.values().map(|share| share.waiting).sum::<u64>(), waiting);
-        assert_eq!(self.places.by_host.values().map(|share| share.places).sum::<u64>(), self.places.taken.len() as u64);
-        assert_eq!(self.places.evicted, 0);
+        let descriptors = self.places.taken.values().map(|taken| taken.descriptors).sum();
+        assert_eq!(self.places.by_host.values().map(|share| share.descriptors).sum::<u64>(), descriptors);
+        assert_eq!((self.places.descriptors, self.places.abandoned), (descriptors, 0));
     }
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "opens sockets")]
 fn a_newcomer_takes_the_place_of_the_oldest_client_that_has_not_bound() {
     let mut door = Door::new();
     let entered: Vec<_> = (0..4).map(|_| door.enter(1, 8).unwrap()).collect();
-    door.move_up(entered[0].0, Stage::Bound);
-    door.move_up(entered[1].0, Stage::Called);
+    door.move_up(entered[0], Stage::Bound);
+    door.move_up(entered[1], Stage::Called);
     door.enter(1, 8).unwrap();
-    assert!(door.has(entered[0].0) && !door.has(entered[2].0) && door.has(entered[3].0));
-    // The evicted client's stream has ended.
-    assert!(door.clients[2].has_ended() && !door.clients[3].has_ended());
+    assert!(door.has(entered[0]) && !door.has(entered[2]) && door.has(entered[3]));
+    assert!(door.has_ended(2) && !door.has_ended(3));
     door.check();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "opens sockets")]
 fn a_client_that_has_just_connected_keeps_its_place_before_older_ones() {
     let mut door = Door::new();
-    let old: Vec<_> = (0..3).map(|_| door.enter(1, 8).unwrap().0).collect();
+    let old: Vec<_> = (0..3).map(|_| door.enter(1, 8).unwrap()).collect();
     old.iter().for_each(|number| door.move_up(*number, Stage::Bound));
     door.now += MOMENT;
-    let new = door.enter(1, 8).unwrap().0;
+    let new = door.enter(1, 8).unwrap();
     door.enter(1, 8).unwrap();
     assert!(door.has(new) && !door.has(old[0]) && door.has(old[1]));
     door.check();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "opens sockets")]
-fn streams_that_are_about_to_end_are_limited() {
+fn connections_that_are_about_to_end_are_limited() {
     let mut door = Door::new();
-    (0..4).for_each(|_| drop(door.enter(1, 8).unwrap()));
+    for _ in 0..4 {
+        door.enter(1, 8).unwrap();
+    }
     assert!(door.enter(1, 8).is_ok());
-    assert_eq!(door.enter(1, 8).unwrap_err(), Full);
+    assert_eq!(door.enter(1, 8).unwrap_err(), ENDING);
     door.check();
     assert!(door.enter(1, 8).is_ok());
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "opens sockets")]
 fn clients_that_have_called_keep_their_places() {
     let mut door = Door::new();
-    let entered: Vec<_> = (0..4).map(|_| door.enter(1, 8).unwrap().0).collect();
+    let entered: Vec<_> = (0..4).map(|_| door.enter(1, 8).unwrap()).collect();
     entered.iter().for_each(|number| door.move_up(*number, Stage::Called));
-    assert_eq!(door.enter(1, 8).unwrap_err(), Full);
+    assert_eq!(door.enter(1, 8).unwrap_err(), OF_HOST);
     assert!(entered.iter().all(|number| door.has(*number)));
     // Other hosts have the other half of the places.
-    assert!(door.enter(2, 8).is_ok());
+    let others: Vec<_> = (0..4).map(|_| door.enter(2, 8).unwrap()).collect();
+    others.iter().for_each(|number| door.move_up(*number, Stage::Called));
+    assert_eq!(door.enter(3, 8).unwrap_err(), OF_ALL);
     door.places.leave(entered[0]);
     assert!(door.enter(1, 8).is_ok());
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "opens sockets")]
 fn the_host_with_the_most_places_loses_one_first() {
     let mut door = Door::new();
-    let first = door.enter(1, 4).unwrap().0;
-    let many = [door.enter(2, 4).unwrap().0, door.enter(2, 4).unwrap().0];
+    let first = door.enter(1, 4).unwrap();
+    let many = [door.enter(2, 4).unwrap(), door.enter(2, 4).unwrap()];
     door.enter(3, 4).unwrap();
     door.enter(4, 4).unwrap();
     assert!(door.has(first) && !door.has(many[0]) && door.has(many[1]));
@@ -113,22 +134,79 @@ fn the_host_with_the_most_places_loses_one_first() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "opens sockets")]
 fn clients_that_have_called_do_not_count_against_their_host() {
     let mut door = Door::new();
-    let called = [(); 3].map(|()| door.enter(1, 8).unwrap().0);
+    let called = [(); 3].map(|()| door.enter(1, 8).unwrap());
     called.iter().for_each(|number| door.move_up(*number, Stage::Called));
-    let new = door.enter(1, 8).unwrap().0;
-    let others = [(); 4].map(|()| door.enter(2, 8).unwrap().0);
+    let new = door.enter(1, 8).unwrap();
+    let others = [(); 4].map(|()| door.enter(2, 8).unwrap());
     door.enter(3, 8).unwrap();
     assert!(door.has(new) && !door.has(others[0]));
     door.check();
 }
 
 #[test]
+fn a_connection_takes_as_many_places_as_it_has_descriptors() {
+    let mut door = Door::new();
+    let called = door.enter_with("10.0.0.1", 2, 12).unwrap();
+    door.move_up(called, Stage::Called);
+    let small = [(); 3].map(|()| door.enter(1, 12).unwrap());
+    let large = door.enter_with("10.0.0.1", 2, 12).unwrap();
+    assert_eq!(small.map(|number| door.has(number)), [false, true, true]);
+    assert!(door.has(called) && door.has(large));
+    door.check();
+    // Two small connections make room for a large one.
+    door.places.leave(large);
+    door.enter_with("10.0.0.1", 4, 12).unwrap();
+    assert_eq!(small.map(|number| door.has(number)), [false; 3]);
+    door.check();
+}
+
+#[test]
+fn peers_without_an_ip_address_share_all_places() {
+    let mut door = Door::new();
+    let unknown: Vec<_> = (0..8).map(|_| door.enter_with("", 1, 8).unwrap()).collect();
+    assert!(unknown.iter().all(|number| door.has(*number)));
+    door.enter(1, 8).unwrap();
+    assert!(!door.has(unknown[0]));
+    door.check();
+}
+
+/// Returns the two ends of a connection.
+fn pair() -> (Window, Window) {
+    let nic = udp::open(&udp::Options::default()).unwrap();
+    let mut listener = nic.listen("127.0.0.1:0").unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        let client = scope.spawn(|| window::connect(&nic, &address, &Options::default(), LIMIT).unwrap());
+        let server = window::accept(&nic, listener.wait(LIMIT).unwrap(), &Options::default(), LIMIT).unwrap();
+        (server, client.join().unwrap())
+    })
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_connection_in_setup_that_loses_its_place_ends_when_it_is_complete() {
+    let window = NetworkWindow::default();
+    window.abandon();
+    let (ended, _client) = pair();
+    window.is_complete(ended.alarm());
+    assert!(ended.is_closed());
+    let (other, _client) = pair();
+    let window = NetworkWindow::default();
+    window.is_complete(other.alarm());
+    assert!(!other.is_closed());
+    window.abandon();
+    assert!(other.is_closed());
+}
+
+#[test]
 fn incomplete_messages_are_limited_for_a_host_and_for_all() {
     let entrance: &'static Entrance = Box::leak(Box::default());
-    let place = |held: &Arc<AtomicUsize>| Place { entrance, number: 0, held: Arc::clone(held) };
+    let place = |held: &Arc<AtomicUsize>| {
+        let (held, has_called) = (Arc::clone(held), AtomicBool::new(false));
+        Place { entrance, number: 0, held, has_called }
+    };
     let [one, two, three] = [(); 3].map(|()| Arc::default());
     let (first, second) = (place(&one), place(&one));
     assert!(first.hold(HELD_BY_HOST_MAX - 10) && second.hold(10) && !first.hold(1));

@@ -12,12 +12,16 @@ use obvia_via::provider::fabric;
 /// other hosts, so both ends can assume it.
 const PROVIDER: &str = "tcp";
 
+/// The descriptors of a connection: eight of libfabric's `tcp`, for its socket and its two queues,
+/// and the bell that ends waits. Other providers have fewer.
+const DESCRIPTORS: u64 = 9;
+
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViFabric,
     shared: &[SHARED, ("provider", PROVIDER)],
     own: &["domain", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: None,
-    means: Means::Nic(NicMeans { settle: any, open }),
+    means: Means::Nic(NicMeans { settle: any, open, descriptors: DESCRIPTORS }),
 };
 
 /// The greatest length of a provider's name.

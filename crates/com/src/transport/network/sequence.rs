@@ -47,6 +47,8 @@ pub(crate) struct NicMeans {
     pub(crate) settle: fn(&mut Wanted, End) -> Result<()>,
     /// Opens a NIC.
     pub(crate) open: fn(&Wanted) -> Result<Open>,
+    /// The number of file descriptors of a server's connection.
+    pub(crate) descriptors: u64,
 }
 
 /// A NIC, and the address that it is bound to; `None` for all addresses of this host.

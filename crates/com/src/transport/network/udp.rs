@@ -7,12 +7,15 @@ use crate::types::error::Result;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::provider::udp;
 
+/// The descriptors of a connection: its socket, and the bell that ends waits for it.
+const DESCRIPTORS: u64 = 2;
+
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViUdp,
     shared: &[SHARED],
     own: &["fault", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: None,
-    means: Means::Nic(NicMeans { settle: any, open }),
+    means: Means::Nic(NicMeans { settle: any, open, descriptors: DESCRIPTORS }),
 };
 
 fn open(wanted: &Wanted) -> Result<Open> {

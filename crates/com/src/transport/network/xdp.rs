@@ -11,12 +11,15 @@ use obvia_via::Nic;
 use obvia_via::provider::xdp::{self, Mode, Options, Xdp};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
+/// The descriptors of a connection: the bell of its frames, and the bell that ends waits for them.
+const DESCRIPTORS: u64 = 2;
+
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViXdp,
     shared: &[SHARED],
     own: &["interface", "mode", "fault", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: Some("interface"),
-    means: Means::Nic(NicMeans { settle, open }),
+    means: Means::Nic(NicMeans { settle, open, descriptors: DESCRIPTORS }),
 };
 
 fn bad(text: impl Into<String>) -> Error {

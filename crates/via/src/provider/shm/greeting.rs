@@ -3,12 +3,12 @@
 //! the error's number in the place of the flags.
 
 use super::carrier::{self, Side, Sleep};
-use super::directory::check_peer;
+use super::directory::{check_peer, local_peer, local_process};
 use super::mapping::{self, Mapping};
 use super::socket::{peer_pid, receive_with_any, send_with_fd};
 use super::{named, pulse};
 use crate::layout;
-use crate::window::{Ends, Options, Window};
+use crate::window::{Ends, Options, Peer, Window};
 use crate::{Deadline, Error, Violation, Waiting};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -101,12 +101,39 @@ fn refused(bytes: &[u8; LENGTH]) -> Option<Errno> {
 /// that connects and stays silent then delays no other peer.
 #[derive(Debug)]
 pub struct Incoming {
-    pub(super) socket: OwnedFd,
+    pub(super) socket: Arc<OwnedFd>,
     /// Whether the server accepts peers of every user.
     pub(super) is_open: bool,
 }
 
 impl Incoming {
+    /// Returns the peer's user, as the kernel recorded it at connect.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AccessDenied`] when the peer is of another user and the name is not open to all
+    /// users.
+    pub fn user(&self) -> Result<u32, Error> {
+        if !self.is_open {
+            check_peer(&self.socket)?;
+        }
+        Ok(local_peer(&self.socket)?.1)
+    }
+
+    /// Returns the peer.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, for example where this process has no descriptor left.
+    pub fn peer(&self) -> Result<Peer, Error> {
+        local_process(&self.socket)
+    }
+
+    /// Returns a handle that ends the connection, and the wait for the peer's greeting.
+    pub fn interrupter(&self) -> Interrupter {
+        Interrupter(Arc::downgrade(&self.socket))
+    }
+
     /// Greets the peer and maps its segment.
     ///
     /// # Errors
@@ -115,11 +142,9 @@ impl Incoming {
     /// users; [`Error::Violation`] when the peer breaks the protocol or has another version of it;
     /// [`Error::TimedOut`] when the peer sends nothing within five seconds.
     pub fn complete(self, options: &Options) -> Result<Window, Error> {
-        if !self.is_open {
-            check_peer(&self.socket)?;
-        }
+        self.user()?;
         let deadline = Deadline::after_secs(5).start();
-        let socket = Arc::new(self.socket);
+        let socket = self.socket;
         let mut options = options.clone();
         let mut prepare = || {
             let theirs = receive(&socket, &options, deadline)?;
@@ -196,12 +221,12 @@ impl Outgoing {
     }
 }
 
-/// A handle that interrupts a connection from another thread before it is made.
+/// A handle that ends a connection from another thread, also before it is made.
 #[derive(Clone, Debug)]
 pub struct Interrupter(Weak<OwnedFd>);
 
 impl Interrupter {
-    /// Ends the connection, and the wait for the server's greeting.
+    /// Ends the connection, and the wait for the peer's greeting.
     pub fn interrupt(&self) {
         if let Some(socket) = self.0.upgrade() {
             // A socket whose peer has left needs no end.
@@ -318,7 +343,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_client_that_is_refused_before_it_greets_learns_the_limit() {
         let (client, socket) = sockets();
-        let incoming = Incoming { socket, is_open: true };
+        let incoming = Incoming { socket: Arc::new(socket), is_open: true };
         incoming.refuse();
         drop(incoming);
         let outgoing = Outgoing { socket: Arc::new(client) };
@@ -345,7 +370,7 @@ mod tests {
         let mut greeting = Greeting::of(&Options::default()).to_wire();
         greeting[4] = 1;
         rustix::net::send(&client, &greeting, SendFlags::NOSIGNAL).unwrap();
-        let outcome = Incoming { socket, is_open: true }.complete(&Options::default());
+        let outcome = Incoming { socket: Arc::new(socket), is_open: true }.complete(&Options::default());
         let is_other = |error: &Error, versions| matches!(error, Error::Violation(Violation::OtherVersion { theirs, own }) if (*theirs, *own) == versions);
         assert!(is_other(&outcome.unwrap_err(), (1, VERSION)));
         let mut answer = [0; LENGTH];

@@ -192,13 +192,14 @@ impl ShmListening {
     /// Accepts the sockets that wait in the kernel.
     fn admit(&mut self, now: Instant) -> Result<(), Error> {
         while self.silent.len() < SILENT_MAX {
-            match self.listener.accept(Deadline::At(now)) {
-                Ok(incoming) => {
-                    // Peers of other users are dropped.
-                    if check_peer(&incoming.socket).is_ok() {
-                        self.silent.push(Silent { socket: incoming.socket, until: now + SILENT_FOR });
+            match self.listener.accept_stream(Deadline::At(now)) {
+                Ok(socket) => {
+                    // Peers of other users are dropped, also where the name is open to them.
+                    if check_peer(&socket).is_ok() {
+                        self.silent.push(Silent { socket, until: now + SILENT_FOR });
                     }
                 }
+                Err(Error::AccessDenied { .. }) => {}
                 Err(Error::TimedOut) => break,
                 Err(error) => return Err(error),
             }

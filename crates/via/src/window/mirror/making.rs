@@ -21,7 +21,7 @@ use crate::{
     Waiting,
 };
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// "OBVW", little endian.
 const MAGIC: u32 = 0x5756_424f;
@@ -147,6 +147,7 @@ impl Half {
             area_max: AtomicUsize::new(0),
             max_transfer: core.max_transfer(),
             rings: AtomicU32::new(0),
+            is_abandoned: AtomicBool::new(false),
             segment,
             their_image: theirs.image,
             image,

@@ -129,3 +129,16 @@ fn memory_that_peers_write_has_no_huge_pages() {
     let flags = flags_of(region.memory().start().as_ptr().addr());
     assert!(flags.split_whitespace().any(|flag| flag == "nh"), "{flags}");
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "gives the kernel advice")]
+fn an_abandoned_connection_ends_as_if_its_peer_were_silent() {
+    let nic = Nic::open(Box::new(Slow(Arc::default())));
+    let mut window = connect(&nic, "slow:1", &Options::default(), LIMIT).unwrap();
+    let alarm = window.alarm();
+    let abandon = std::thread::spawn(move || alarm.abandon());
+    let error = window.rx.wait(LIMIT).unwrap_err();
+    abandon.join().unwrap();
+    assert!(matches!(*error, Error::Disconnected { why: Ended::Silent, .. }), "{error}");
+    assert!(window.is_closed());
+}

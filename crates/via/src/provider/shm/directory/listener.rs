@@ -40,7 +40,7 @@ impl Listener {
     ///
     /// [`Error::TimedOut`] after the deadline; [`Error::Cancelled`] after [`Self::close`].
     pub fn accept(&self, deadline: Deadline) -> Result<Incoming, Error> {
-        Ok(Incoming { socket: accept(&self.listener, deadline)?, is_open: self.is_open })
+        Ok(Incoming { socket: Arc::new(accept(&self.listener, deadline)?), is_open: self.is_open })
     }
 
     /// As [`Self::accept`], for a stream: refuses a peer of another user at once, unless the name
