@@ -41,7 +41,7 @@ impl Admission {
 
     /// Processes a packet by which a client says that it may have moved to `from`. `judge` knows
     /// the connections by their ids, of this end and of the client. Returns this end's id and the
-    /// number of the client's token if the client has moved. Otherwise, an answer may be sent by
+    /// time of the client's token if the client has moved. Otherwise, an answer may be sent by
     /// `send`.
     pub(crate) fn moved(
         &mut self,

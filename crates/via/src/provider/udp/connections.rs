@@ -16,7 +16,7 @@ struct Connection {
     client_id: u64,
     fd: Arc<OwnedFd>,
     client: Arc<Mutex<SocketAddr>>,
-    // The number of the first token that moves the connection.
+    // The time of the earliest token that moves the connection.
     next_token: u64,
 }
 
@@ -47,16 +47,16 @@ impl Connections {
         }
     }
 
-    /// Has a connection send to `to`, and receive from there. `number` is the number of the
-    /// client's token: a token older than the last one has no effect.
-    pub(super) fn move_to(&self, own: u64, to: SocketAddr, number: u64) {
+    /// Has a connection send to `to`, and receive from there. `time` is the time of the
+    /// client's token: a token no newer than the last one has no effect.
+    pub(super) fn move_to(&self, own: u64, to: SocketAddr, time: u64) {
         let mut connections = lock(&self.0);
-        let Some(connection) = connections.get_mut(&own).filter(|connection| number >= connection.next_token) else {
+        let Some(connection) = connections.get_mut(&own).filter(|connection| time >= connection.next_token) else {
             return;
         };
         if rustix::net::connect(&connection.fd, &to).is_ok() {
             *lock(&connection.client) = to;
-            connection.next_token = number + 1;
+            connection.next_token = time.saturating_add(1);
         }
     }
 }
