@@ -27,6 +27,7 @@ mod receiving;
 mod repeat;
 mod requests;
 mod sending;
+mod slow_start;
 mod timing;
 mod token;
 
