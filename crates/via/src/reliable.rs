@@ -15,6 +15,7 @@ mod engine;
 mod guard;
 mod handshake;
 mod link;
+mod move_key;
 pub(crate) mod moved;
 pub mod network;
 mod open;
@@ -27,6 +28,7 @@ mod receiving;
 mod repeat;
 mod requests;
 mod sending;
+mod slow_start;
 mod timing;
 mod token;
 
@@ -37,12 +39,13 @@ pub use guard::{Cipher, Guard, Nonce, TAG};
 pub use handshake::{Answer, Answering, Requesting};
 pub use link::{Link, Marks};
 pub(crate) use link::{forward_sleep, forward_wire};
+pub use move_key::MoveKey;
 pub(crate) use moved::Claimed;
 pub use open::{accept, connect};
 pub use port::LinkPort;
 #[cfg(test)]
 pub(crate) use requests::{PENDING_OF_HOST_MAX, TOO_MANY_OF_HOST, YIELDS_AFTER};
-pub use token::{Judged, TOKEN_LIFETIME, Tokens};
+pub use token::{Judged, Moved, TOKEN_LIFETIME, Tokens};
 
 use std::time::Duration;
 

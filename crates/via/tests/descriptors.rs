@@ -1,8 +1,9 @@
-//! Connections over shared memory to a process that has no file descriptors left. The limit holds
-//! for the whole process, so this test has one of its own.
+//! Connections to a process that has no file descriptors left. The limit holds for the whole
+//! process, so these tests have one of their own, and take turns.
 
 use ground::Folder;
 use obvia_via::provider::shm::{Directory, Listener};
+use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{Options, Window};
 use obvia_via::{Deadline, Error, Memory, layout};
 use rustix::fd::{AsFd, OwnedFd};
@@ -14,6 +15,8 @@ use rustix::net::{
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 const LIMIT: Deadline = Deadline::Within(ground::LATEST);
 const AREA: usize = 1 << 16;
@@ -46,6 +49,9 @@ fn client(folder: &Folder, is_by_name: bool) -> OwnedFd {
     socket
 }
 
+/// The test whose turn it is: another test could open no files meanwhile.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// Calls `work` while this process can open only `spare` more files.
 fn with_descriptors<R>(spare: u64, work: impl FnOnce() -> R) -> R {
     let before = getrlimit(Resource::Nofile);
@@ -58,6 +64,11 @@ fn with_descriptors<R>(spare: u64, work: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Whether the process has too few descriptors for an operation.
+fn is_at_limit(error: &Error) -> bool {
+    matches!(error, Error::System { source, .. } if Errno::from_io_error(source) == Some(Errno::MFILE))
+}
+
 /// Serves a client, with one more free descriptor at each attempt, until an attempt succeeds.
 /// Returns the connection.
 fn served_in_the_end(folder: &Folder, listener: &Listener, is_by_name: bool) -> Window {
@@ -68,9 +79,7 @@ fn served_in_the_end(folder: &Folder, listener: &Listener, is_by_name: bool) -> 
             Ok(window) => return window,
             Err(error) => error,
         };
-        let is_at_limit =
-            matches!(&error, Error::System { source, .. } if Errno::from_io_error(source) == Some(Errno::MFILE));
-        assert!(is_at_limit, "{spare} descriptors: {error}");
+        assert!(is_at_limit(&error), "{spare} descriptors: {error}");
         let mut bytes = [0; 24];
         let (_, received) = rustix::net::recv(client.as_fd(), &mut bytes, RecvFlags::DONTWAIT).unwrap();
         assert_eq!((received, bytes[8], bytes[12]), (24, 0, Errno::MFILE.raw_os_error() as u8), "{spare} descriptors");
@@ -81,9 +90,36 @@ fn served_in_the_end(folder: &Folder, listener: &Listener, is_by_name: bool) -> 
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn clients_of_a_process_without_descriptors_are_refused_until_it_has_some() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Folder::new("via-descriptors");
     let listener = Directory::at(folder.path()).unwrap().bind("full").unwrap();
     // The first connection takes descriptors of the process as well.
     let _first = served_in_the_end(&folder, &listener, false);
     let _second = served_in_the_end(&folder, &listener, true);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_stream_waits_in_the_queue_while_the_listener_reports_that_descriptors_are_missing() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Folder::new("via-descriptors-streams");
+    let directory = Directory::at(folder.path()).unwrap();
+    let tcp = StreamListener::bind("127.0.0.1", 0).unwrap();
+    let local = StreamListener::bind_local(&directory, "full").unwrap();
+    for listener in [&tcp, &local] {
+        let client = match listener.address() {
+            Some(address) => Stream::connect("127.0.0.1", address.port(), LIMIT),
+            None => Stream::connect_local(&directory, "full", LIMIT),
+        };
+        let client = client.unwrap();
+        let began = Instant::now();
+        // A listener that tries again by itself takes a processor, and hides the shortage.
+        let error = with_descriptors(0, || listener.accept(LIMIT)).unwrap_err();
+        assert!(is_at_limit(&error), "{error}");
+        assert!(began.elapsed() < ground::LATEST / 2, "the error comes after {:?}", began.elapsed());
+        let server = listener.accept(LIMIT).unwrap();
+        client.send(b"hello", LIMIT).unwrap();
+        let mut bytes = [0; 5];
+        assert_eq!((server.receive(&mut bytes, LIMIT).unwrap(), &bytes), (5, b"hello"));
+    }
 }

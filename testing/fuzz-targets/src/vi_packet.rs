@@ -3,7 +3,7 @@
 //! end, or access memory out of bounds. No datagram gets a longer answer from a listener.
 
 use obvia_via::provider::udp;
-use obvia_via::reliable::{Answer, Answering, Engine, Judged, Requesting, Settings, Tokens, packet};
+use obvia_via::reliable::{Answer, Answering, Engine, Judged, Moved, Requesting, Settings, Tokens, packet};
 use obvia_via::spi::{Intent, Offer, Refusal, Sink};
 use obvia_via::{Access, Descriptor, Ended, MemoryRegion, Operation, Region, Reliability, RemoteAddress, Status};
 use std::collections::VecDeque;
@@ -167,8 +167,16 @@ pub fn run(bytes: &[u8]) {
             let length = packet::write(&mut again, &header, &body).unwrap();
             assert_eq!(again[..length], datagram);
         }
-        if let Some(Judged::Unproved(retry)) = tokens.judge(now, SocketAddr::from(([10, 0, 0, 1], 7)), &datagram) {
+        let source = SocketAddr::from(([10, 0, 0, 1], 7));
+        if let Some(Judged::Unproved(retry)) = tokens.judge(now, source, &datagram) {
             assert!(retry.len() <= datagram.len() && packet::parse(&retry).is_ok());
+        }
+        if let Ok((header, packet::Body::Moved { from, token, .. })) = packet::parse(&datagram) {
+            match tokens.judge_moved(now, source, &token, [header.to, from]) {
+                Some(Moved::Unproved(retry)) => assert!(retry.len() <= datagram.len() && packet::parse(&retry).is_ok()),
+                Some(Moved::Proved(_)) => panic!("a token was guessed"),
+                None => {}
+            }
         }
         let _ = engine.handle(now, &datagram, &mut queues);
         engine.tick(now, &mut queues);

@@ -14,7 +14,19 @@ pub(super) const ORDERS: &[Order] = &[
     (
         "crates/via",
         &[
-            &["attributes", "counters", "deadline", "error", "host", "layout", "message", "region", "sync", "wait"],
+            &[
+                "attributes",
+                "counters",
+                "deadline",
+                "error",
+                "host",
+                "layout",
+                "message",
+                "region",
+                "reliable/move_key",
+                "sync",
+                "wait",
+            ],
             &["bell", "doorbell", "memory", "notice", "random"],
             &["descriptor", "socket"],
             &["reliable/link"],

@@ -15,7 +15,7 @@ use super::{CODE_LENGTH, Level, SecurityContext, SecurityError};
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
 use hmac::{Hmac, Mac};
-use obvia_via::reliable::{Cipher, Nonce, TAG};
+use obvia_via::reliable::{Cipher, MoveKey, Nonce, TAG};
 use sha2::Sha256;
 use std::fmt;
 use zeroize::Zeroizing;
@@ -26,6 +26,8 @@ const SALT: &[u8] = b"obvia packets, salt\0";
 /// The purposes of the two directions' first secrets.
 const TO_SERVER: &[u8] = b"obvia packets, client to server";
 const TO_CLIENT: &[u8] = b"obvia packets, server to client";
+/// The purpose of the key of the packets by which a client says that it may have moved.
+const MOVES: &[u8] = b"obvia packets, moves";
 /// The purposes of the two values that follow from a phase's secret.
 const KEY: &[u8] = b"obvia packets, key";
 const NEXT: &[u8] = b"obvia packets, next secret";
@@ -87,14 +89,14 @@ pub(super) struct Packets {
 
 impl Packets {
     /// Derives the keys from an established context, from `secret`, and from `legs`, the transcript
-    /// of the proof.
+    /// of the proof. Returns the key of the client's claims to have moved beside them.
     pub(super) fn new(
         context: &dyn SecurityContext,
         secret: &AgreedSecret,
         legs: &[u8],
         side: Side,
         level: Level,
-    ) -> Result<Self, SecurityError> {
+    ) -> Result<(Self, MoveKey), SecurityError> {
         let mut salt = Zeroizing::new([0; 2 * CODE_LENGTH]);
         for (half, number) in salt.chunks_exact_mut(CODE_LENGTH).zip([1, 2]) {
             half.copy_from_slice(&context.code(&[SALT, &[number], legs])?);
@@ -104,7 +106,8 @@ impl Packets {
             Side::Client => (TO_SERVER, TO_CLIENT),
             Side::Server => (TO_CLIENT, TO_SERVER),
         };
-        Ok(Self::from_secrets(&expanded(&secret, own), &expanded(&secret, peers), level))
+        let moves = MoveKey::new(&expanded(&secret, MOVES));
+        Ok((Self::from_secrets(&expanded(&secret, own), &expanded(&secret, peers), level), moves))
     }
 
     fn from_secrets(own: &Secret, peers: &Secret, level: Level) -> Self {

@@ -173,10 +173,10 @@ impl Transcript {
         if level == Level::Connect {
             return Ok(None);
         }
-        let cipher = Box::new(Packets::new(context, secret, &self.legs, side, level)?);
+        let (packets, moves) = Packets::new(context, secret, &self.legs, side, level)?;
         // The client gets the server's seal last, so it knows that the server has the keys: the
         // server creates them before it sends its seal.
-        Ok(Some(Guard { cipher, peer_has_keys: side == Side::Client }))
+        Ok(Some(Guard { cipher: Box::new(packets), peer_has_keys: side == Side::Client, moves }))
     }
 
     fn place_length(&self) -> [u8; 8] {

@@ -5,7 +5,7 @@
 
 use super::handshake::Answering;
 use super::moved::{self, Claimed};
-use super::packet::{self, Body, MOVED_LENGTH};
+use super::packet::{self, Body, MOVED_LENGTH, MoveSeal, SEALED_MOVED_LENGTH};
 use super::requests::{Requests, Revocation, Treatment};
 use super::token::{Judged, Moved, Tokens};
 use crate::Error;
@@ -40,22 +40,22 @@ impl Admission {
     }
 
     /// Processes a packet by which a client says that it may have moved to `from`. `judge` knows
-    /// the connections by their ids, of this end and of the client. Returns this end's id and the
-    /// number of the client's token if the client has moved. Otherwise, an answer may be sent by
-    /// `send`.
+    /// the connections by their ids, of this end and of the client, and gets the packet's seal.
+    /// Returns this end's id and the time of the client's token if the client has moved. Otherwise,
+    /// an answer may be sent by `send`.
     pub(crate) fn moved(
         &mut self,
         from: SocketAddr,
         datagram: &[u8],
-        judge: impl FnOnce([u64; 2]) -> Claimed,
+        judge: impl FnOnce([u64; 2], Option<MoveSeal>) -> Claimed,
         send: impl FnOnce(&[u8]),
     ) -> Option<(u64, u64)> {
-        if datagram.len() != MOVED_LENGTH {
+        if ![MOVED_LENGTH, SEALED_MOVED_LENGTH].contains(&datagram.len()) {
             return None;
         }
-        let Ok((header, Body::Moved { from: client, token })) = packet::parse(datagram) else { return None };
+        let Ok((header, Body::Moved { from: client, token, seal })) = packet::parse(datagram) else { return None };
         let ids = [header.to, client];
-        match judge(ids) {
+        match judge(ids, seal) {
             Claimed::Allowed => {}
             Claimed::Forbidden => return None,
             Claimed::Unknown => {

@@ -1,4 +1,6 @@
-//! Congestion control: CUBIC, RFC 9438.
+//! Congestion control: CUBIC, RFC 9438, after a slow start that ends as RFC 9406 says.
+
+use super::slow_start::{Growth, SlowStart};
 
 /// The initial window, in packets.
 const FIRST_PACKETS: u64 = 16;
@@ -16,6 +18,8 @@ const C: f64 = 0.4;
 /// The growth per round trip, in packets. With this growth and the factor [`BETA`], Reno gets as
 /// much as with the usual growth and a factor of a half. RFC 9438, 4.3.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// The divisor of the growth in conservative slow start. RFC 9406, 4.3.
+const CONSERVATIVE: f64 = 4.0;
 
 /// The number of bytes that may be in flight: slow start, then growth by a cubic function of the
 /// time since the last reduction, towards the window at that reduction and beyond.
@@ -26,6 +30,8 @@ pub(super) struct Congestion {
     exact: f64,
     threshold: f64,
     packet: u64,
+    // The first slow start; later ones end at `threshold`.
+    slow_start: SlowStart,
     // The window to which the cubic function returns, and the window at the last reduction.
     peak: f64,
     reduced_from: f64,
@@ -49,7 +55,8 @@ impl Congestion {
     pub(super) fn new(packet: u64) -> Self {
         let window = (FIRST_PACKETS * packet).max(FIRST_BYTES);
         let exact = window as f64;
-        Self { window, exact, threshold: f64::MAX, packet, peak: 0.0, reduced_from: 0.0, epoch: None }
+        let (threshold, slow_start) = (f64::MAX, SlowStart::new());
+        Self { window, exact, threshold, packet, slow_start, peak: 0.0, reduced_from: 0.0, epoch: None }
     }
 
     /// Sets the length of packets. The window grows to at least four packets.
@@ -70,7 +77,17 @@ impl Congestion {
     /// Returns the number of bytes to send in a round trip: more than the window, so that pacing
     /// does not keep the window from growing.
     pub(super) fn pace(&self) -> u64 {
-        if self.exact < self.threshold { 2 * self.window } else { self.window + self.window / 4 }
+        let doubles = self.exact < self.threshold && self.slow_start.is_full();
+        if doubles { 2 * self.window } else { self.window + self.window / 4 }
+    }
+
+    /// Notes a sample of the round trip, while the window was in use: the packet that was sent as
+    /// transmission `transmission` was acknowledged after `took` nanoseconds. `sent` is the number
+    /// of transmissions so far.
+    pub(super) fn sample(&mut self, took: u64, transmission: u64, sent: u64) {
+        if self.threshold == f64::MAX && self.slow_start.sample(took, transmission, sent) == Growth::Over {
+            self.threshold = self.exact;
+        }
     }
 
     /// Notes that `bytes` bytes were acknowledged while the window was in use. `round_trip` is in
@@ -78,7 +95,8 @@ impl Congestion {
     pub(super) fn acknowledged(&mut self, now: u64, bytes: u64, round_trip: u64) {
         let bytes = bytes as f64;
         if self.exact < self.threshold {
-            return self.set(self.exact + bytes);
+            let grown = if self.slow_start.is_full() { bytes } else { bytes / CONSERVATIVE };
+            return self.set(self.exact + grown);
         }
         let (window, packet) = (self.exact, self.packet as f64);
         let epoch = self.epoch.get_or_insert_with(|| {

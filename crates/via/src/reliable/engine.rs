@@ -206,11 +206,12 @@ impl Engine {
         }
     }
 
-    /// Repeats the acceptance `accept` until the peer confirms.
-    pub(super) fn open(&mut self, accept: Box<[u8]>, peers_window: u32) {
+    /// Repeats the acceptance `accept` until the peer confirms. The round trip is at most
+    /// `trip_bound` nanoseconds; 0 if no bound is known.
+    pub(super) fn open(&mut self, accept: Box<[u8]>, peers_window: u32, trip_bound: u64) {
         self.sending.window_is(peers_window);
         self.liveness.waiting = Some(self.liveness.last_received);
-        self.phase = Phase::Opening(accept, Repeat::new());
+        self.phase = Phase::Opening(accept, Repeat::within(0, trip_bound));
     }
 
     /// Confirms the peer's acceptance. `round_trip` is the time that the acceptance took, if it is

@@ -13,6 +13,7 @@
 
 use super::Link;
 use super::link::{forward_sleep, forward_wire};
+use super::move_key::MoveKey;
 use crate::Error;
 use std::fmt;
 
@@ -56,6 +57,9 @@ pub struct Guard {
     /// Whether the peer is known to have its keys. If not, this end sends unsealed datagrams until
     /// it receives a sealed one.
     pub peer_has_keys: bool,
+    /// The key of the packets by which a client says that it may have moved. The listener verifies
+    /// them, which has no cipher.
+    pub moves: MoveKey,
 }
 
 /// A link whose datagrams a guard may protect.
@@ -134,7 +138,8 @@ impl<L: Link> Guarded<L> {
         if self.guarding.is_some() {
             return Err(Error::BadState { what: "a connection is given its guard once" });
         }
-        let Guard { cipher, peer_has_keys } = guard;
+        let Guard { cipher, peer_has_keys, moves } = guard;
+        self.link.seal_moves(&moves);
         self.guarding = Some(Box::new(Guarding {
             cipher,
             own_base: peer_has_keys.then_some(own),

@@ -81,14 +81,13 @@ impl Requesting {
         }
     }
 
-    /// Puts a token into the request. The first token makes the request due at once. A later token
-    /// waits for the next repetition, so a peer that sends tokens without end cannot speed this
-    /// side up.
+    /// Puts a token into the request. The first token makes the request due at once. It answers a
+    /// request without a token, so it bounds the round trip, too. A later token waits for the next
+    /// repetition, so a peer that sends tokens without end cannot speed this side up.
     fn take_token(&mut self, now: u64, token: &Token) {
         packet::set_token(&mut self.request, token);
         if !self.has_token {
-            (self.has_token, self.repeat) = (true, Repeat::new());
-            self.repeat.due = now;
+            (self.has_token, self.repeat) = (true, Repeat::within(now, self.repeat.bound(now).unwrap_or(0)));
         }
     }
 }
@@ -100,18 +99,22 @@ pub struct Answering {
     window: u32,
     discriminator: String,
     offer: Offer,
+    // A bound of the round trip, in nanoseconds; 0 if none is known.
+    trip_bound: u64,
 }
 
 impl Answering {
     /// Reads a request. Returns `None` for any other datagram.
     pub fn from_datagram(datagram: &[u8]) -> Option<Self> {
         let (header, body) = packet::parse(datagram).ok()?;
-        Self::from_packet(&header, body)
+        Self::from_packet(&header, body, 0)
     }
 
-    pub(super) fn from_packet(header: &Header, body: Body<'_>) -> Option<Self> {
+    /// Reads a request whose peer was sent a token `trip_bound` nanoseconds ago.
+    pub(super) fn from_packet(header: &Header, body: Body<'_>, trip_bound: u64) -> Option<Self> {
         let Body::Request { from, discriminator, offer, .. } = body else { return None };
-        Some(Self { peer_id: from, window: header.window, discriminator: discriminator.to_owned(), offer })
+        let (window, discriminator) = (header.window, discriminator.to_owned());
+        Some(Self { peer_id: from, window, discriminator, offer, trip_bound })
     }
 
     /// Returns the connection id that the peer chose. A request with the same id from the same
@@ -146,7 +149,7 @@ impl Answering {
         let header = Header { to: self.peer_id, number: 0, ack: 0, sack: 0, window: settings.window };
         let length = packet::write(&mut bytes, &header, &Body::Accept { from: own_id, offer: own.clone() })?;
         let mut engine = Engine::new(settings, now, mtu, (own_id, self.peer_id), own, &self.offer);
-        engine.open(bytes[..length].into(), self.window);
+        engine.open(bytes[..length].into(), self.window, self.trip_bound);
         Ok(engine)
     }
 

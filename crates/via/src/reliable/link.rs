@@ -1,5 +1,6 @@
 //! Links: the interface between an engine and a datagram network.
 
+use super::move_key::MoveKey;
 use crate::Error;
 use rustix::fd::OwnedFd;
 use std::fmt;
@@ -60,6 +61,9 @@ pub trait Link: Send + fmt::Debug {
     /// Finds out whether the network has given this end another address, since the peer is silent.
     fn find_moved(&mut self) {}
 
+    /// Lets the connection move to another address only by claims that are sealed with this key.
+    fn seal_moves(&mut self, _key: &MoveKey) {}
+
     /// Sends datagrams with or without marks from now on: see [`Marks`]. Does nothing if the
     /// network carries no marks.
     fn send_marks(&mut self, sends: bool) {
@@ -102,6 +106,11 @@ macro_rules! forward_wire {
         fn find_moved(&mut self) {
             let $this = self;
             ($link).find_moved();
+        }
+
+        fn seal_moves(&mut self, key: &$crate::reliable::MoveKey) {
+            let $this = self;
+            ($link).seal_moves(key);
         }
 
         fn send_marks(&mut self, sends: bool) {

@@ -6,11 +6,92 @@
 //! listener, which sends a token to the new address. Once the client has returned the token, the
 //! listener has the connection send to the new address.
 //!
+//! If a key protects the connection, the client seals each claim with a number, and a claim moves
+//! the connection only with a seal that was not used before. So neither a stranger nor a copy of a
+//! claim turns the connection away from its client. A copy that arrives from another address is
+//! refused as well if the connection has received the original: then the client has not moved.
+//!
 //! The packet also arrives at a listener that does not know the connection, for example after a
 //! restart of the server's process. This listener answers by a rejection. The rejection may be
 //! forged, so it only counts as a hint, like a host's report of a closed port.
 
-use super::packet::{self, Body, Header, MOVED_LENGTH, REJECTION_LENGTH, RETRY_LENGTH, TOKEN, Token};
+use super::move_key::{CODE, MoveKey};
+use super::packet::{self, Body, Header, MoveSeal, REJECTION_LENGTH, RETRY_LENGTH, SEALED_MOVED_LENGTH, TOKEN, Token};
+
+/// The claims of a client.
+#[derive(Debug, Default)]
+pub(crate) struct Claims {
+    key: Option<MoveKey>,
+    // The number of the next sealed claim.
+    next: u64,
+    // Whether a claim was made whose token has not arrived.
+    waits: bool,
+}
+
+impl Claims {
+    /// Seals claims from now on.
+    pub(crate) fn seal_with(&mut self, key: MoveKey) {
+        self.key = Some(key);
+    }
+
+    /// Returns the packet by which a client says that it may have moved. `ids` are the connection's
+    /// ids: the client's and the peer's.
+    pub(crate) fn claim(&mut self, ids: [u64; 2]) -> Option<Vec<u8>> {
+        self.waits = true;
+        self.claim_with([0; TOKEN], ids)
+    }
+
+    /// Returns the packet that returns the token of the listener's answer to a claim. `None`
+    /// without such a claim: a client returns one token for each, so strangers cannot make it seal
+    /// packets.
+    pub(crate) fn return_token(&mut self, token: Token, ids: [u64; 2]) -> Option<Vec<u8>> {
+        if !std::mem::take(&mut self.waits) {
+            return None;
+        }
+        self.claim_with(token, ids)
+    }
+
+    fn claim_with(&mut self, token: Token, [from, to]: [u64; 2]) -> Option<Vec<u8>> {
+        let mut claim = vec![0; SEALED_MOVED_LENGTH];
+        let mut seal = None;
+        if let Some(key) = &self.key {
+            let number = self.next;
+            self.next = number.checked_add(1)?;
+            let unsealed = Body::Moved { from, token, seal: Some(MoveSeal { number, code: [0; CODE] }) };
+            packet::write(&mut claim, &header(to), &unsealed).ok()?;
+            seal = Some(MoveSeal { number, code: key.seal(number, packet::sealed_part(&claim)?) });
+        }
+        let length = packet::write(&mut claim, &header(to), &Body::Moved { from, token, seal }).ok()?;
+        claim.truncate(length);
+        Some(claim)
+    }
+}
+
+/// The seals of the claims that one end has received about a connection with a key.
+#[derive(Debug)]
+pub(crate) struct ReceivedSeals {
+    key: MoveKey,
+    // The lowest number that was not used.
+    next: u64,
+}
+
+impl ReceivedSeals {
+    pub(crate) fn new(key: MoveKey) -> Self {
+        Self { key, next: 0 }
+    }
+
+    /// Whether the client has sealed this claim, and the seal was not used before. If so, the seal
+    /// and those before it are used now.
+    pub(crate) fn take(&mut self, seal: Option<MoveSeal>, claim: &[u8]) -> bool {
+        let Some(seal) = seal.filter(|seal| seal.number >= self.next) else { return false };
+        let is_sealed =
+            packet::sealed_part(claim).is_some_and(|part| self.key.has_sealed(seal.number, part, &seal.code));
+        if is_sealed {
+            self.next = seal.number.saturating_add(1);
+        }
+        is_sealed
+    }
+}
 
 /// A listener's judgement of a client's claim that it may have moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +107,10 @@ pub(crate) enum Claimed {
 /// The answer of a listener, as a client has to react to it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ClaimAnswer {
-    /// The client has to send this packet, which returns the listener's token.
-    Return([u8; MOVED_LENGTH]),
+    /// The client has to return this token.
+    Token(Token),
     /// The listener does not know the connection.
     Unknown,
-}
-
-/// Returns the packet by which a client says that it may have moved. `ids` are the connection's:
-/// the client's and the peer's.
-pub(crate) fn claim(ids: [u64; 2]) -> Option<[u8; MOVED_LENGTH]> {
-    claim_with([0; TOKEN], ids)
 }
 
 /// Returns the answer of a listener to a client, if the datagram is one.
@@ -46,7 +121,7 @@ pub(crate) fn answer(ids: [u64; 2], datagram: &[u8]) -> Option<ClaimAnswer> {
     let (header, body) = packet::parse(datagram).ok()?;
     match body {
         _ if header.to != ids[0] => None,
-        Body::Retry { token } => claim_with(token, ids).map(ClaimAnswer::Return),
+        Body::Retry { token } => Some(ClaimAnswer::Token(token)),
         Body::Reject { .. } => Some(ClaimAnswer::Unknown),
         _ => None,
     }
@@ -60,10 +135,15 @@ pub(crate) fn rejection(client: u64) -> Option<[u8; REJECTION_LENGTH]> {
     Some(rejection)
 }
 
-fn claim_with(token: Token, [from, to]: [u64; 2]) -> Option<[u8; MOVED_LENGTH]> {
-    let mut claim = [0; MOVED_LENGTH];
-    packet::write(&mut claim, &header(to), &Body::Moved { from, token }).ok()?;
-    Some(claim)
+/// Returns the seal of a client's claim, if the datagram is a sealed claim.
+pub(crate) fn seal_of(datagram: &[u8]) -> Option<MoveSeal> {
+    if !packet::may_be_sealed_claim(datagram) {
+        return None;
+    }
+    match packet::parse(datagram).ok()? {
+        (_, Body::Moved { seal, .. }) => seal,
+        _ => None,
+    }
 }
 
 fn header(to: u64) -> Header {
@@ -72,8 +152,8 @@ fn header(to: u64) -> Header {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClaimAnswer, answer, claim, header, rejection};
-    use crate::reliable::packet::{self, Body};
+    use super::{ClaimAnswer, Claims, MoveKey, ReceivedSeals, answer, header, rejection, seal_of};
+    use crate::reliable::packet::{self, Body, MOVED_LENGTH, MoveSeal, SEALED_MOVED_LENGTH, TOKEN};
 
     const IDS: [u64; 2] = [5, 9];
 
@@ -87,6 +167,48 @@ mod tests {
         let mut with_text = [0; 64];
         let length = packet::write(&mut with_text, &header(IDS[0]), &Body::Reject { why: "no" }).unwrap();
         assert_eq!(answer(IDS, &with_text[..length]), None);
-        assert_eq!(answer(IDS, &claim(IDS).unwrap()), None);
+        assert_eq!(answer(IDS, &Claims::default().claim(IDS).unwrap()), None);
+    }
+
+    fn sealed() -> (Claims, ReceivedSeals) {
+        let (mut claims, key) = (Claims::default(), MoveKey::new(&[7; 32]));
+        claims.seal_with(key.clone());
+        (claims, ReceivedSeals::new(key))
+    }
+
+    #[test]
+    fn each_bit_of_a_claim_is_sealed_and_each_seal_is_used_once() {
+        let (mut claims, mut seals) = sealed();
+        let [first, second] = [0, 1].map(|_| claims.claim(IDS).unwrap());
+        assert_eq!(first.len(), SEALED_MOVED_LENGTH);
+        for bit in 8 * 4..8 * first.len() {
+            let mut changed = first.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            packet::seal(&mut changed);
+            assert!(!seals.take(seal_of(&changed), &changed), "bit {bit}");
+        }
+        let mut other = ReceivedSeals::new(MoveKey::new(&[8; 32]));
+        assert!(!other.take(seal_of(&first), &first));
+        for (claim, is_new) in [(&first, true), (&first, false), (&second, true), (&first, false), (&second, false)] {
+            assert_eq!(seals.take(seal_of(claim), claim), is_new);
+        }
+        let unsealed = Claims::default().claim(IDS).unwrap();
+        assert_eq!((unsealed.len(), seal_of(&unsealed)), (MOVED_LENGTH, None));
+        assert!(!seals.take(None, &unsealed));
+    }
+
+    #[test]
+    fn a_client_returns_one_token_for_each_claim() {
+        let (mut claims, mut seals) = sealed();
+        assert_eq!(claims.return_token([1; TOKEN], IDS), None);
+        claims.claim(IDS).unwrap();
+        let returned = claims.return_token([1; TOKEN], IDS).unwrap();
+        assert_eq!(claims.return_token([2; TOKEN], IDS), None);
+        assert!(seals.take(seal_of(&returned), &returned));
+        let (head, body) = packet::parse(&returned).unwrap();
+        assert_eq!(head, header(IDS[1]));
+        assert!(
+            matches!(body, Body::Moved { from: 5, token, seal: Some(MoveSeal { number: 1, .. }) } if token == [1; TOKEN])
+        );
     }
 }

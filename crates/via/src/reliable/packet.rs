@@ -1,13 +1,16 @@
 //! The packets of the software wire, byte by byte: docs/vi-wire.md.
 
+mod claim;
 mod expected;
 mod fragment;
 mod request;
 mod sack;
 
+pub use claim::MoveSeal;
+pub(super) use claim::{MOVED_LENGTH, SEALED_MOVED_LENGTH, sealed_part};
 pub(super) use expected::{Expected, WRITE_HEADER};
 pub(super) use fragment::{FRAGMENT_BYTES, FRAGMENTED_MAX, to_fragment};
-pub(super) use request::{MOVED_LENGTH, REJECTION_LENGTH, RETRY_LENGTH, set_token};
+pub(super) use request::{REJECTION_LENGTH, RETRY_LENGTH, set_token};
 pub use request::{TOKEN, Token};
 pub(super) use sack::Sack;
 
@@ -157,6 +160,8 @@ pub enum Body<'a> {
         from: u64,
         /// The token; zeros while the sender has none.
         token: Token,
+        /// The seal, if the connection has a key.
+        seal: Option<MoveSeal>,
     },
     /// Acknowledges by the header, and by further words of the selective acknowledgement.
     Ack {
@@ -238,6 +243,13 @@ pub(super) fn may_be_rejection(bytes: &[u8]) -> bool {
     bytes.len() == REJECTION_LENGTH && bytes[KIND] == REJECT
 }
 
+/// Whether a datagram looks like a sealed claim of a client that it may have moved. The check is
+/// faster than [`parse`].
+#[inline]
+pub(super) fn may_be_sealed_claim(bytes: &[u8]) -> bool {
+    bytes.len() == SEALED_MOVED_LENGTH && bytes[KIND] == MOVED
+}
+
 /// Reads a packet, and checks all of it.
 ///
 /// # Errors
@@ -312,10 +324,7 @@ fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
             Ok(Body::Reject { why: why.ok_or(BadPacket::Fields)? })
         }
         RETRY => rest.as_array().map(|token| Body::Retry { token: *token }).ok_or(BadPacket::Fields),
-        MOVED => match rest.split_first_chunk().map(|(from, rest)| (from, rest.as_array())) {
-            Some((from, Some(token))) => Ok(Body::Moved { from: u64::from_le_bytes(*from), token: *token }),
-            _ => Err(BadPacket::Fields),
-        },
+        MOVED => claim::read(rest),
         _ => Err(BadPacket::Kind),
     }
 }
@@ -489,9 +498,8 @@ pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize,
             tail.extend(token);
             RETRY
         }
-        Body::Moved { from, token } => {
-            tail.extend(from.to_le_bytes());
-            tail.extend(token);
+        Body::Moved { from, token, seal } => {
+            claim::write(&mut tail, *from, token, *seal);
             MOVED
         }
         Body::Fragment { index, length, bytes } => {

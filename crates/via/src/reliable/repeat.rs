@@ -1,21 +1,33 @@
 //! Repetition of handshake packets.
 
-/// The time until a handshake packet is repeated for the first time, and the maximum interval, in
-/// nanoseconds.
+/// The time until a handshake packet is repeated for the first time while no bound of the round
+/// trip is known, and the maximum interval that doubling leads to, in nanoseconds.
 const REPEAT: (u64, u64) = (20_000_000, 320_000_000);
+/// The maximum time until the first repetition, in nanoseconds: the initial timeout of RFC 6298,
+/// 2.1. Bounds of the round trip may be far too high.
+const FIRST_MAX: u64 = 1_000_000_000;
 
 /// The timer of a repeated handshake packet.
 #[derive(Debug)]
 pub(super) struct Repeat {
     pub(super) due: u64,
     interval: u64,
-    // The time of the only transmission; `None` before it, and after a repetition.
-    sent_once: Option<u64>,
+    // The time of the first transmission; `None` before it.
+    first: Option<u64>,
+    is_repeated: bool,
 }
 
 impl Repeat {
     pub(super) fn new() -> Self {
-        Self { due: 0, interval: REPEAT.0, sent_once: None }
+        Self { due: 0, interval: REPEAT.0, first: None, is_repeated: false }
+    }
+
+    /// Makes the timer of a packet that is due at `due`. The round trip is at most `bound`
+    /// nanoseconds, so an answer that takes twice as long is overdue. Until then, the packet is
+    /// sent once, and its answer shows the round trip.
+    pub(super) fn within(due: u64, bound: u64) -> Self {
+        let interval = bound.saturating_mul(2).clamp(REPEAT.0, FIRST_MAX);
+        Self { due, interval, first: None, is_repeated: false }
     }
 
     /// Whether the packet is due now. If so, starts the next interval, twice as long as the last.
@@ -23,15 +35,22 @@ impl Repeat {
         if now < self.due {
             return false;
         }
-        self.sent_once = (self.interval == REPEAT.0).then_some(now);
+        self.is_repeated = self.first.is_some();
+        self.first.get_or_insert(now);
         self.due = now + self.interval;
-        self.interval = (2 * self.interval).min(REPEAT.1);
+        self.interval = (2 * self.interval).min(REPEAT.1.max(self.interval));
         true
     }
 
     /// Returns the time that an answer has taken that arrives now. `None` if the packet was
     /// repeated, because the answer may belong to any of the transmissions.
     pub(super) fn round_trip(&self, now: u64) -> Option<u64> {
-        self.sent_once.map(|sent| now.saturating_sub(sent))
+        self.bound(now).filter(|_| !self.is_repeated)
+    }
+
+    /// Returns the longest time that an answer can have taken that arrives now: the time since the
+    /// first transmission. `None` if the packet was not sent.
+    pub(super) fn bound(&self, now: u64) -> Option<u64> {
+        self.first.map(|first| now.saturating_sub(first))
     }
 }

@@ -393,14 +393,18 @@ impl Sending {
         let timeouts = std::mem::take(&mut self.timeouts);
         // After a timeout, an acknowledgement was lost or answers a repeated packet. In both cases,
         // packets that were sent once have arrived earlier than the acknowledgement suggests.
-        if newly.transmission > 0 && timeouts == 0 {
-            self.trip.sample(now.saturating_sub(newly.sent));
+        let sample = (newly.transmission > 0 && timeouts == 0).then(|| now.saturating_sub(newly.sent));
+        if let Some(took) = sample {
+            self.trip.sample(took);
         }
         self.trip.answered_within(newly.bound);
         self.ecn.acknowledged(newly.long);
         if self.ecn.take_congestion() && newly.fresh > 0 {
             self.reduce();
         } else if was_full && newly.fresh > 0 {
+            if let Some(took) = sample {
+                self.congestion.sample(took, newly.transmission, self.transmissions);
+            }
             self.congestion.acknowledged(now, newly.fresh, self.trip.smoothed());
         }
         if self.find_losses(now) && timeouts >= PERSISTENT {

@@ -9,6 +9,7 @@ mod losses;
 mod operations;
 mod pacing;
 mod path_length;
+mod slow_start;
 mod tokens;
 
 use super::handshake::{Answer, Answering, Requesting};
@@ -31,6 +32,10 @@ const MILLISECOND: u64 = 1_000_000;
 pub(super) struct Chance(u64);
 
 impl Chance {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -227,7 +232,7 @@ pub(super) struct Net {
     pub(super) lost: BTreeSet<u32>,
     pub(super) line: Line,
     // The time at which each direction of the line has sent all datagrams.
-    line_free: [u64; 2],
+    pub(super) line_free: [u64; 2],
     pub(super) chance: Chance,
     in_flight: BTreeMap<(u64, u64), (usize, Vec<u8>, Marks)>,
     // The marks that each end has received.
@@ -236,6 +241,8 @@ pub(super) struct Net {
     idle: u32,
     /// The number of datagrams sent.
     pub(super) datagrams: u64,
+    /// The number of datagrams for which the line's queue had no room.
+    pub(super) overflowed: u64,
     /// Whether predicted packets take the fast path.
     pub(super) predicts: bool,
 }
@@ -281,6 +288,7 @@ impl Net {
             serial: 0,
             idle: 0,
             datagrams: 0,
+            overflowed: 0,
             predicts: true,
         }
     }
@@ -332,6 +340,7 @@ impl Net {
         let takes = |bytes: u64| bytes * 8 * 1_000_000_000 / rate;
         let start = self.line_free[from].max(self.now);
         if start - self.now > takes(queue) {
+            self.overflowed += 1;
             return None;
         }
         self.line_free[from] = start + takes(length as u64);
@@ -363,17 +372,22 @@ impl Net {
         }
     }
 
+    /// Returns the time of the next event, if nothing is to be sent before it.
+    pub(super) fn next_event(&self) -> Option<u64> {
+        let due = self.ends.iter().filter_map(|end| end.engine.due()).min();
+        let comes = self.in_flight.keys().next().map(|(time, _)| *time);
+        due.into_iter().chain(comes).min()
+    }
+
     /// Takes one step of time. Returns `false` when no event is left.
     pub(super) fn step(&mut self) -> bool {
         self.step_to(u64::MAX)
     }
 
     /// Takes one step of time, up to `limit`. Returns `false` when no event is left.
-    fn step_to(&mut self, limit: u64) -> bool {
+    pub(super) fn step_to(&mut self, limit: u64) -> bool {
         self.flush();
-        let due = self.ends.iter().filter_map(|end| end.engine.due()).min();
-        let comes = self.in_flight.keys().next().map(|(time, _)| *time);
-        let Some(next) = due.into_iter().chain(comes).min() else { return false };
+        let Some(next) = self.next_event() else { return false };
         let next = next.min(limit);
         self.idle = if next > self.now { 0 } else { self.idle + 1 };
         assert!(self.idle < 1000, "something is due and not done: {:#?}", self.ends);

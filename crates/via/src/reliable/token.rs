@@ -5,9 +5,9 @@
 //! nothing. Only a request that brings the token back costs more. That is the address validation of
 //! RFC 9000, 8.1.2.
 //!
-//! A token contains the number of its key's period, the number of the token, and a code over both,
-//! the source of the request and the requesting side's connection id. So the token holds for this
-//! source, for this connection, and for some seconds.
+//! A token contains the number of its key's period, the time at which the token was made, and a
+//! code over both, the source of the request and the requesting side's connection id. So the token
+//! holds for this source, for this connection, and for some seconds. Its age bounds the round trip.
 
 use super::handshake::Answering;
 use super::packet::{self, Body, Header, RETRY_LENGTH, TOKEN, Token};
@@ -23,8 +23,8 @@ use std::time::Duration;
 const PERIOD: u64 = 5_000_000_000;
 /// The maximum time for which a token is accepted.
 pub const TOKEN_LIFETIME: Duration = Duration::from_nanos(2 * PERIOD);
-/// The length of the numbers at the beginning of a token, in bytes. The numbers are the nonce of
-/// the token's authentication code.
+/// The length of the period and the time at the beginning of a token, in bytes. They are the nonce
+/// of the token's authentication code.
 const NUMBERS: usize = 12;
 /// The nonce by which a key makes the next key. No token has this nonce, because `rotate` never
 /// reaches the period in it.
@@ -42,8 +42,8 @@ pub enum Judged {
 /// The accepting side's verdict about a client that claims to have moved.
 #[derive(Debug)]
 pub enum Moved {
-    /// The client receives at its new address. The number of its token tells later claims from
-    /// earlier ones.
+    /// The client receives at its new address. The time of its token, in nanoseconds, tells later
+    /// claims from earlier ones.
     Proved(u64),
     /// The client has not shown so far that it receives there. This datagram asks the client to
     /// show it.
@@ -57,14 +57,15 @@ pub struct Tokens {
     key: ChaCha20Poly1305,
     // The key of the previous period, if that period had one.
     previous: Option<ChaCha20Poly1305>,
-    // The number of tokens made. With the period, it makes the nonce of each token unique.
-    made: u64,
+    // The earliest time of the next token. No two tokens have the same time, because the period and
+    // the time are the nonce of the token's code.
+    next: u64,
 }
 
 impl Tokens {
     /// Begins with a random key.
     pub fn new(key: [u8; 32]) -> Self {
-        Self { period: 1, key: ChaCha20Poly1305::new(&Key::from(key)), previous: None, made: 0 }
+        Self { period: 1, key: ChaCha20Poly1305::new(&Key::from(key)), previous: None, next: 0 }
     }
 
     /// Judges a datagram from `from`. `now` is the time since `new`, in nanoseconds. Returns `None`
@@ -75,9 +76,10 @@ impl Tokens {
         self.rotate(now);
         let subject = subject(Purpose::Request, from, id);
         if self.is_valid(&token, &subject) {
-            return Answering::from_packet(&header, body).map(Judged::Proved);
+            let age = now.saturating_sub(time(&token)?);
+            return Answering::from_packet(&header, body, age).map(Judged::Proved);
         }
-        self.retry(id, &subject).map(Judged::Unproved)
+        self.retry(now, id, &subject).map(Judged::Unproved)
     }
 
     /// Judges whether the client of a connection has moved to `from`. `token` is the token in the
@@ -87,17 +89,16 @@ impl Tokens {
         self.rotate(now);
         let subject = subject(Purpose::Move, from, ids[0]);
         if self.is_valid(token, &subject) {
-            let number = token[4..NUMBERS].first_chunk().map(|number| u64::from_le_bytes(*number))?;
-            return Some(Moved::Proved(number));
+            return time(token).map(Moved::Proved);
         }
-        self.retry(ids[1], &subject).map(Moved::Unproved)
+        self.retry(now, ids[1], &subject).map(Moved::Unproved)
     }
 
     /// Returns the datagram that gives a client a token.
-    fn retry(&mut self, to: u64, subject: &[u8]) -> Option<[u8; RETRY_LENGTH]> {
+    fn retry(&mut self, now: u64, to: u64, subject: &[u8]) -> Option<[u8; RETRY_LENGTH]> {
         let header = Header { to, number: 0, ack: 0, sack: 0, window: 0 };
         let mut retry = [0; RETRY_LENGTH];
-        packet::write(&mut retry, &header, &Body::Retry { token: self.token(subject)? }).ok()?;
+        packet::write(&mut retry, &header, &Body::Retry { token: self.token(now, subject)? }).ok()?;
         Some(retry)
     }
 
@@ -116,11 +117,12 @@ impl Tokens {
         self.period = period;
     }
 
-    fn token(&mut self, subject: &[u8]) -> Option<Token> {
+    fn token(&mut self, now: u64, subject: &[u8]) -> Option<Token> {
+        let time = now.max(self.next);
         let mut numbers = [0; NUMBERS];
         numbers[..4].copy_from_slice(&self.period.to_le_bytes());
-        numbers[4..].copy_from_slice(&self.made.to_le_bytes());
-        self.made += 1;
+        numbers[4..].copy_from_slice(&time.to_le_bytes());
+        self.next = time.checked_add(1)?;
         let code = self.key.encrypt_inout_detached(&numbers.into(), subject, [].as_mut_slice().into()).ok()?;
         let mut token = [0; TOKEN];
         token[..NUMBERS].copy_from_slice(&numbers);
@@ -148,6 +150,11 @@ impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tokens").field("period", &self.period).finish_non_exhaustive()
     }
+}
+
+/// Returns the time at which a token was made, in nanoseconds.
+fn time(token: &Token) -> Option<u64> {
+    token[4..NUMBERS].first_chunk().map(|time| u64::from_le_bytes(*time))
 }
 
 /// The purpose of a token.

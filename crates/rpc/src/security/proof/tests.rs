@@ -97,6 +97,7 @@ fn the_proof_enforces_the_least_level_of_both_sides() {
         );
         let (Some(mut clients), Some(mut servers)) = (clients, servers) else { continue };
         assert!(clients.peer_has_keys && !servers.peer_has_keys);
+        assert_eq!(clients.moves.seal(1, b"claim"), servers.moves.seal(1, b"claim"));
         let number = Nonce { base: 1, sequence: 2 };
         for is_clients in [true, false] {
             let (from, to) = if is_clients { (&mut clients, &mut servers) } else { (&mut servers, &mut clients) };
@@ -115,13 +116,16 @@ fn the_password_and_recorded_legs_do_not_lead_to_the_keys_of_packets() {
     let (mut client, mut server) = (prover(AuthType::NTLM, "secret", PLACE), verifier(PLACE));
     let (legs, _, guard) = exchange(&mut client, &mut server).unwrap();
     let number = Nonce { base: 0, sequence: 0 };
-    let tag = guard.unwrap().cipher.seal(number, &mut b"datagram".to_owned());
+    let mut guard = guard.unwrap();
+    let tag = guard.cipher.seal(number, &mut b"datagram".to_owned());
     let keys = [0, 3].map(|leg| Leg::from_wire(&legs[leg]).unwrap().key.unwrap());
     for key in keys {
         let guessed = Ephemeral::draw().unwrap().agree(key).unwrap();
         let known = &client.transcript.legs;
-        let mut attacker = Packets::new(&*client.context, &guessed, known, Side::Server, Level::Integrity).unwrap();
+        let (mut attacker, moves) =
+            Packets::new(&*client.context, &guessed, known, Side::Server, Level::Integrity).unwrap();
         assert!(!attacker.open(number, &mut b"datagram".to_owned(), &tag));
+        assert_ne!(moves.seal(0, b"claim"), guard.moves.seal(0, b"claim"));
     }
 }
 

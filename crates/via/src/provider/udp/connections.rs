@@ -1,6 +1,8 @@
 //! The connections of a listener, whose clients may move.
 
-use crate::reliable::Claimed;
+use crate::reliable::moved::{self, ReceivedSeals};
+use crate::reliable::packet::MoveSeal;
+use crate::reliable::{Claimed, MoveKey};
 use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use std::collections::HashMap;
@@ -16,14 +18,17 @@ struct Connection {
     client_id: u64,
     fd: Arc<OwnedFd>,
     client: Arc<Mutex<SocketAddr>>,
-    // The number of the first token that moves the connection.
+    // The time of the earliest token that moves the connection.
     next_token: u64,
+    // The seals without which the connection does not move; `None` if it has no key.
+    seals: Option<ReceivedSeals>,
 }
 
 impl Connections {
     /// Adds a connection by the ids of this end and of the client, whose address is `client`.
     pub(super) fn add(&self, [own, client_id]: [u64; 2], fd: &Arc<OwnedFd>, client: &Arc<Mutex<SocketAddr>>) {
-        let connection = Connection { client_id, fd: Arc::clone(fd), client: Arc::clone(client), next_token: 0 };
+        let (fd, client) = (Arc::clone(fd), Arc::clone(client));
+        let connection = Connection { client_id, fd, client, next_token: 0, seals: None };
         lock(&self.0).insert(own, connection);
     }
 
@@ -33,30 +38,49 @@ impl Connections {
         drop(removed);
     }
 
-    /// Judges a claim that the client of the connection with these ids is at `to` now. The
-    /// connection may move only to another port of its client's host: access rules know the client
-    /// by its host.
-    pub(super) fn judge(&self, [own, client_id]: [u64; 2], to: SocketAddr) -> Claimed {
-        let connections = lock(&self.0);
-        let Some(connection) = connections.get(&own) else { return Claimed::Unknown };
-        let known = *lock(&connection.client);
-        if connection.client_id == client_id && host(known) == host(to) && known != to {
-            Claimed::Allowed
-        } else {
-            Claimed::Forbidden
+    /// Lets a connection move only by claims that are sealed with this key.
+    pub(super) fn seal_moves(&self, own: u64, key: &MoveKey) {
+        if let Some(connection) = lock(&self.0).get_mut(&own) {
+            connection.seals = Some(ReceivedSeals::new(key.clone()));
         }
     }
 
-    /// Has a connection send to `to`, and receive from there. `number` is the number of the
-    /// client's token: a token older than the last one has no effect.
-    pub(super) fn move_to(&self, own: u64, to: SocketAddr, number: u64) {
+    /// Takes a datagram that a connection has received. If it is a sealed claim, the client is
+    /// still at its address, so copies of the claim from elsewhere have no effect.
+    pub(super) fn note_claim(&self, own: u64, datagram: &[u8]) {
+        let Some(seal) = moved::seal_of(datagram) else { return };
+        if let Some(Connection { seals: Some(seals), .. }) = lock(&self.0).get_mut(&own) {
+            seals.take(Some(seal), datagram);
+        }
+    }
+
+    /// Judges a claim that the client of the connection with these ids is at `to` now: the seal and
+    /// the packet. The connection may move only to another port of its client's host: access rules
+    /// know the client by its host.
+    pub(super) fn judge(
+        &self,
+        [own, client_id]: [u64; 2],
+        to: SocketAddr,
+        (seal, claim): (Option<MoveSeal>, &[u8]),
+    ) -> Claimed {
         let mut connections = lock(&self.0);
-        let Some(connection) = connections.get_mut(&own).filter(|connection| number >= connection.next_token) else {
+        let Some(connection) = connections.get_mut(&own) else { return Claimed::Unknown };
+        let known = *lock(&connection.client);
+        let may_move = connection.client_id == client_id && host(known) == host(to) && known != to;
+        let is_sealed = |seals: &mut ReceivedSeals| seals.take(seal, claim);
+        if may_move && connection.seals.as_mut().is_none_or(is_sealed) { Claimed::Allowed } else { Claimed::Forbidden }
+    }
+
+    /// Has a connection send to `to`, and receive from there. `time` is the time of the
+    /// client's token: a token no newer than the last one has no effect.
+    pub(super) fn move_to(&self, own: u64, to: SocketAddr, time: u64) {
+        let mut connections = lock(&self.0);
+        let Some(connection) = connections.get_mut(&own).filter(|connection| time >= connection.next_token) else {
             return;
         };
         if rustix::net::connect(&connection.fd, &to).is_ok() {
             *lock(&connection.client) = to;
-            connection.next_token = number + 1;
+            connection.next_token = time.saturating_add(1);
         }
     }
 }
@@ -65,4 +89,40 @@ impl Connections {
 fn host(address: SocketAddr) -> (IpAddr, u32) {
     let zone = if let SocketAddr::V6(address) = address { address.scope_id() } else { 0 };
     (address.ip().to_canonical(), zone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reliable::moved::{Claims, seal_of};
+    use std::net::UdpSocket;
+
+    /// Judges a claim that the client of the connection is at this port now.
+    fn judged(connections: &Connections, claim: &[u8], port: u16) -> Claimed {
+        connections.judge([9, 5], SocketAddr::from(([127, 0, 0, 1], port)), (seal_of(claim), claim))
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "makes sockets")]
+    fn copies_of_claims_that_the_connection_has_received_move_nothing() {
+        let connections = Connections::default();
+        let fd = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap().into());
+        connections.add([9, 5], &fd, &Arc::new(Mutex::new(SocketAddr::from(([127, 0, 0, 1], 1000)))));
+        let (mut claims, key) = (Claims::default(), MoveKey::new(&[7; 32]));
+        let unsealed = claims.claim([5, 9]).unwrap();
+        assert_eq!(judged(&connections, &unsealed, 1001), Claimed::Allowed);
+        connections.seal_moves(9, &key);
+        claims.seal_with(key);
+        let [first, second, third] = [0; 3].map(|_| claims.claim([5, 9]).unwrap());
+        assert_eq!(judged(&connections, &unsealed, 1001), Claimed::Forbidden);
+        // Datagrams that are no claims leave the seals as they were.
+        connections.note_claim(9, &unsealed);
+        connections.note_claim(9, &[0; 96]);
+        connections.note_claim(9, &second);
+        for (claim, verdict) in
+            [(&first, Claimed::Forbidden), (&second, Claimed::Forbidden), (&third, Claimed::Allowed)]
+        {
+            assert_eq!(judged(&connections, claim, 1001), verdict);
+        }
+    }
 }

@@ -4,8 +4,8 @@ use super::connections::Connections;
 use super::reports::PortReports;
 use super::socket::{CAPABLE, CONGESTED, ask_for_marks, enlarge, receive_marked, send_mark};
 use crate::Error;
-use crate::reliable::moved::{self, ClaimAnswer};
-use crate::reliable::{Link, Marks};
+use crate::reliable::moved::{self, ClaimAnswer, Claims};
+use crate::reliable::{Link, Marks, MoveKey};
 use crate::sync::lock;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -37,7 +37,8 @@ pub(super) struct UdpLink {
 /// The side of a connection.
 #[derive(Debug)]
 enum Side {
-    Client,
+    /// The client's side, with its claims to have moved.
+    Client(Claims),
     /// The listener's side, with the listener's connections.
     Server(Arc<Connections>),
 }
@@ -45,7 +46,7 @@ enum Side {
 impl UdpLink {
     /// Makes a socket connected to a server.
     pub(super) fn to_server(server: SocketAddr, buffer: usize, reports: PortReports) -> Result<Self, Error> {
-        let mut link = Self::connect(server, None, buffer, Side::Client)?;
+        let mut link = Self::connect(server, None, buffer, Side::Client(Claims::default()))?;
         link.reports = reports;
         Ok(link)
     }
@@ -106,16 +107,21 @@ impl UdpLink {
         u32::try_from(kept).unwrap_or(u32::MAX).max(1 << 16)
     }
 
-    /// Processes the server's answer to a claim of this client that it may have moved. No engine
-    /// takes such datagrams.
-    fn take_answer(&self, datagram: &[u8]) -> Result<(), Error> {
-        let (Side::Client, Some(ids)) = (&self.side, self.ids) else { return Ok(()) };
-        match moved::answer(ids, datagram) {
-            Some(ClaimAnswer::Return(claim)) => {
-                let _ = rustix::net::send(&*self.fd, &claim, SendFlags::NOSIGNAL);
-            }
-            Some(ClaimAnswer::Unknown) => return Err(self.hint()),
-            None => {}
+    /// Processes a datagram that is about a claim of the client that it may have moved: the claim,
+    /// or the server's answer. No engine takes such datagrams.
+    fn take_claim(&mut self, datagram: &[u8]) -> Result<(), Error> {
+        let Some(ids) = self.ids else { return Ok(()) };
+        match &mut self.side {
+            Side::Server(connections) => connections.note_claim(ids[0], datagram),
+            Side::Client(claims) => match moved::answer(ids, datagram) {
+                Some(ClaimAnswer::Token(token)) => {
+                    if let Some(claim) = claims.return_token(token, ids) {
+                        let _ = rustix::net::send(&*self.fd, &claim, SendFlags::NOSIGNAL);
+                    }
+                }
+                Some(ClaimAnswer::Unknown) => return Err(self.hint()),
+                None => {}
+            },
         }
         Ok(())
     }
@@ -172,7 +178,7 @@ impl Link for UdpLink {
         match self.receive_next(into) {
             Ok(length) => {
                 self.reports.received();
-                self.take_answer(&into[..length])?;
+                self.take_claim(&into[..length])?;
                 Ok(Some(length))
             }
             Err(Errno::AGAIN | Errno::INTR) if self.reports.has_new() => Err(self.hint()),
@@ -197,8 +203,18 @@ impl Link for UdpLink {
     }
 
     fn find_moved(&mut self) {
-        if let (Side::Client, Some(claim)) = (&self.side, self.ids.and_then(moved::claim)) {
+        if let (Side::Client(claims), Some(ids)) = (&mut self.side, self.ids)
+            && let Some(claim) = claims.claim(ids)
+        {
             let _ = rustix::net::send(&*self.fd, &claim, SendFlags::NOSIGNAL);
+        }
+    }
+
+    fn seal_moves(&mut self, key: &MoveKey) {
+        match (&mut self.side, self.ids) {
+            (Side::Client(claims), _) => claims.seal_with(key.clone()),
+            (Side::Server(connections), Some([own, _])) => connections.seal_moves(own, key),
+            (Side::Server(_), None) => {}
         }
     }
 

@@ -34,8 +34,9 @@ impl UdpListener {
     fn take(&mut self, datagram: &[u8], Arrived { from, at, .. }: Arrived) -> Option<UdpIncoming> {
         let Self { socket, options, admission, connections } = self;
         let send = |answer: &[u8]| socket.send(answer, from, at);
-        if let Some((own, number)) = admission.moved(from, datagram, |ids| connections.judge(ids, from), send) {
-            connections.move_to(own, from, number);
+        let judge = |ids, seal| connections.judge(ids, from, (seal, datagram));
+        if let Some((own, time)) = admission.moved(from, datagram, judge, send) {
+            connections.move_to(own, from, time);
         }
         let request = admission.take(from, datagram, send);
         admission.report();

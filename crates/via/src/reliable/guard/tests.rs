@@ -56,9 +56,13 @@ impl Cipher for Toy {
     }
 }
 
+fn guard(keys: (u8, u8), peer_has_keys: bool) -> Guard {
+    Guard { cipher: Box::new(Toy(keys.0, keys.1)), peer_has_keys, moves: MoveKey::new(&[7; 32]) }
+}
+
 fn end(keys: (u8, u8), peer_has_keys: bool, numbers: [u32; 2]) -> Guarded<Wire> {
     let mut end = Guarded::new(Wire::default());
-    end.guard(Guard { cipher: Box::new(Toy(keys.0, keys.1)), peer_has_keys }, numbers).unwrap();
+    end.guard(guard(keys, peer_has_keys), numbers).unwrap();
     end
 }
 
@@ -161,5 +165,5 @@ fn ends_with_different_key_start_numbers_accept_no_datagrams() {
 #[test]
 fn a_connection_has_one_guard() {
     let (mut one, _) = pair();
-    assert!(one.guard(Guard { cipher: Box::new(Toy(3, 3)), peer_has_keys: true }, [0, 0]).is_err());
+    assert!(one.guard(guard((3, 3), true), [0, 0]).is_err());
 }

@@ -7,8 +7,6 @@ use crate::spi::Offer;
 pub const TOKEN: usize = 28;
 /// The length of a packet that has a token and nothing else, in bytes.
 pub(in crate::reliable) const RETRY_LENGTH: usize = HEADER + TOKEN;
-/// The length of a packet by which a client says that it may have moved, in bytes.
-pub(in crate::reliable) const MOVED_LENGTH: usize = HEADER + 8 + TOKEN;
 /// The length of a request's body up to its discriminator, in bytes.
 pub(super) const FIXED: usize = TOKEN_AT + TOKEN;
 /// The offset of the token in a request's body, in bytes.
@@ -16,8 +14,7 @@ const TOKEN_AT: usize = 12;
 /// The length of a rejection without a text, in bytes.
 pub(in crate::reliable) const REJECTION_LENGTH: usize = HEADER;
 // The answer to a packet whose source may be forged is no longer than the packet.
-const _: () = assert!(RETRY_LENGTH <= HEADER + FIXED && RETRY_LENGTH <= MOVED_LENGTH);
-const _: () = assert!(REJECTION_LENGTH <= MOVED_LENGTH);
+const _: () = assert!(RETRY_LENGTH <= HEADER + FIXED);
 
 /// Bytes by which a requesting side shows that it has received them at its address. Only the
 /// accepting side knows the meaning of the bytes. All zeros stand for no token.

@@ -3,19 +3,20 @@
 use super::{Line, MILLISECOND, MTU, Net, carrying, pattern, place, region, with};
 use crate::attributes::Reliability::ReliableDelivery;
 use crate::descriptor::Descriptor;
-use crate::memory::Access;
+use crate::memory::{Access, Region};
 use crate::reliable::Settings;
 use crate::reliable::packet::DATA_HEADER;
+use std::sync::Arc;
 
 /// The rate of the line in bits per second, and the number of bytes that may wait for it: 20 ms.
 const RATE: u64 = 100_000_000;
 const QUEUE: u64 = 250_000;
 /// The length of an operation, in bytes.
-const LENGTH: u32 = 1 << 20;
+pub(super) const LENGTH: u32 = 1 << 20;
 
 /// Makes a connection over a line with a round trip of `round_trip` milliseconds. The ends keep all
 /// datagrams that arrive.
-fn line(round_trip: u64) -> Net {
+pub(super) fn line(round_trip: u64) -> Net {
     to_socket(round_trip, 16 << 20)
 }
 
@@ -32,16 +33,29 @@ fn to_socket(round_trip: u64, window: u32) -> Net {
 /// arrived.
 pub(super) fn goodput(net: &mut Net, span: u64) -> f64 {
     let source = region(LENGTH as usize, Access::LOCAL);
-    let arrived = |net: &Net| net.ends[1].engine.next_numbers()[1];
     let (before, limit) = (arrived(net), net.now + span * MILLISECOND);
     while net.now < limit {
-        while net.ends[0].queues.send.len() < 16 {
-            net.post(0, with(Descriptor::rdma_write(place(0)), &source, LENGTH));
-        }
+        post_writes(net, &source);
         assert!(net.step_to(limit));
     }
-    let packets = f64::from(arrived(net) - before);
-    packets * (MTU - DATA_HEADER) as f64 * 8.0 / (span as f64 * 1000.0)
+    rate(arrived(net) - before, span)
+}
+
+/// Returns the number of data packets that end 1 has processed.
+pub(super) fn arrived(net: &Net) -> u32 {
+    net.ends[1].engine.next_numbers()[1]
+}
+
+/// Returns the rate in Mbit/s of a number of packets in a span of milliseconds.
+pub(super) fn rate(packets: u32, span: u64) -> f64 {
+    f64::from(packets) * (MTU - DATA_HEADER) as f64 * 8.0 / (span as f64 * 1000.0)
+}
+
+/// Keeps the line busy: posts writes of [`LENGTH`] bytes.
+pub(super) fn post_writes(net: &mut Net, source: &Arc<Region>) {
+    while net.ends[0].queues.send.len() < 16 {
+        net.post(0, with(Descriptor::rdma_write(place(0)), source, LENGTH));
+    }
 }
 
 #[test]

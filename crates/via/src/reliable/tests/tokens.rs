@@ -3,8 +3,9 @@
 use super::{MTU, offer};
 use crate::attributes::Reliability::ReliableDelivery;
 use crate::reliable::packet::{self, Body, HEADER, Header, TOKEN};
-use crate::reliable::{Answer, Judged, Requesting, Settings, TOKEN_LIFETIME, Tokens};
+use crate::reliable::{Answer, Engine, Judged, Requesting, Settings, TOKEN_LIFETIME, Tokens};
 use crate::spi::Offer;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 const SECOND: u64 = 1_000_000_000;
@@ -132,14 +133,103 @@ fn a_first_token_is_returned_at_once_and_later_ones_do_not_hurry() {
     assert!(requesting.handle(now, &retry(1), MTU).is_none());
     assert_eq!(requesting.due(), now);
     assert_eq!(requesting.transmit(now).map(token), Some(1));
-    // Intervals begin anew, since nothing shows that the first request with a token got lost.
-    assert_eq!(requesting.due(), now + 20_000_000);
+    // The first token took up to 500 ms, so the answer to the request with it may take as long.
+    assert_eq!(requesting.due(), now + 1_000_000_000);
     for number in 2..100 {
         assert!(requesting.handle(now + 1, &retry(number), MTU).is_none());
         assert!(requesting.transmit(now + 1).is_none());
     }
-    assert_eq!(requesting.transmit(now + 20_000_000).map(token), Some(99));
-    assert!(requesting.transmit(now + 20_000_001).is_none());
+    assert_eq!(requesting.transmit(now + 1_000_000_000).map(token), Some(99));
+    assert!(requesting.transmit(now + 1_000_000_001).is_none());
+}
+
+/// The course of a handshake with a token.
+#[derive(Debug, PartialEq, Eq)]
+struct Course {
+    /// The numbers of requests with a token and of acceptances that were sent.
+    requests: usize,
+    acceptances: usize,
+    /// The round trips that the two ends know afterwards, in milliseconds.
+    known: [u64; 2],
+}
+
+/// Performs a handshake over a line with that round trip in milliseconds. `loses` says whether the
+/// first request with a token gets lost.
+fn handshake(round_trip: u64, loses: bool) -> Course {
+    let (from, delay) = (peer("10.0.0.1:7"), round_trip * 1_000_000 / 2);
+    let (mut tokens, mut client, mut ends) = (Tokens::new([7; 32]), requesting(5), [const { None::<Engine> }; 2]);
+    // The datagrams on their way, by the time of their arrival: the receiving end and the bytes.
+    let mut way = BTreeMap::<(u64, usize), (usize, Vec<u8>)>::new();
+    let (mut serial, mut sink, mut bytes) = (0, super::Queues::new(), [0; MTU]);
+    let mut course = Course { requests: 0, acceptances: 0, known: [0; 2] };
+    let mut now = 0;
+    while ends[1].as_ref().is_none_or(|end| !end.is_open()) {
+        let mut send = |to: usize, datagram: &[u8]| {
+            serial += 1;
+            way.insert((now + delay, serial), (to, datagram.to_vec()));
+        };
+        if ends[0].is_none()
+            && let Some(request) = client.transmit(now)
+        {
+            let has_token = request[HEADER + 12..][..TOKEN] != [0; TOKEN];
+            course.requests += usize::from(has_token);
+            if !has_token || !loses || course.requests > 1 {
+                send(1, request);
+            }
+        }
+        for (at, end) in ends.iter_mut().enumerate() {
+            while let Some(length) = end.as_mut().and_then(|end| end.transmit(now, &mut sink, &mut bytes)) {
+                let is_acceptance = matches!(packet::parse(&bytes[..length]), Ok((_, Body::Accept { .. })));
+                course.acceptances += usize::from(is_acceptance);
+                send(1 - at, &bytes[..length]);
+            }
+        }
+        let due =
+            ends.iter().flatten().filter_map(Engine::due).chain([client.due()].into_iter().filter(|due| *due > now));
+        now = due.chain(way.keys().next().map(|(time, _)| *time)).min().unwrap();
+        while let Some(entry) = way.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (to, datagram) = entry.remove();
+            if let Some(end) = &mut ends[to] {
+                let _ = end.handle(now, &datagram, &mut sink);
+            } else if to == 0 {
+                let answer = client.handle(now, &datagram, MTU);
+                ends[0] = answer.map(|answer| match answer {
+                    Answer::Accepted(engine, _) => *engine,
+                    Answer::Rejected(why) => panic!("{why}"),
+                });
+            } else {
+                match tokens.judge(now, from, &datagram) {
+                    Some(Judged::Proved(answering)) => {
+                        let offer = offer(ReliableDelivery);
+                        ends[1] = answering.accept(&Settings::default(), now, 9, &offer, MTU).ok();
+                    }
+                    Some(Judged::Unproved(retry)) => {
+                        serial += 1;
+                        way.insert((now + delay, serial), (0, retry.to_vec()));
+                    }
+                    None => panic!("a datagram is no request"),
+                }
+            }
+        }
+    }
+    course.known = ends.map(|end| end.unwrap().statistics().round_trip_ns / 1_000_000);
+    course
+}
+
+#[test]
+fn a_handshake_with_a_token_sends_each_packet_once_and_tells_the_round_trip() {
+    for round_trip in [2, 20, 26, 50, 100, 250, 400, 900] {
+        let known = [round_trip; 2];
+        assert_eq!(handshake(round_trip, false), Course { requests: 1, acceptances: 1, known }, "{round_trip} ms");
+    }
+}
+
+#[test]
+fn a_lost_request_with_a_token_is_repeated_and_tells_no_round_trip() {
+    for round_trip in [2, 100, 250] {
+        let course = handshake(round_trip, true);
+        assert_eq!((course.requests, course.acceptances, course.known[0]), (2, 1, 0), "{round_trip} ms: {course:?}");
+    }
 }
 
 #[test]

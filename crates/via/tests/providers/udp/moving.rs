@@ -4,7 +4,9 @@
 use super::{SOON, Side, filled};
 use obvia_via::provider::udp;
 use obvia_via::reliable::packet::{self, Body, HEADER, Header, TOKEN, Token};
-use obvia_via::{Access, Deadline, Descriptor, Reliability, Status, Vi, Waiting};
+use obvia_via::reliable::{Cipher, Guard, MoveKey, Nonce, TAG};
+use obvia_via::window::{self, Window};
+use obvia_via::{Access, Deadline, Descriptor, Kind, Listener, Reliability, Status, Vi, Waiting};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,6 +27,8 @@ struct Translator {
     /// The connection ids of the two ends, from the packets to them.
     server_id: AtomicU64,
     client_id: AtomicU64,
+    /// The packets by which the client said that it may have moved.
+    claims: Mutex<Vec<Vec<u8>>>,
     is_over: AtomicBool,
 }
 
@@ -33,7 +37,8 @@ impl Translator {
         let inside = socket(Ipv4Addr::LOCALHOST);
         let (outside, server) = (Mutex::new(vec![socket(Ipv4Addr::LOCALHOST)]), Mutex::new(server));
         let [server_id, client_id] = [0; 2].map(AtomicU64::new);
-        Self { inside, outside, server, server_id, client_id, is_over: AtomicBool::new(false) }
+        let (claims, is_over) = (Mutex::default(), AtomicBool::new(false));
+        Self { inside, outside, server, server_id, client_id, claims, is_over }
     }
 
     fn server(&self) -> SocketAddr {
@@ -57,6 +62,9 @@ impl Translator {
             while let Ok((length, from)) = self.inside.recv_from(&mut bytes) {
                 client = Some(from);
                 self.server_id.fetch_max(receiver(&bytes), Ordering::Relaxed);
+                if matches!(packet::parse(&bytes[..length]), Ok((_, Body::Moved { .. }))) {
+                    self.claims.lock().unwrap().push(bytes[..length].to_vec());
+                }
                 outside.send_to(&bytes[..length], self.server()).unwrap();
             }
             while let Ok((length, from)) = outside.recv_from(&mut bytes) {
@@ -92,32 +100,103 @@ fn passes(from: &mut (Side, Vi), to: &mut (Side, Vi), byte: u8) {
     assert_eq!(super::bytes(&target), [byte; 3000]);
 }
 
+/// Makes a NIC and a VI.
+fn end() -> (Side, Vi) {
+    let side = Side::new(&udp::Options { silence: SILENCE, ..udp::Options::default() });
+    let vi = side.vi(Reliability::ReliableDelivery, Waiting::Adaptive);
+    (side, vi)
+}
+
 /// Calls a function with the server's and the client's end of a connection through a translator.
 /// The listener listens meanwhile.
 fn through_a_translator(work: impl FnOnce(&Translator, &mut (Side, Vi), &mut (Side, Vi))) {
-    let end = || {
-        let side = Side::new(&udp::Options { silence: SILENCE, ..udp::Options::default() });
-        let vi = side.vi(Reliability::ReliableDelivery, Waiting::Adaptive);
-        (side, vi)
-    };
-    let (mut server, mut client) = (end(), end());
+    let (server, client) = (end(), end());
     let mut listener = server.0.nic.listen("127.0.0.1:0").unwrap();
+    let connect = |listener: &mut Listener, address: &str| {
+        let (mut server, mut client) = (server, client);
+        std::thread::scope(|scope| {
+            scope.spawn(|| client.1.request(address, b"", SOON).map(drop).unwrap());
+            listener.wait(SOON).unwrap().accept(&mut server.1, b"", SOON).unwrap();
+        });
+        (server, client)
+    };
+    connected_through_a_translator(&mut listener, connect, |translator, (mut server, mut client)| {
+        work(translator, &mut server, &mut client);
+    });
+}
+
+/// Connects through a translator, and calls a function with the two ends. The listener listens
+/// meanwhile.
+fn connected_through_a_translator<E>(
+    listener: &mut Listener,
+    connect: impl FnOnce(&mut Listener, &str) -> E,
+    work: impl FnOnce(&Translator, E),
+) {
     let translator = &Translator::new(listener.address().parse().unwrap());
     std::thread::scope(|scope| {
         let end = End(&translator.is_over);
         scope.spawn(|| translator.run());
-        std::thread::scope(|scope| {
-            scope.spawn(|| client.1.request(&translator.address(), b"", SOON).map(drop).unwrap());
-            listener.wait(SOON).unwrap().accept(&mut server.1, b"", SOON).unwrap();
-        });
+        let ends = connect(listener, &translator.address());
         scope.spawn(|| {
             while !translator.is_over.load(Ordering::Relaxed) {
                 assert!(listener.wait(Deadline::Within(Duration::from_millis(20))).is_err());
             }
         });
-        work(translator, &mut server, &mut client);
+        work(translator, ends);
         drop(end);
     });
+}
+
+/// A cipher that leaves datagrams as they are: these tests are about the seals of claims alone.
+#[derive(Debug)]
+struct Plain;
+
+impl Cipher for Plain {
+    fn seal(&mut self, _: Nonce, _: &mut [u8]) -> [u8; TAG] {
+        [9; TAG]
+    }
+
+    fn open(&mut self, _: Nonce, _: &mut [u8], tag: &[u8; TAG]) -> bool {
+        *tag == [9; TAG]
+    }
+}
+
+/// Calls a function with the server's and the client's window over a connection with keys.
+fn guarded_through_a_translator(work: impl FnOnce(&Translator, &mut Window, &mut Window)) {
+    let (server, client) = (end().0, end().0);
+    let mut listener = server.nic.listen("127.0.0.1:0").unwrap();
+    let connect = |listener: &mut Listener, address: &str| {
+        let options = window::Options::default();
+        std::thread::scope(|scope| {
+            let client = scope.spawn(|| window::connect(&client.nic, address, &options, SOON).unwrap());
+            let server = window::accept(&server.nic, listener.wait(SOON).unwrap(), &options, SOON).unwrap();
+            let ends = [server, client.join().unwrap()];
+            for (end, peer_has_keys) in ends.iter().zip([false, true]) {
+                let moves = MoveKey::new(&[7; 32]);
+                end.guard(Guard { cipher: Box::new(Plain), peer_has_keys, moves }).unwrap();
+            }
+            ends
+        })
+    };
+    connected_through_a_translator(&mut listener, connect, |translator, [mut server, mut client]| {
+        work(translator, &mut server, &mut client);
+    });
+}
+
+/// Sends a frame to the other end, which answers it.
+fn is_answered(from: &mut Window, to: &mut Window, byte: u8) {
+    frame_passes(from, to, byte);
+    frame_passes(to, from, byte);
+}
+
+fn frame_passes(from: &mut Window, to: &mut Window, byte: u8) {
+    let header = obvia_via::Header { kind: Kind::Request, opnum: 0, first: 0, second: 0 };
+    from.tx.inline_frame(SOON).unwrap()[..8].fill(byte);
+    from.tx.send_inline(header, 8);
+    let (message, mut bytes) = (to.rx.receive(SOON).unwrap(), [0; 8]);
+    message.frame().copy_to(0, &mut bytes).unwrap();
+    assert_eq!(bytes, [byte; 8]);
+    to.tx.taken_all();
 }
 
 /// The flag that ends a test's threads, set when this value is dropped.
@@ -148,7 +227,7 @@ fn a_connection_goes_on_from_another_port_of_the_client() {
 fn claim([server, from]: [u64; 2], token: Token) -> Vec<u8> {
     let mut bytes = [0; HEADER + 8 + TOKEN];
     let header = Header { to: server, number: 0, ack: 0, sack: 0, window: 0 };
-    let length = packet::write(&mut bytes, &header, &Body::Moved { from, token }).unwrap();
+    let length = packet::write(&mut bytes, &header, &Body::Moved { from, token, seal: None }).unwrap();
     bytes[..length].to_vec()
 }
 
@@ -187,6 +266,51 @@ fn a_claim_to_have_moved_needs_the_clients_host_and_a_token() {
         for socket in [&neighbour, &other] {
             assert!(socket.recv(&mut bytes).is_err(), "packets go to an address without a proof");
         }
+    });
+}
+
+#[test]
+fn a_connection_with_keys_goes_on_from_another_port_of_the_client() {
+    guarded_through_a_translator(|translator, server, client| {
+        is_answered(client, server, 1);
+        for _ in 0..2 {
+            translator.change_port();
+            is_answered(client, server, 2);
+            is_answered(server, client, 3);
+        }
+        assert!(!translator.claims.lock().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn a_connection_with_keys_is_moved_by_no_unsealed_or_copied_claim() {
+    guarded_through_a_translator(|translator, server, client| {
+        is_answered(client, server, 1);
+        translator.change_port();
+        is_answered(client, server, 2);
+        let ids = [&translator.server_id, &translator.client_id].map(|id| id.load(Ordering::Relaxed));
+        let neighbour = socket(Ipv4Addr::LOCALHOST);
+        let send = |claim: &[u8]| assert_eq!(neighbour.send_to(claim, translator.server()).unwrap(), claim.len());
+        send(&claim(ids, [0; TOKEN]));
+        let mut copies = std::mem::take(&mut *translator.claims.lock().unwrap());
+        assert!(copies.len() >= 2, "a first claim, and one with a token");
+        copies.iter().for_each(|copy| send(copy));
+        // A number that was not used, which takes the key.
+        for copy in &mut copies {
+            copy[HEADER + 8 + TOKEN] ^= 0x80;
+            packet::seal(copy);
+            send(copy);
+        }
+        // The listener answers a claim about an unknown connection, and it keeps the order.
+        send(&claim([ids[0] ^ 1, ids[1]], [0; TOKEN]));
+        let mut bytes = [0; 2000];
+        let length = ground::poll("the listener has processed the claims", || neighbour.recv(&mut bytes).ok());
+        let answer = packet::parse(&bytes[..length]).unwrap().1;
+        assert!(matches!(answer, Body::Reject { .. }), "a claim without a new seal is answered: {answer:?}");
+        for byte in 3..8 {
+            is_answered(server, client, byte);
+        }
+        assert!(neighbour.recv(&mut bytes).is_err(), "packets go to an address without a proof");
     });
 }
 

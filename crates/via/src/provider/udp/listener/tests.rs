@@ -110,6 +110,7 @@ fn first_datagrams() -> Vec<(String, Vec<u8>)> {
         immediate: None,
         place: None,
     });
+    let seal = packet::MoveSeal { number: 0, code: [1; 16] };
     let mut all = vec![
         ("the shortest request".to_owned(), request([0; TOKEN], "", 0)),
         ("the longest request".to_owned(), request([0; TOKEN], &longest, Offer::PRIVATE_MAX)),
@@ -117,7 +118,8 @@ fn first_datagrams() -> Vec<(String, Vec<u8>)> {
         ("an accept".to_owned(), packet_of(5, &Body::Accept { from: 5, offer: own_offer() })),
         ("a reject".to_owned(), packet_of(5, &Body::Reject { why: "no" })),
         ("a retry".to_owned(), packet_of(5, &Body::Retry { token: [1; TOKEN] })),
-        ("a claim to have moved".to_owned(), packet_of(5, &Body::Moved { from: 6, token: [0; TOKEN] })),
+        ("a claim to have moved".to_owned(), packet_of(5, &Body::Moved { from: 6, token: [0; TOKEN], seal: None })),
+        ("a sealed claim".to_owned(), packet_of(5, &Body::Moved { from: 6, token: [0; TOKEN], seal: Some(seal) })),
         ("an acknowledgement".to_owned(), packet_of(5, &Body::Ack { further: &[] })),
         ("a ping".to_owned(), packet_of(5, &Body::Ping)),
         ("a probe".to_owned(), packet_of(5, &Body::Probe)),

@@ -1,0 +1,68 @@
+//! Slow start: how much it overfills a queue, and how soon two connections share a line.
+
+use super::long_lines::{LENGTH, arrived, goodput, line, post_writes, rate};
+use super::{MILLISECOND, Net, region};
+use crate::memory::Access;
+
+/// The number of bytes that the line sends in a millisecond.
+const BYTES: u64 = 12_500;
+/// The length of a packet on the line, in bytes.
+const PACKET: u64 = super::MTU as u64;
+
+/// Makes a connection over a line whose queue holds a round trip, and at least 50 ms.
+fn queued(round_trip: u64) -> Net {
+    let mut net = line(round_trip);
+    net.line.queue = BYTES * round_trip.max(50);
+    net
+}
+
+/// Has two connections write over one line without a pause, for a span of milliseconds. Returns the
+/// rates in Mbit/s at which their data arrived.
+fn compete(nets: &mut [Net; 2], span: u64) -> [f64; 2] {
+    let source = region(LENGTH as usize, Access::LOCAL);
+    let before = [0, 1].map(|at| arrived(&nets[at]));
+    let mut now = nets[0].now.max(nets[1].now);
+    let limit = now + span * MILLISECOND;
+    let mut line_free = [0, 1].map(|way| nets[0].line_free[way].max(nets[1].line_free[way]));
+    while now < limit {
+        for net in nets.iter_mut() {
+            post_writes(net, &source);
+            net.line_free = line_free;
+            net.flush();
+            line_free = net.line_free;
+        }
+        now = nets.iter().filter_map(Net::next_event).min().unwrap().min(limit);
+        for net in nets.iter_mut() {
+            net.line_free = line_free;
+            net.step_to(now);
+            line_free = net.line_free;
+        }
+    }
+    [0, 1].map(|at| rate(arrived(&nets[at]) - before[at], span))
+}
+
+#[test]
+fn slow_start_overfills_a_queue_by_a_part_of_its_length() {
+    for round_trip in [5, 20, 50, 100] {
+        let mut net = queued(round_trip);
+        goodput(&mut net, 2000);
+        let (lost, queue) = (net.overflowed, net.line.queue / PACKET);
+        // Doubling until the first loss overfills it by two or three times its length.
+        assert!(0 < lost && lost < queue * 2 / 3, "{lost} packets, and {queue} wait at {round_trip} ms");
+        let rate = goodput(&mut net, 2000);
+        assert!(rate > 95.0, "{rate} Mbit/s at {round_trip} ms");
+    }
+}
+
+#[test]
+fn two_connections_share_a_line_soon() {
+    let mut nets = [queued(20), queued(20)];
+    goodput(&mut nets[0], 30);
+    let idle = nets[0].now - nets[1].now;
+    nets[1].pass(idle);
+    compete(&mut nets, 10_000);
+    let [one, other] = compete(&mut nets, 5000);
+    let share = one / (one + other);
+    assert!((0.4..=0.6).contains(&share), "{one} and {other} Mbit/s");
+    assert!(one + other > 95.0, "{one} and {other} Mbit/s");
+}
