@@ -14,7 +14,6 @@ use crate::reliable::Guard;
 use crate::spi::{Port, Sleep};
 use crate::sync::lock;
 use crate::{Deadline, Error};
-use rustix::fd::OwnedFd;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -55,6 +54,9 @@ struct Attendance {
     sleeps: bool,
     /// The number of looks since the attendant last found another thread at work on the VI.
     quiet: u32,
+    /// The time until which a thread sleeps that serves the VI when it wakes; the inner `None`
+    /// stands for a sleep without a time. The outer `None` stands for no such thread.
+    covered: Option<Option<Instant>>,
 }
 
 /// The number of looks without another thread at work after which the attendant leaves a VI to the
@@ -207,7 +209,7 @@ impl ViCore {
         drop(inner);
         if self.nic.provider.needs_attendance() {
             let vi: Weak<Self> = Arc::downgrade(self);
-            self.nic.attend().add(vi);
+            self.nic.attend().add(self.id.0, vi);
         }
     }
 
@@ -234,7 +236,7 @@ impl ViCore {
         }
         if inner.attendance.dormant {
             // A sleeping attendant keeps the port's file open.
-            self.nic.attend().ring();
+            self.nic.attend().ring(self.id.0);
         }
         if let Some(mut port) = inner.port.take() {
             port.disconnect();
@@ -337,7 +339,7 @@ impl ViCore {
         self.attended.store(true, Ordering::Relaxed);
         if inner.attendance.dormant {
             inner.end_attendants_sleep();
-            self.nic.attend().ring();
+            self.nic.attend().ring(self.id.0);
         }
     }
 
@@ -361,9 +363,11 @@ impl ViCore {
         inner.attendance.sleeps = true;
         if is_watched {
             // The sleeping threads serve what arrives, so the attendant does not sleep on the file.
-            // It still serves the port's timers, because the sleeping threads only know the timers
-            // at the time when they fell asleep.
+            // It serves those timers of the port that are due before a sleeping thread wakes.
             sleep.fd = None;
+            if inner.attendance.covered.is_some_and(|known| is_covered(known, sleep.until)) {
+                sleep.until = None;
+            }
         }
         if inner.queues.state != State::Connected {
             let soon = now + BROKEN_TICK;
@@ -386,6 +390,7 @@ impl ViCore {
         if let Some(connection) = connection {
             inner.end_sleep(connection);
         }
+        inner.attendance.covered = None;
         // The attendant may have left the VI to this thread, and is woken: this thread may return
         // without serving the VI, because its completion has arrived already.
         self.relieve(&mut inner);
@@ -401,37 +406,83 @@ impl ViCore {
             Some(port) => port.prepare_sleep(Instant::now()),
             None => Some(Sleep { fd: None, until: None }),
         };
+        inner.attendance.covered = sleep.as_ref().map(|sleep| sleep.until);
         // A port that has work to do was not prepared for the sleep.
         let connection = sleep.as_ref().filter(|_| inner.port.is_some()).map(|_| inner.connection);
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         drop(inner);
         let outcome = match sleep {
             Some(sleep) if !is_over => {
-                let fds: Vec<&OwnedFd> = sleep.fd.as_deref().into_iter().chain([&*notice]).collect();
-                poll_fds(&fds, deadline, sleep.until)
+                let files = [sleep.fd.as_deref().unwrap_or(&notice), &*notice];
+                poll_fds(&files[usize::from(sleep.fd.is_none())..], deadline, sleep.until)
             }
             _ => Ok(()),
         };
         self.wake(connection).queues.line(which).notice.end();
         outcome
     }
+
+    /// Sleeps until a receive has completed, the connection has ended, or a thread has rung. Does
+    /// the work of the port that falls due meanwhile, without waking the attendant.
+    ///
+    /// `is_over` names a further reason for the end of the sleep. A thread that changes its result
+    /// has to ring afterwards: see [`Self::ring`]. No such change is lost, because `is_over` is
+    /// called with the VI locked, after the sleep was announced.
+    pub(crate) fn await_receive(&self, deadline: Deadline, is_over: impl Fn() -> bool) -> Result<(), Error> {
+        let deadline = deadline.start();
+        let mut inner = self.lock();
+        let notice = inner.queues.receive.notice.prepare()?;
+        self.sleepers.fetch_add(1, Ordering::Relaxed);
+        let outcome = loop {
+            let receive = &inner.queues.receive;
+            let may_sleep = receive.done.is_empty() && !receive.notice.is_rung() && !is_over();
+            if !may_sleep || inner.queues.state != State::Connected || deadline.is_over() {
+                break Ok(());
+            }
+            let Some(port) = &mut inner.port else { break Ok(()) };
+            if let Some(Sleep { fd, until }) = port.prepare_sleep(Instant::now()) {
+                inner.attendance.covered = Some(until);
+                let connection = inner.connection;
+                drop(inner);
+                let files = [fd.as_deref().unwrap_or(&notice), &*notice];
+                let slept = poll_fds(&files[usize::from(fd.is_none())..], deadline, until);
+                inner = self.lock();
+                inner.end_sleep(connection);
+                inner.attendance.covered = None;
+                if slept.is_err() {
+                    break slept;
+                }
+            }
+            if inner.queues.receive.done.is_empty() {
+                inner.progress_to_answer(Instant::now());
+            }
+        };
+        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+        // The thread now leaves the VI, perhaps for a long time.
+        self.relieve(&mut inner);
+        inner.queues.receive.notice.end();
+        outcome
+    }
+}
+
+/// Whether a thread that sleeps until `known` wakes before `due`. `None` stands for no time.
+fn is_covered(known: Option<Instant>, due: Option<Instant>) -> bool {
+    due.is_none_or(|due| known.is_some_and(|known| known <= due))
 }
 
 impl Attended for ViCore {
-    fn has_port(&self) -> bool {
-        self.inner.try_lock().map_or(true, |inner| inner.port.is_some())
-    }
-
     fn attend(&self, now: Instant) -> Attention {
-        let (soon, most) = TICK;
-        let looked_after = self.inner.try_lock().ok().and_then(|mut inner| self.attend_idle(&mut inner, now));
-        match looked_after {
-            Some(sleep) => Attention::Sleep(sleep),
-            None => {
-                let busy = self.busy.fetch_add(1, Ordering::Relaxed).min(16);
-                Attention::Later(soon.saturating_mul(1 << busy).min(most))
+        if let Ok(mut inner) = self.inner.try_lock() {
+            if inner.port.is_none() {
+                return Attention::Never;
+            }
+            if let Some(sleep) = self.attend_idle(&mut inner, now) {
+                return Attention::Sleep(sleep);
             }
         }
+        let (soon, most) = TICK;
+        let busy = self.busy.fetch_add(1, Ordering::Relaxed).min(16);
+        Attention::Later(soon.saturating_mul(1 << busy).min(most))
     }
 }
 
@@ -447,6 +498,7 @@ impl Member for ViCore {
         }
         let Some(port) = &mut inner.port else { return Some(None) };
         let sleep = port.prepare_sleep(now)?;
+        inner.attendance.covered = Some(sleep.until);
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         Some(Some((sleep, inner.connection)))
     }

@@ -237,6 +237,39 @@ fn waits_end(pair: &impl Connect) {
     });
 }
 
+/// Rings at different moments of the way to sleep.
+fn no_ring_is_lost(pair: &impl Connect) {
+    const RINGS: u32 = 1000;
+    pair.between(Waiting::Block, echo, |mut window| {
+        let alarm = window.alarm();
+        let (begin, begun) = channel();
+        let ringer = std::thread::spawn(move || {
+            for turn in begun {
+                for _ in 0..turn % 50 * 40 {
+                    std::hint::spin_loop();
+                }
+                alarm.ring();
+            }
+        });
+        for turn in 0..RINGS {
+            begin.send(turn).unwrap();
+            let outcome = window.rx.receive(TIMEOUT);
+            assert!(matches!(outcome, Err(Error::Cancelled)), "turn {turn}: {outcome:?}");
+        }
+        drop(begin);
+        ringer.join().unwrap();
+    });
+}
+
+fn a_sleep_ends_at_its_deadline_and_not_before(pair: &impl Connect) {
+    pair.between(Waiting::Block, echo, |mut window| {
+        let outcome = window.rx.receive(Deadline::Within(Duration::from_millis(600)));
+        assert!(matches!(outcome, Err(Error::TimedOut)), "{outcome:?}");
+        let sleeps = window.counters().sleeps;
+        assert!(sleeps <= 2, "{sleeps} sleeps");
+    });
+}
+
 fn the_end_of_the_peer_is_detected(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, drop, |mut window| {
         let outcome = window.rx.receive(TIMEOUT);
@@ -313,7 +346,13 @@ macro_rules! over {
             }
 
             #[test]
+            fn window_sleeps_end_at_their_deadline_and_not_before() {
+                a_sleep_ends_at_its_deadline_and_not_before(&$pair);
+            }
+
+            #[test]
             fn rings() {
+                no_ring_is_lost(&$pair);
                 a_rung_alarm_ends_no_wait_for_a_larger_area(&$pair);
                 an_interrupted_wait_for_a_larger_area_can_be_repeated(&$pair);
             }

@@ -196,6 +196,10 @@ impl Link for UdpLink {
         }
     }
 
+    fn shares_reports(&self) -> bool {
+        matches!(self.side, Side::Client)
+    }
+
     fn find_moved(&mut self) {
         if let (Side::Client, Some(claim)) = (&self.side, self.ids.and_then(moved::claim)) {
             let _ = rustix::net::send(&*self.fd, &claim, SendFlags::NOSIGNAL);
