@@ -7,6 +7,7 @@ use memory::over_memory;
 use obvia_via::provider::{shm, udp};
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error, Header, Kind, Nic, Waiting};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -239,25 +240,39 @@ fn waits_end(pair: &impl Connect) {
 
 /// Rings at different moments of the way to sleep.
 fn no_ring_is_lost(pair: &impl Connect) {
-    const RINGS: u32 = 1000;
+    const RINGS: u32 = 20_000;
     pair.between(Waiting::Block, echo, |mut window| {
         let alarm = window.alarm();
-        let (begin, begun) = channel();
-        let ringer = std::thread::spawn(move || {
-            for turn in begun {
-                for _ in 0..turn % 50 * 40 {
-                    std::hint::spin_loop();
+        // The ringer polls for its turn, because a thread that is woken comes too late.
+        let turn = &AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for next in 1..=RINGS {
+                    for poll in 1.. {
+                        if turn.load(Ordering::Acquire) >= next {
+                            break;
+                        }
+                        if poll % 10_000 == 0 {
+                            // The waiting thread may lack a processor.
+                            std::thread::yield_now();
+                        }
+                        std::hint::spin_loop();
+                    }
+                    for _ in 0..next % 500 {
+                        std::hint::black_box(next);
+                    }
+                    alarm.ring();
                 }
-                alarm.ring();
-            }
+            });
+            let lost = (1..=RINGS).find_map(|next| {
+                turn.store(next, Ordering::Release);
+                let outcome = window.rx.receive(TIMEOUT).map(drop);
+                if matches!(outcome, Err(Error::Cancelled)) { None } else { Some((next, outcome)) }
+            });
+            // The ringer ends after its last turn.
+            turn.store(RINGS, Ordering::Release);
+            assert!(lost.is_none(), "{lost:?}");
         });
-        for turn in 0..RINGS {
-            begin.send(turn).unwrap();
-            let outcome = window.rx.receive(TIMEOUT);
-            assert!(matches!(outcome, Err(Error::Cancelled)), "turn {turn}: {outcome:?}");
-        }
-        drop(begin);
-        ringer.join().unwrap();
     });
 }
 
