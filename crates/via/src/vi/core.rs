@@ -1,7 +1,10 @@
-//! The state that the two queues of a VI share: the connection, the lock, and sleeping.
+//! The state that the two queues of a VI share: the connection, the lock, and the attendance.
+
+mod sleeping;
 
 use super::queues::{Line, Queues};
 use super::state::{PostError, PostFault, Queue, State, ViAttributes, ViId};
+use crate::Error;
 use crate::attributes::Reliability;
 use crate::completion::{CompletionQueue, CqCore, Member};
 use crate::descriptor::{Descriptor, Status};
@@ -9,11 +12,9 @@ use crate::error::Ended;
 use crate::memory::Tag;
 use crate::nic::NicCore;
 use crate::nic::attendant::{Attended, Attention};
-use crate::notice::poll_fds;
 use crate::reliable::Guard;
 use crate::spi::{Port, Sleep};
 use crate::sync::lock;
-use crate::{Deadline, Error};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -365,7 +366,7 @@ impl ViCore {
             // The sleeping threads serve what arrives, so the attendant does not sleep on the file.
             // It serves those timers of the port that are due before a sleeping thread wakes.
             sleep.fd = None;
-            if inner.attendance.covered.is_some_and(|known| is_covered(known, sleep.until)) {
+            if inner.attendance.covered.is_some_and(|known| sleeping::is_covered(known, sleep.until)) {
                 sleep.until = None;
             }
         }
@@ -381,93 +382,6 @@ impl ViCore {
     pub(super) fn is_left_alone(&self) -> bool {
         self.lock().attendance.dormant
     }
-
-    /// Ends a thread's sleep. `connection` is the number of the connection whose port was prepared
-    /// for the sleep, if any.
-    fn wake(&self, connection: Option<u64>) -> MutexGuard<'_, Inner> {
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        let mut inner = self.lock();
-        if let Some(connection) = connection {
-            inner.end_sleep(connection);
-        }
-        inner.attendance.covered = None;
-        // The attendant may have left the VI to this thread, and is woken: this thread may return
-        // without serving the VI, because its completion has arrived already.
-        self.relieve(&mut inner);
-        inner
-    }
-
-    /// Sleeps until something may have completed.
-    pub(crate) fn sleep(&self, which: Queue, deadline: Deadline) -> Result<(), Error> {
-        let mut inner = self.lock();
-        let notice = inner.queues.line(which).notice.prepare()?;
-        let is_over = !inner.queues.line(which).done.is_empty() || matches!(inner.queues.state, State::Broken(_));
-        let sleep = match &mut inner.port {
-            Some(port) => port.prepare_sleep(Instant::now()),
-            None => Some(Sleep { fd: None, until: None }),
-        };
-        inner.attendance.covered = sleep.as_ref().map(|sleep| sleep.until);
-        // A port that has work to do was not prepared for the sleep.
-        let connection = sleep.as_ref().filter(|_| inner.port.is_some()).map(|_| inner.connection);
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
-        drop(inner);
-        let outcome = match sleep {
-            Some(sleep) if !is_over => {
-                let files = [sleep.fd.as_deref().unwrap_or(&notice), &*notice];
-                poll_fds(&files[usize::from(sleep.fd.is_none())..], deadline, sleep.until)
-            }
-            _ => Ok(()),
-        };
-        self.wake(connection).queues.line(which).notice.end();
-        outcome
-    }
-
-    /// Sleeps until a receive has completed, the connection has ended, or a thread has rung. Does
-    /// the work of the port that falls due meanwhile, without waking the attendant.
-    ///
-    /// `is_over` names a further reason for the end of the sleep. A thread that changes its result
-    /// has to ring afterwards: see [`Self::ring`]. No such change is lost, because `is_over` is
-    /// called with the VI locked, after the sleep was announced.
-    pub(crate) fn await_receive(&self, deadline: Deadline, is_over: impl Fn() -> bool) -> Result<(), Error> {
-        let deadline = deadline.start();
-        let mut inner = self.lock();
-        let notice = inner.queues.receive.notice.prepare()?;
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
-        let outcome = loop {
-            let receive = &inner.queues.receive;
-            let may_sleep = receive.done.is_empty() && !receive.notice.is_rung() && !is_over();
-            if !may_sleep || inner.queues.state != State::Connected || deadline.is_over() {
-                break Ok(());
-            }
-            let Some(port) = &mut inner.port else { break Ok(()) };
-            if let Some(Sleep { fd, until }) = port.prepare_sleep(Instant::now()) {
-                inner.attendance.covered = Some(until);
-                let connection = inner.connection;
-                drop(inner);
-                let files = [fd.as_deref().unwrap_or(&notice), &*notice];
-                let slept = poll_fds(&files[usize::from(fd.is_none())..], deadline, until);
-                inner = self.lock();
-                inner.end_sleep(connection);
-                inner.attendance.covered = None;
-                if slept.is_err() {
-                    break slept;
-                }
-            }
-            if inner.queues.receive.done.is_empty() {
-                inner.progress_to_answer(Instant::now());
-            }
-        };
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        // The thread now leaves the VI, perhaps for a long time.
-        self.relieve(&mut inner);
-        inner.queues.receive.notice.end();
-        outcome
-    }
-}
-
-/// Whether a thread that sleeps until `known` wakes before `due`. `None` stands for no time.
-fn is_covered(known: Option<Instant>, due: Option<Instant>) -> bool {
-    due.is_none_or(|due| known.is_some_and(|known| known <= due))
 }
 
 impl Attended for ViCore {
