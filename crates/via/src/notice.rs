@@ -14,14 +14,18 @@ use std::time::{Duration, Instant};
 pub(crate) struct Notice {
     sleepers: u32,
     bell: Option<Arc<OwnedFd>>,
+    // Whether the bell is readable.
+    is_rung: bool,
 }
 
 impl Notice {
     /// Wakes all sleeping threads.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn ring(&mut self) {
         if self.sleepers > 0
+            && !self.is_rung
             && let Some(bell) = &self.bell
         {
+            self.is_rung = true;
             // The write fails only when the counter is at its limit, and the bell is readable then
             // anyway.
             let _ = rustix::io::write(&**bell, &1_u64.to_ne_bytes());
@@ -42,13 +46,20 @@ impl Notice {
         Ok(bell)
     }
 
+    /// Whether the bell rang since the sleep of a thread that still sleeps began.
+    pub(crate) fn is_rung(&self) -> bool {
+        self.is_rung
+    }
+
     /// Ends a sleep.
     pub(crate) fn end(&mut self) {
         self.sleepers -= 1;
-        if let Some(bell) = self.bell.as_ref().filter(|_| self.sleepers == 0) {
-            let mut count = [0; 8];
-            // The read fails when the bell was not rung.
-            let _ = rustix::io::read(&**bell, &mut count);
+        if self.sleepers == 0
+            && std::mem::take(&mut self.is_rung)
+            && let Some(bell) = &self.bell
+        {
+            // The bell is readable, so the read succeeds.
+            let _ = rustix::io::read(&**bell, &mut [0; 8]);
         }
     }
 }

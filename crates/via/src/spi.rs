@@ -382,6 +382,10 @@ pub trait Sink {
         self.complete_receive(crate::descriptor::Operation::RdmaWrite, bytes.len() as u32, Some(immediate))
     }
 
+    /// Has the NIC look at all its VIs soon, because what the port has learned of its peer concerns
+    /// the other connections to that peer as well.
+    fn look_at_all(&mut self) {}
+
     /// Ends the connection. The oldest descriptor of the send queue gets `status`; the remaining
     /// descriptors are flushed. The port may still be called, so that it can report the end to the
     /// peer once more. The port's reports to this sink are ignored.

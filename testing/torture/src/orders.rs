@@ -92,6 +92,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("nothing", |state, _| state.counter()?.Nothing().map(done)?),
     ("add", |state, words| Ok(state.counter()?.Add(number(words, 0)?)?.to_string())),
     ("adds", |state, words| adds(state.counter()?, number(words, 0)?, number(words, 1)?)),
+    ("adds-at", |state, words| adds_at(state.counter()?, number(words, 0)?, number(words, 1)?)),
     ("echo", |state, words| echo(state.counter()?, number(words, 0)?)),
     ("keep-lent", |state, words| lent::keep_lent(state, number(words, 0)?)),
     ("keep-lent-to-end", |state, _| lent::keep_lent_to_end(state)),
@@ -315,6 +316,18 @@ fn calls(state: &mut State, words: &[&str]) -> Answer {
             }
         }
     })
+}
+
+/// Makes calls for some milliseconds, the given number a second, and returns their number.
+fn adds_at(counter: &ICounter, a_second: u32, milliseconds: u64) -> Answer {
+    let (began, interval) = (Instant::now(), Duration::from_secs(1) / a_second);
+    let mut made = 0;
+    while began.elapsed() < Duration::from_millis(milliseconds) {
+        counter.Add(1)?;
+        made += 1;
+        std::thread::sleep((interval * made).saturating_sub(began.elapsed()));
+    }
+    Ok(made.to_string())
 }
 
 /// Adds one repeatedly, in some threads and for some milliseconds, at least once in each thread.

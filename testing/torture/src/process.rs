@@ -319,6 +319,16 @@ impl Process {
         self.status("VmRSS")
     }
 
+    /// Returns the processor time that the process has used.
+    pub fn processor_time(&self) -> Duration {
+        /// The unit of the kernel's figures: proc_pid_stat(5), sysconf(_SC_CLK_TCK) on x86-64.
+        const TICK: Duration = Duration::from_millis(10);
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+        // The name, in parentheses, may have spaces. The third field follows it.
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        TICK * fields[11..13].iter().map(|field| field.parse::<u32>().unwrap()).sum::<u32>()
+    }
+
     /// Returns the number of the process's file descriptors.
     pub fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.pid())).unwrap().count()

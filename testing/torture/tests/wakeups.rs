@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::time::{Duration, Instant};
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
@@ -170,4 +171,102 @@ fn the_first_call_of_a_client_makes_no_connection() {
     client.good("make 1");
     assert_eq!(client.number("add 1"), 1);
     assert_eq!(server.open_files(), before);
+}
+
+/// A server that listens on a protocol sequence, and clients of it that have each made a call.
+struct Scene {
+    server: Process,
+    clients: Vec<Process>,
+    _directories: [Directory; 2],
+}
+
+impl Scene {
+    fn new(protocol: &str, count: usize) -> Self {
+        // Clients of another directory than the server's reach it over the network alone.
+        let directories = [Directory::new(), Directory::new()];
+        let mut server = directories[0].start(PROGRAM, &[]);
+        server.good("export there");
+        let binding = server.good(&format!("listen {protocol}:127.0.0.1[0]")).replace(']', ",name=there]");
+        let mut clients: Vec<_> = (0..count).map(|_| directories[1].start(PROGRAM, &[])).collect();
+        for client in &mut clients {
+            client.good(&format!("connect {binding}"));
+            client.good("make 1");
+            assert_eq!(client.number("add 1"), 1);
+        }
+        Self { server, clients, _directories: directories }
+    }
+}
+
+/// The time for which idle clients over a network are observed.
+const OBSERVED: Duration = Duration::from_secs(4);
+
+/// Returns the wake-ups of the server for each client, during a time without calls. The best of
+/// some times counts, since wake-ups for the clients' last calls may last into the first of them.
+fn sleeps_while_idle(scene: &mut Scene) -> f64 {
+    let measured = (0..3).map(|_| {
+        let before = sleeps(&mut scene.server);
+        std::thread::sleep(OBSERVED);
+        sleeps(&mut scene.server) - before
+    });
+    measured.min().unwrap_or_default() as f64 / scene.clients.len() as f64
+}
+
+#[test]
+fn idle_clients_over_tcp_wake_no_thread() {
+    let woken = sleeps_while_idle(&mut Scene::new("ncacn_ip_tcp", IDLE));
+    // A connection that woke four times a second would have woken 16 times.
+    assert!(woken < 1.0, "{woken} wake-ups for each client");
+}
+
+#[test]
+fn idle_clients_over_udp_wake_threads_for_signs_of_life_alone() {
+    /// The wake-ups of a connection in a second: each side sends a sign of life in half a second at
+    /// most, and a thread wakes for its own sign, for the peer's, and for the peer's answer.
+    const WAKE_UPS: f64 = 6.0;
+    let woken = sleeps_while_idle(&mut Scene::new("ncacn_vi_udp", IDLE));
+    assert!(woken < WAKE_UPS * OBSERVED.as_secs_f64(), "{woken} wake-ups for each client");
+}
+
+/// Returns the processor time that the server uses while one client makes calls.
+fn time_of_calls(scene: &mut Scene) -> Duration {
+    let before = scene.server.processor_time();
+    let made = scene.clients[0].number("adds-at 500 3000");
+    assert!(made > 100, "{made} calls");
+    (scene.server.processor_time() - before) / u32::try_from(made).unwrap()
+}
+
+#[test]
+#[ignore = "measures, and wants the machine for itself"]
+fn calls_of_one_client_cost_the_same_beside_idle_clients() {
+    for protocol in ["ncacn_vi_udp", "ncacn_ip_tcp"] {
+        let alone = time_of_calls(&mut Scene::new(protocol, 1));
+        let mut scene = Scene::new(protocol, 4 * IDLE);
+        std::thread::sleep(OBSERVED);
+        let beside = time_of_calls(&mut scene);
+        println!("{protocol}: {alone:?} for a call alone, {beside:?} beside idle clients");
+        assert!(beside < 3 * alone, "{protocol}: {alone:?} alone, {beside:?} beside idle clients");
+    }
+}
+
+#[test]
+#[ignore = "measures, with 500 processes, and wants the machine for itself"]
+fn measure_idle_clients() {
+    let number = std::env::var("CLIENTS").map_or(500, |number| number.parse().unwrap());
+    for protocol in ["ncacn_vi_udp", "ncacn_ip_tcp"] {
+        let Scene { mut server, mut clients, _directories } = Scene::new(protocol, number);
+        std::thread::sleep(Duration::from_secs(10));
+        for work in ["nothing", "1,000 calls a second"] {
+            let (began, before, slept) = (Instant::now(), server.processor_time(), sleeps(&mut server));
+            let made = match work {
+                "nothing" => {
+                    std::thread::sleep(Duration::from_secs(10));
+                    0
+                }
+                _ => clients[0].number("adds-at 1000 10000"),
+            };
+            let (took, slept) = (began.elapsed(), sleeps(&mut server) - slept);
+            let used = server.processor_time() - before;
+            println!("{protocol}, {number} clients, {work}: {used:?} of {took:?}, {slept} sleeps, {made} calls");
+        }
+    }
 }

@@ -1,21 +1,31 @@
 //! The attendant: a thread that serves VIs while their owners compute, because acknowledgements and
 //! RDMA must not wait for the owners.
+//!
+//! A round of the thread costs as much as the VIs that need it: those that have rung, those whose
+//! files are readable, and those whose time has come. The other VIs of the NIC cost nothing.
 
 use crate::Deadline;
 use crate::notice::poll_fds;
 use crate::spi::Sleep;
 use crate::sync::lock;
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::buffer::spare_capacity;
+use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::OwnedFd;
+use rustix::time::Timespec;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-/// The pause after a failed poll.
+/// The pause after a failed wait, and between looks at a VI whose file cannot be watched.
 const TICK: Duration = Duration::from_millis(2);
 /// The longest sleep of the thread when it has nothing to do.
 const IDLE: Duration = Duration::from_secs(60);
+/// The maximum number of file events in one round. The next round takes the others.
+const EVENTS: usize = 64;
+/// The number of the bell in the events of files. Numbers of VIs begin with 1.
+const BELL: u64 = 0;
 
 /// The time of the attendant's next look at a VI.
 pub(crate) enum Attention {
@@ -23,18 +33,17 @@ pub(crate) enum Attention {
     Sleep(Sleep),
     /// After the given time.
     Later(Duration),
+    /// After the VI is added again: it has no port.
+    Never,
 }
 
 /// A VI, as the attendant sees it.
 pub(crate) trait Attended: Send + Sync + fmt::Debug {
-    /// Whether the VI has a port that needs service.
-    fn has_port(&self) -> bool;
-
     /// Serves the VI, unless another thread does. Returns the time of the next look.
     fn attend(&self, now: Instant) -> Attention;
 }
 
-/// The VIs of a NIC that need the attendant, and the bell of the attendant's thread.
+/// The calls to the attendant's thread, and the bell that wakes it.
 #[derive(Debug)]
 pub(crate) struct Attendant {
     shared: Arc<Shared>,
@@ -42,37 +51,59 @@ pub(crate) struct Attendant {
 
 #[derive(Debug)]
 struct Shared {
-    vis: Mutex<Vec<Weak<dyn Attended>>>,
-    bell: Option<OwnedFd>,
+    calls: Mutex<Calls>,
+    // Made by the thread, before it takes the first calls.
+    bell: OnceLock<OwnedFd>,
+    // Whether the thread ends, or has not started.
     is_over: AtomicBool,
+}
+
+/// The calls that the thread has not taken yet.
+///
+/// No call is lost. The thread resets the bell before it takes the calls, and unsets `is_rung` when
+/// it takes them. So a call that is noted after that rings, and the ring ends the next wait.
+#[derive(Debug, Default)]
+struct Calls {
+    /// Whether a call was noted since the thread last took the calls. Further calls need no ring.
+    is_rung: bool,
+    added: Vec<(u64, Weak<dyn Attended>)>,
+    rung: Vec<u64>,
+    /// Whether all VIs need a look.
+    all: bool,
 }
 
 impl Attendant {
     /// Starts the thread. The thread ends when the NIC is gone.
     pub(crate) fn start() -> Self {
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
-        let shared = Arc::new(Shared { vis: Mutex::default(), bell, is_over: AtomicBool::new(false) });
+        let shared =
+            Arc::new(Shared { calls: Mutex::default(), bell: OnceLock::new(), is_over: AtomicBool::new(false) });
         let theirs = Arc::clone(&shared);
-        // If the thread cannot start, VIs still make progress whenever they are called.
-        let _ = std::thread::Builder::new().name("obvia-nic".to_owned()).spawn(move || {
-            while !theirs.is_over.load(Ordering::Acquire) {
-                theirs.round();
+        let thread = std::thread::Builder::new().name("obvia-nic".to_owned()).spawn(move || {
+            let mut rota = Rota::new(theirs);
+            while !rota.shared.is_over.load(Ordering::Acquire) {
+                rota.round();
             }
         });
+        if thread.is_err() {
+            // VIs still make progress whenever they are called.
+            shared.is_over.store(true, Ordering::Release);
+        }
         Self { shared }
     }
 
-    pub(crate) fn add(&self, vi: Weak<dyn Attended>) {
-        let mut vis = lock(&self.shared.vis);
-        vis.retain(|other| other.strong_count() > 0 && !other.ptr_eq(&vi));
-        vis.push(vi);
-        drop(vis);
-        self.ring();
+    /// Adds the VI of this number, or adds it again after it was connected.
+    pub(crate) fn add(&self, number: u64, vi: Weak<dyn Attended>) {
+        self.shared.call(|calls| calls.added.push((number, vi)));
+    }
+
+    /// Has the thread look at the VI of this number.
+    pub(crate) fn ring(&self, number: u64) {
+        self.shared.call(|calls| calls.rung.push(number));
     }
 
     /// Has the thread look at all its VIs.
-    pub(crate) fn ring(&self) {
-        self.shared.ring();
+    pub(crate) fn ring_for_all(&self) {
+        self.shared.call(|calls| calls.all = true);
     }
 }
 
@@ -80,46 +111,194 @@ impl Drop for Attendant {
     fn drop(&mut self) {
         // Set before the ring: the thread consumes the ring and then looks at the flag.
         self.shared.is_over.store(true, Ordering::Release);
-        self.shared.ring();
+        self.shared.call_anyway(|_| ());
     }
 }
 
 impl Shared {
-    fn ring(&self) {
-        if let Some(bell) = &self.bell {
+    fn call(&self, note: impl FnOnce(&mut Calls)) {
+        if self.is_over.load(Ordering::Acquire) {
+            return;
+        }
+        self.call_anyway(note);
+    }
+
+    fn call_anyway(&self, note: impl FnOnce(&mut Calls)) {
+        let mut calls = lock(&self.calls);
+        note(&mut calls);
+        let was_rung = std::mem::replace(&mut calls.is_rung, true);
+        drop(calls);
+        if let Some(bell) = self.bell.get().filter(|_| !was_rung) {
             // The write fails only when the bell is readable already.
             let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
         }
     }
+}
 
-    /// Serves every VI once, and sleeps until one of them is due.
-    fn round(&self) {
-        let vis: Vec<_> = {
-            let mut vis = lock(&self.vis);
-            vis.retain(|vi| vi.strong_count() > 0);
-            vis.iter().filter_map(Weak::upgrade).collect()
-        };
-        let now = Instant::now();
-        let mut until = now + IDLE;
-        let mut files = Vec::new();
-        for vi in vis.iter().filter(|vi| vi.has_port()) {
-            match vi.attend(now) {
-                Attention::Sleep(sleep) => {
-                    files.extend(sleep.fd);
-                    until = sleep.until.map_or(until, |due| until.min(due));
-                }
-                Attention::Later(after) => until = until.min(now + after),
-            }
+/// The attendant's thread: its VIs, and the events that it waits for.
+struct Rota {
+    shared: Arc<Shared>,
+    // The files of the VIs, and the bell. `None` while the system has no files left.
+    epoll: Option<OwnedFd>,
+    vis: HashMap<u64, Entry>,
+    // The instants of all VIs that have one, each with the VI's number.
+    due: BTreeSet<(Instant, u64)>,
+    // Empty between two rounds; the vectors are kept for their capacity.
+    turn: Vec<u64>,
+    ready: Vec<epoll::Event>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    vi: Weak<dyn Attended>,
+    due: Option<Instant>,
+    // The watched file. The reference keeps the file open, so that its registration stays valid.
+    file: Option<Arc<OwnedFd>>,
+}
+
+impl Rota {
+    fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            epoll: None,
+            vis: HashMap::new(),
+            due: BTreeSet::new(),
+            turn: Vec::new(),
+            ready: Vec::with_capacity(EVENTS),
         }
-        drop(vis);
-        let fds: Vec<&OwnedFd> = files.iter().map(|file| &**file).chain(self.bell.as_ref()).collect();
-        if poll_fds(&fds, Deadline::At(until), None).is_err() {
+    }
+
+    /// Waits until a VI needs the attendant, and serves each VI that does.
+    fn round(&mut self) {
+        let has_files = self.epoll.is_some() || self.open().is_some();
+        if has_files {
+            self.wait();
+        } else {
             std::thread::sleep(TICK);
         }
-        if let Some(bell) = &self.bell {
-            let mut count = [0; 8];
-            // The read fails when the bell was not rung.
-            let _ = rustix::io::read(bell, &mut count);
+        let all = self.take_calls() || !has_files;
+        let now = Instant::now();
+        if all {
+            self.turn.extend(self.vis.keys());
+        } else {
+            self.turn.extend(self.due.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| number));
         }
+        let mut turn = std::mem::take(&mut self.turn);
+        turn.sort_unstable();
+        turn.dedup();
+        for number in turn.drain(..) {
+            self.serve(number, now);
+        }
+        self.turn = turn;
+    }
+
+    /// Makes the files that the thread waits for. All VIs then need a look, because their files are
+    /// not watched yet.
+    fn open(&mut self) -> Option<()> {
+        let bell = match self.shared.bell.get() {
+            Some(bell) => bell,
+            None => {
+                // Calls may have been noted before there was a bell, so it is readable at first.
+                let made = eventfd(1, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
+                self.shared.bell.get_or_init(|| made)
+            }
+        };
+        let made = epoll::create(epoll::CreateFlags::CLOEXEC).ok()?;
+        epoll::add(&made, bell, epoll::EventData::new_u64(BELL), epoll::EventFlags::IN).ok()?;
+        self.epoll = Some(made);
+        lock(&self.shared.calls).all = true;
+        Some(())
+    }
+
+    /// Waits until a file is readable, the bell is rung, or a VI is due. Adds the VIs of the
+    /// readable files to the turn.
+    fn wait(&mut self) {
+        let Self { epoll: Some(epoll), due, turn, ready, .. } = self else { return };
+        let until = due.first().map_or_else(|| Instant::now() + IDLE, |(due, _)| *due);
+        // `poll` waits by nanoseconds, and `epoll_wait` by milliseconds: too coarse for pacing.
+        if poll_fds(&[epoll], Deadline::At(until), None).is_err() {
+            std::thread::sleep(TICK);
+        }
+        // The call fails only if a signal interrupts it. The next round then takes the events.
+        let _ = epoll::wait(&*epoll, spare_capacity(ready), Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        for event in ready.drain(..) {
+            match event.data.u64() {
+                BELL => {
+                    let mut count = [0; 8];
+                    // The read fails only if the bell was not rung.
+                    let _ = self.shared.bell.get().map(|bell| rustix::io::read(bell, &mut count));
+                }
+                number => turn.push(number),
+            }
+        }
+    }
+
+    /// Takes the calls. Returns whether all VIs need a look.
+    fn take_calls(&mut self) -> bool {
+        let mut calls = lock(&self.shared.calls);
+        calls.is_rung = false;
+        self.turn.append(&mut calls.rung);
+        let added = std::mem::take(&mut calls.added);
+        let all = std::mem::take(&mut calls.all);
+        drop(calls);
+        for (number, vi) in added {
+            self.turn.push(number);
+            match self.vis.get_mut(&number) {
+                Some(entry) => entry.vi = vi,
+                None => drop(self.vis.insert(number, Entry { vi, due: None, file: None })),
+            }
+        }
+        all
+    }
+
+    /// Serves a VI, and notes the time and the file of the next look.
+    fn serve(&mut self, number: u64, now: Instant) {
+        let Self { epoll, vis, due, .. } = self;
+        let Some(entry) = vis.get_mut(&number) else { return };
+        if let Some(passed) = entry.due.take() {
+            due.remove(&(passed, number));
+        }
+        let attention = entry.vi.upgrade().map_or(Attention::Never, |vi| vi.attend(now));
+        let (file, mut until) = match attention {
+            Attention::Sleep(Sleep { fd, until }) => (fd, until),
+            Attention::Later(after) => (None, Some(now + after)),
+            Attention::Never => {
+                entry.watch(epoll.as_ref(), number, None);
+                vis.remove(&number);
+                return;
+            }
+        };
+        if !entry.watch(epoll.as_ref(), number, file) {
+            let soon = now + TICK;
+            until = Some(until.map_or(soon, |until| until.min(soon)));
+        }
+        if let Some(until) = until {
+            entry.due = Some(until);
+            due.insert((until, number));
+        }
+    }
+}
+
+impl Entry {
+    /// Watches this file from now on, in place of the last one. Returns `false` if the system
+    /// cannot watch the file.
+    fn watch(&mut self, epoll: Option<&OwnedFd>, number: u64, file: Option<Arc<OwnedFd>>) -> bool {
+        let is_same = match (&self.file, &file) {
+            (Some(last), Some(next)) => Arc::ptr_eq(last, next),
+            (last, next) => last.is_none() && next.is_none(),
+        };
+        if is_same {
+            return true;
+        }
+        if let (Some(last), Some(epoll)) = (self.file.take(), epoll) {
+            // The call fails only when the file is not registered.
+            let _ = epoll::delete(epoll, &*last);
+        }
+        let Some(file) = file else { return true };
+        let Some(epoll) = epoll else { return false };
+        let data = epoll::EventData::new_u64(number);
+        let is_watched = epoll::add(epoll, &*file, data, epoll::EventFlags::IN).is_ok();
+        self.file = Some(file).filter(|_| is_watched);
+        is_watched
     }
 }

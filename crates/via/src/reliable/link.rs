@@ -58,6 +58,12 @@ pub trait Link: Send + fmt::Debug {
     /// Tells the link the ids of the connection: this end's and the peer's.
     fn opened(&mut self, _ids: [u64; 2]) {}
 
+    /// Whether hints that the peer is gone are shared: the next [`Self::receive`] of every link of
+    /// this process to the peer returns the hint that one of them has got.
+    fn shares_reports(&self) -> bool {
+        false
+    }
+
     /// Finds out whether the network has given this end another address, since the peer is silent.
     fn find_moved(&mut self) {}
 
@@ -101,6 +107,11 @@ macro_rules! forward_wire {
         fn opened(&mut self, ids: [u64; 2]) {
             let $this = self;
             ($link).opened(ids);
+        }
+
+        fn shares_reports(&self) -> bool {
+            let $this = self;
+            ($link).shares_reports()
         }
 
         fn find_moved(&mut self) {

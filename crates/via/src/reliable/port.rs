@@ -33,6 +33,8 @@ pub struct LinkPort<L> {
     expected: u32,
     // Whether the link sends marks.
     sends_marks: bool,
+    // Whether the link has hinted that the peer is gone, and the NIC's other VIs need a look.
+    concerns_others: bool,
 }
 
 /// The time of the engine's next timer, and the number of posted descriptors at the last full
@@ -64,6 +66,7 @@ impl<L: Link> LinkPort<L> {
             rest: Rest::NONE,
             expected: EXPECTED,
             sends_marks: false,
+            concerns_others: false,
         }
     }
 
@@ -107,7 +110,7 @@ impl<L: Link> LinkPort<L> {
                 Ok(None) => break,
                 Err(Error::NotFound { .. }) => {
                     has_received = true;
-                    self.engine.hint_gone(now);
+                    self.hint_gone(now);
                 }
                 // Other errors need no action: the engine notices which packets do not get through.
                 Err(_) => break,
@@ -122,6 +125,13 @@ impl<L: Link> LinkPort<L> {
             self.engine.received_marks_are(self.link.marks());
         }
         has_received
+    }
+
+    /// Takes the link's hint that the peer is gone.
+    fn hint_gone(&mut self, now: u64) {
+        if self.engine.hint_gone(now) {
+            self.concerns_others = self.link.link.shares_reports();
+        }
     }
 
     /// Does the work due after a look for datagrams.
@@ -154,7 +164,7 @@ impl<L: Link> LinkPort<L> {
                 self.held = Some(length);
                 return false;
             }
-            Err(Error::NotFound { .. }) => self.engine.hint_gone(now),
+            Err(Error::NotFound { .. }) => self.hint_gone(now),
             Err(Error::TooLong { .. }) => self.engine.is_too_long(now, length),
             // The datagram counts as lost.
             Err(_) => {}
@@ -231,6 +241,10 @@ impl<L: Link> Port for LinkPort<L> {
         let first = self.take();
         let has_received = self.receive(now, first, sink);
         self.received(now, has_received, sink);
+        // The threads of the other connections may sleep, and do not look for hints themselves.
+        if std::mem::take(&mut self.concerns_others) {
+            sink.look_at_all();
+        }
     }
 
     fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
@@ -250,6 +264,9 @@ impl<L: Link> Port for LinkPort<L> {
         self.expected = EXPECTED;
         let has_received = self.receive(now, first, sink);
         self.received(now, has_received, sink);
+        if std::mem::take(&mut self.concerns_others) {
+            sink.look_at_all();
+        }
     }
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {

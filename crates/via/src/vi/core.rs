@@ -1,7 +1,10 @@
-//! The state that the two queues of a VI share: the connection, the lock, and sleeping.
+//! The state that the two queues of a VI share: the connection, the lock, and the attendance.
+
+mod sleeping;
 
 use super::queues::{Line, Queues};
 use super::state::{PostError, PostFault, Queue, State, ViAttributes, ViId};
+use crate::Error;
 use crate::attributes::Reliability;
 use crate::completion::{CompletionQueue, CqCore, Member};
 use crate::descriptor::{Descriptor, Status};
@@ -9,12 +12,9 @@ use crate::error::Ended;
 use crate::memory::Tag;
 use crate::nic::NicCore;
 use crate::nic::attendant::{Attended, Attention};
-use crate::notice::poll_fds;
 use crate::reliable::Guard;
 use crate::spi::{Port, Sleep};
 use crate::sync::lock;
-use crate::{Deadline, Error};
-use rustix::fd::OwnedFd;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -55,6 +55,9 @@ struct Attendance {
     sleeps: bool,
     /// The number of looks since the attendant last found another thread at work on the VI.
     quiet: u32,
+    /// The time until which a thread sleeps that serves the VI when it wakes; the inner `None`
+    /// stands for a sleep without a time. The outer `None` stands for no such thread.
+    covered: Option<Option<Instant>>,
 }
 
 /// The number of looks without another thread at work after which the attendant leaves a VI to the
@@ -207,7 +210,7 @@ impl ViCore {
         drop(inner);
         if self.nic.provider.needs_attendance() {
             let vi: Weak<Self> = Arc::downgrade(self);
-            self.nic.attend().add(vi);
+            self.nic.attend().add(self.id.0, vi);
         }
     }
 
@@ -234,7 +237,7 @@ impl ViCore {
         }
         if inner.attendance.dormant {
             // A sleeping attendant keeps the port's file open.
-            self.nic.attend().ring();
+            self.nic.attend().ring(self.id.0);
         }
         if let Some(mut port) = inner.port.take() {
             port.disconnect();
@@ -337,7 +340,7 @@ impl ViCore {
         self.attended.store(true, Ordering::Relaxed);
         if inner.attendance.dormant {
             inner.end_attendants_sleep();
-            self.nic.attend().ring();
+            self.nic.attend().ring(self.id.0);
         }
     }
 
@@ -361,9 +364,11 @@ impl ViCore {
         inner.attendance.sleeps = true;
         if is_watched {
             // The sleeping threads serve what arrives, so the attendant does not sleep on the file.
-            // It still serves the port's timers, because the sleeping threads only know the timers
-            // at the time when they fell asleep.
+            // It serves those timers of the port that are due before a sleeping thread wakes.
             sleep.fd = None;
+            if inner.attendance.covered.is_some_and(|known| sleeping::is_covered(known, sleep.until)) {
+                sleep.until = None;
+            }
         }
         if inner.queues.state != State::Connected {
             let soon = now + BROKEN_TICK;
@@ -377,61 +382,21 @@ impl ViCore {
     pub(super) fn is_left_alone(&self) -> bool {
         self.lock().attendance.dormant
     }
-
-    /// Ends a thread's sleep. `connection` is the number of the connection whose port was prepared
-    /// for the sleep, if any.
-    fn wake(&self, connection: Option<u64>) -> MutexGuard<'_, Inner> {
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        let mut inner = self.lock();
-        if let Some(connection) = connection {
-            inner.end_sleep(connection);
-        }
-        // The attendant may have left the VI to this thread, and is woken: this thread may return
-        // without serving the VI, because its completion has arrived already.
-        self.relieve(&mut inner);
-        inner
-    }
-
-    /// Sleeps until something may have completed.
-    pub(crate) fn sleep(&self, which: Queue, deadline: Deadline) -> Result<(), Error> {
-        let mut inner = self.lock();
-        let notice = inner.queues.line(which).notice.prepare()?;
-        let is_over = !inner.queues.line(which).done.is_empty() || matches!(inner.queues.state, State::Broken(_));
-        let sleep = match &mut inner.port {
-            Some(port) => port.prepare_sleep(Instant::now()),
-            None => Some(Sleep { fd: None, until: None }),
-        };
-        // A port that has work to do was not prepared for the sleep.
-        let connection = sleep.as_ref().filter(|_| inner.port.is_some()).map(|_| inner.connection);
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
-        drop(inner);
-        let outcome = match sleep {
-            Some(sleep) if !is_over => {
-                let fds: Vec<&OwnedFd> = sleep.fd.as_deref().into_iter().chain([&*notice]).collect();
-                poll_fds(&fds, deadline, sleep.until)
-            }
-            _ => Ok(()),
-        };
-        self.wake(connection).queues.line(which).notice.end();
-        outcome
-    }
 }
 
 impl Attended for ViCore {
-    fn has_port(&self) -> bool {
-        self.inner.try_lock().map_or(true, |inner| inner.port.is_some())
-    }
-
     fn attend(&self, now: Instant) -> Attention {
-        let (soon, most) = TICK;
-        let looked_after = self.inner.try_lock().ok().and_then(|mut inner| self.attend_idle(&mut inner, now));
-        match looked_after {
-            Some(sleep) => Attention::Sleep(sleep),
-            None => {
-                let busy = self.busy.fetch_add(1, Ordering::Relaxed).min(16);
-                Attention::Later(soon.saturating_mul(1 << busy).min(most))
+        if let Ok(mut inner) = self.inner.try_lock() {
+            if inner.port.is_none() {
+                return Attention::Never;
+            }
+            if let Some(sleep) = self.attend_idle(&mut inner, now) {
+                return Attention::Sleep(sleep);
             }
         }
+        let (soon, most) = TICK;
+        let busy = self.busy.fetch_add(1, Ordering::Relaxed).min(16);
+        Attention::Later(soon.saturating_mul(1 << busy).min(most))
     }
 }
 
@@ -447,6 +412,7 @@ impl Member for ViCore {
         }
         let Some(port) = &mut inner.port else { return Some(None) };
         let sleep = port.prepare_sleep(now)?;
+        inner.attendance.covered = Some(sleep.until);
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         Some(Some((sleep, inner.connection)))
     }

@@ -280,11 +280,17 @@ impl Sink for Queues {
         written
     }
 
+    fn look_at_all(&mut self) {
+        if let Some(attendant) = self.nic.attendant.get() {
+            attendant.ring_for_all();
+        }
+    }
+
     fn broken(&mut self, status: Status, why: Ended) {
         if self.is_connected() {
             self.state = State::Broken(why);
             self.flush(status);
-            for line in [&self.send, &self.receive] {
+            for line in [&mut self.send, &mut self.receive] {
                 // The file of a broken connection may be readable for ever.
                 if let Some(queue) = &line.announced_by {
                     queue.unwatch(self.id);

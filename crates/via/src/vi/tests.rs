@@ -26,6 +26,8 @@ struct TestControls {
     breaks: AtomicBool,
     // Whether the next progress completes a receive.
     brings: AtomicBool,
+    // Whether the next progress asks for a look at all VIs.
+    hints: AtomicBool,
     file: Mutex<Option<Arc<OwnedFd>>>,
     peers_level: Reliability,
 }
@@ -39,6 +41,7 @@ impl TestControls {
             ended: AtomicUsize::new(0),
             breaks: AtomicBool::new(false),
             brings: AtomicBool::new(false),
+            hints: AtomicBool::new(false),
             file: Mutex::new(Some(Arc::new(file))),
             peers_level,
         })
@@ -63,8 +66,9 @@ impl TestControls {
     }
 }
 
+/// A provider whose addresses are the indices of the controls; an empty address stands for 0.
 #[derive(Debug)]
-struct TestProvider(Arc<TestControls>);
+struct TestProvider(Vec<Arc<TestControls>>);
 
 static ATTRIBUTES: Attributes = Attributes {
     provider: "puppet",
@@ -85,9 +89,10 @@ impl Provider for TestProvider {
         Err(Error::BadState { what: "puppets do not listen" })
     }
 
-    fn connect(&self, _: &str, own: &Offer, _: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
-        let offer = Offer { reliability: self.0.peers_level, ..own.clone() };
-        Ok((Box::new(TestPort(Arc::clone(&self.0))), offer))
+    fn connect(&self, address: &str, own: &Offer, _: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        let controls = &self.0[address.parse().unwrap_or(0)];
+        let offer = Offer { reliability: controls.peers_level, ..own.clone() };
+        Ok((Box::new(TestPort(Arc::clone(controls))), offer))
     }
 }
 
@@ -101,6 +106,9 @@ impl Port for TestPort {
         self.0.calls.fetch_add(1, Ordering::SeqCst);
         if self.0.brings.swap(false, Ordering::SeqCst) && sink.begin_message(0).is_ok() {
             sink.end_message(None);
+        }
+        if self.0.hints.swap(false, Ordering::SeqCst) {
+            sink.look_at_all();
         }
         if self.0.breaks.load(Ordering::SeqCst) {
             sink.broken(Status::ConnectionLost, Ended::Silent);
@@ -128,7 +136,7 @@ impl Port for TestPort {
 }
 
 fn connected(controls: &Arc<TestControls>, waiting: Waiting) -> (Nic, Vi) {
-    let nic = Nic::open(Box::new(TestProvider(Arc::clone(controls))));
+    let nic = Nic::open(Box::new(TestProvider(vec![Arc::clone(controls)])));
     let tag = nic.protection_tag();
     let mut vi = nic.vi(ViAttributes { waiting, ..ViAttributes::default() }, &tag, None, None).unwrap();
     vi.request("", b"", SOON).unwrap();
@@ -143,7 +151,7 @@ fn lull(core: &ViCore) {
 #[test]
 fn connections_accepted_at_another_reliability_level_are_refused() {
     let controls = TestControls::new(Reliability::Unreliable);
-    let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
+    let nic = Nic::open(Box::new(TestProvider(vec![Arc::clone(&controls)])));
     let mut vi = nic.vi(ViAttributes::default(), &nic.protection_tag(), None, None).unwrap();
     let refused = vi.request("", b"", SOON);
     assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
@@ -160,10 +168,53 @@ fn posting_wakes_the_attendant() {
     until("somebody looks after what was posted", || controls.calls() > before);
 }
 
+/// Makes connected VIs of one NIC, which the attendant leaves alone.
+fn many_connected(count: usize) -> (Vec<Vi>, Vec<Arc<TestControls>>) {
+    let controls: Vec<_> = (0..count).map(|_| TestControls::new(Reliability::ReliableDelivery)).collect();
+    let nic = Nic::open(Box::new(TestProvider(controls.clone())));
+    let tag = nic.protection_tag();
+    let connect = |at: usize| {
+        let mut vi = nic.vi(ViAttributes::default(), &tag, None, None).unwrap();
+        vi.request(&at.to_string(), b"", SOON).unwrap();
+        vi
+    };
+    let vis: Vec<_> = (0..count).map(connect).collect();
+    vis.iter().for_each(|vi| lull(&vi.core));
+    (vis, controls)
+}
+
+fn calls_of(controls: &[Arc<TestControls>]) -> Vec<usize> {
+    controls.iter().map(|controls| controls.calls()).collect()
+}
+
+#[test]
+fn service_of_one_vi_costs_the_others_nothing() {
+    const TURNS: usize = 100;
+    let (vis, controls) = many_connected(100);
+    let before = calls_of(&controls);
+    for _ in 0..TURNS {
+        // A look by another thread wakes the attendant.
+        let _ = vis[0].state();
+        lull(&vis[0].core);
+    }
+    let made: Vec<_> = calls_of(&controls).iter().zip(before).map(|(now, before)| now - before).collect();
+    assert!(made[0] >= 2 * TURNS, "the attendant looks in every turn: {made:?}");
+    assert!(made[1..].iter().all(|made| *made < TURNS / 10), "{made:?}");
+}
+
+#[test]
+fn a_hint_of_one_port_leads_to_a_look_at_every_vi() {
+    let (vis, controls) = many_connected(20);
+    let before = calls_of(&controls);
+    controls[7].hints.store(true, Ordering::SeqCst);
+    let _ = vis[7].state();
+    until("all are looked at", || calls_of(&controls).iter().zip(&before).all(|(now, before)| now > before));
+}
+
 #[test]
 fn a_broken_vi_does_not_keep_the_attendant_polling() {
     let controls = TestControls::new(Reliability::ReliableDelivery);
-    let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
+    let nic = Nic::open(Box::new(TestProvider(vec![Arc::clone(&controls)])));
     let tag = nic.protection_tag();
     let mut queue = nic.completion_queue(4).with_waiting(Waiting::Block);
     let mut vi = nic.vi(ViAttributes::default(), &tag, None, Some(&queue)).unwrap();
@@ -255,7 +306,7 @@ fn every_sleep_that_was_prepared_ends_once() {
 #[test]
 fn disconnected_ports_and_their_files_are_released() {
     let controls = TestControls::new(Reliability::ReliableDelivery);
-    let nic = Nic::open(Box::new(TestProvider(Arc::clone(&controls))));
+    let nic = Nic::open(Box::new(TestProvider(vec![Arc::clone(&controls)])));
     let queue = nic.completion_queue(4);
     let mut vi = nic.vi(ViAttributes::default(), &nic.protection_tag(), Some(&queue), Some(&queue)).unwrap();
     vi.request("", b"", SOON).unwrap();
@@ -271,7 +322,7 @@ fn disconnected_ports_and_their_files_are_released() {
 #[test]
 fn a_region_is_not_posted_while_it_is_deregistered() {
     let controls = TestControls::new(Reliability::ReliableDelivery);
-    let nic = Nic::open(Box::new(TestProvider(controls)));
+    let nic = Nic::open(Box::new(TestProvider(vec![controls])));
     let tag = nic.protection_tag();
     let mut vi = nic.vi(ViAttributes::default(), &tag, None, None).unwrap();
     let mut refused = 0;

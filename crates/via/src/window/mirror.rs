@@ -209,7 +209,7 @@ impl Mirror {
     fn await_area(&self, wire: &Wire, number: u32) -> Result<MemoryHandle, Error> {
         let deadline = Deadline::Within(PEER_TIMEOUT).start();
         loop {
-            self.fetch(wire)?;
+            self.fetch_for_sender(wire)?;
             match lock(&self.areas).given.take() {
                 Some((given, handle)) if given == number => return Ok(handle),
                 Some((given, _)) => return Err(Violation::UnknownArea(given).into()),
@@ -221,6 +221,31 @@ impl Mirror {
             }
             self.core.sleep(Queue::Receive, Deadline::Within(Duration::from_millis(1)))?;
         }
+    }
+
+    /// Takes the next completed receive, if there is one. Returns whether a message was copied to
+    /// its slot.
+    fn fetch_next(&self, wire: &Wire) -> Result<bool, Error> {
+        // One completion is taken at a time. A caller that needs more completions calls again.
+        let received = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
+        match received.map_err(unposted)?.transpose()? {
+            None => Ok(false),
+            Some(Received::Slot) => Ok(true),
+            Some(Received::AreaMessage(message)) => self.take_area_message(&message).map(|()| false),
+            Some(Received::Nothing) => {
+                self.check()?;
+                Err(self.ended(Ended::ByPeer))
+            }
+        }
+    }
+
+    /// As [`Carrier::fetch`], for the sending half. The thread that waits for messages sees no
+    /// completion of a message that this thread takes, so it is woken.
+    fn fetch_for_sender(&self, wire: &Wire) -> Result<(), Error> {
+        if self.fetch_next(wire)? {
+            self.wake(wire);
+        }
+        Ok(())
     }
 
     /// Evaluates a completed receive descriptor, with the VI locked.
@@ -306,20 +331,11 @@ impl Carrier for Mirror {
     }
 
     fn fetch(&self, wire: &Wire) -> Result<(), Error> {
-        // One completion is taken at a time. A caller that needs more completions calls again.
-        let received = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
-        match received.map_err(unposted)?.transpose()? {
-            None | Some(Received::Slot) => Ok(()),
-            Some(Received::AreaMessage(message)) => self.take_area_message(&message),
-            Some(Received::Nothing) => {
-                self.check()?;
-                Err(self.ended(Ended::ByPeer))
-            }
-        }
+        self.fetch_next(wire).map(drop)
     }
 
     fn fetch_credit(&self, wire: &Wire) -> Result<(), Error> {
-        self.fetch(wire)?;
+        self.fetch_for_sender(wire)?;
         let mut credit = [0; 4];
         if self.image.memory().read(CONSUMED as u64, &mut credit).is_some() {
             wire.peer.word(CONSUMED).store(u32::from_le_bytes(credit), Ordering::Release);
@@ -332,9 +348,7 @@ impl Carrier for Mirror {
     }
 
     fn sleep(&self, wire: &Wire, ticket: u32, span: Duration) -> Result<(), Error> {
-        if self.rings.load(Ordering::Acquire) == ticket {
-            self.core.sleep(Queue::Receive, Deadline::Within(span))?;
-        }
+        self.core.await_receive(Deadline::Within(span), || self.rings.load(Ordering::Acquire) != ticket)?;
         self.fetch(wire)
     }
 

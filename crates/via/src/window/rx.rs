@@ -10,9 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The maximum length of one sleep where the carrier fetches the peer's messages. Events that wake
-/// no thread are noticed after this time. Over shared memory each event wakes the thread.
-const NAP: Duration = Duration::from_millis(250);
 /// The number of polls of the slot between two checks for the end of the connection, interruptions
 /// and the deadline.
 const POLLS_BETWEEN_LOOKS: u32 = 1 << 10;
@@ -372,9 +369,7 @@ impl Rx {
                 break Err(error);
             }
             self.sleeps += 1;
-            let left = deadline.remaining();
-            let span = if self.is_remote { left.min(NAP) } else { left };
-            if let Err(error) = wire.carrier.sleep(wire, ticket, span) {
+            if let Err(error) = wire.carrier.sleep(wire, ticket, deadline.remaining()) {
                 break Err(error);
             }
         };

@@ -7,6 +7,7 @@ use memory::over_memory;
 use obvia_via::provider::{shm, udp};
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error, Header, Kind, Nic, Waiting};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -237,6 +238,53 @@ fn waits_end(pair: &impl Connect) {
     });
 }
 
+/// Rings at different moments of the way to sleep.
+fn no_ring_is_lost(pair: &impl Connect) {
+    const RINGS: u32 = 20_000;
+    pair.between(Waiting::Block, echo, |mut window| {
+        let alarm = window.alarm();
+        // The ringer polls for its turn, because a thread that is woken comes too late.
+        let turn = &AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for next in 1..=RINGS {
+                    for poll in 1.. {
+                        if turn.load(Ordering::Acquire) >= next {
+                            break;
+                        }
+                        if poll % 10_000 == 0 {
+                            // The waiting thread may lack a processor.
+                            std::thread::yield_now();
+                        }
+                        std::hint::spin_loop();
+                    }
+                    for _ in 0..next % 500 {
+                        std::hint::black_box(next);
+                    }
+                    alarm.ring();
+                }
+            });
+            let lost = (1..=RINGS).find_map(|next| {
+                turn.store(next, Ordering::Release);
+                let outcome = window.rx.receive(TIMEOUT).map(drop);
+                if matches!(outcome, Err(Error::Cancelled)) { None } else { Some((next, outcome)) }
+            });
+            // The ringer ends after its last turn.
+            turn.store(RINGS, Ordering::Release);
+            assert!(lost.is_none(), "{lost:?}");
+        });
+    });
+}
+
+fn a_sleep_ends_at_its_deadline_and_not_before(pair: &impl Connect) {
+    pair.between(Waiting::Block, echo, |mut window| {
+        let outcome = window.rx.receive(Deadline::Within(Duration::from_millis(600)));
+        assert!(matches!(outcome, Err(Error::TimedOut)), "{outcome:?}");
+        let sleeps = window.counters().sleeps;
+        assert!(sleeps <= 2, "{sleeps} sleeps");
+    });
+}
+
 fn the_end_of_the_peer_is_detected(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, drop, |mut window| {
         let outcome = window.rx.receive(TIMEOUT);
@@ -313,7 +361,13 @@ macro_rules! over {
             }
 
             #[test]
+            fn window_sleeps_end_at_their_deadline_and_not_before() {
+                a_sleep_ends_at_its_deadline_and_not_before(&$pair);
+            }
+
+            #[test]
             fn rings() {
+                no_ring_is_lost(&$pair);
                 a_rung_alarm_ends_no_wait_for_a_larger_area(&$pair);
                 an_interrupted_wait_for_a_larger_area_can_be_repeated(&$pair);
             }

@@ -132,8 +132,12 @@ impl Kept for Shared {
         let Ok(mut state) = self.state.try_lock() else { return };
         state.activity.keep(Instant::now());
         self.flush(&mut state);
-        // The next call reports the error.
-        let _ = self.fill(&mut state);
+        // The thread of a call sleeps until a datagram is there, so the datagrams of an outstanding
+        // call are left to that thread.
+        if state.call.is_none() && state.bind_sequence.is_none() {
+            // The next call reports the error.
+            let _ = self.fill(&mut state);
+        }
     }
 }
 

@@ -202,6 +202,10 @@ impl Link for UdpLink {
         }
     }
 
+    fn shares_reports(&self) -> bool {
+        matches!(self.side, Side::Client)
+    }
+
     fn find_moved(&mut self) {
         if let (Side::Client(claims), Some(ids)) = (&mut self.side, self.ids)
             && let Some(claim) = claims.claim(ids)

@@ -14,13 +14,16 @@ const HINT_PINGS: u64 = 4;
 
 impl Engine {
     /// Takes a hint that nothing is at the other end. The hint may be forged, so the peer is asked
-    /// for a sign of life at once. If none arrives, the peer soon counts as gone.
-    pub fn hint_gone(&mut self, now: u64) {
-        if self.liveness.hinted.is_none() {
+    /// for a sign of life at once. If none arrives, the peer soon counts as gone. Returns whether
+    /// this is the first hint since the peer's last packet.
+    pub fn hint_gone(&mut self, now: u64) -> bool {
+        let is_first = self.liveness.hinted.is_none();
+        if is_first {
             self.liveness.hinted = Some(now);
             self.liveness.waiting.get_or_insert(now);
             self.liveness.ping = now;
         }
+        is_first
     }
 
     /// Whether the peer was asked for a sign of life since the last call of this function, because

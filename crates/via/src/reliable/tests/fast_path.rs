@@ -114,7 +114,7 @@ fn no_packet_is_predicted_while_other_work_is_pending() {
         |end| end.queues.receive.clear(),
         |end| end.queues.exposed = region(1 << 20, Access::READ),
         |end| end.queues.exposed = region(3 * 256 + 15, Access::BOTH),
-        |end| end.engine.hint_gone(SPAN),
+        |end| assert!(end.engine.hint_gone(SPAN)),
         |end| end.engine.disconnect(),
         |end| {
             // A packet that is not acknowledged.

@@ -311,6 +311,10 @@ impl Sink for TracedSink<'_> {
         found
     }
 
+    fn look_at_all(&mut self) {
+        self.inner.look_at_all();
+    }
+
     fn broken(&mut self, status: Status, why: Ended) {
         self.note.note(EventKind::Broke(status, why));
         self.inner.broken(status, why);

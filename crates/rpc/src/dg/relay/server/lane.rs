@@ -212,7 +212,8 @@ impl Lane {
         let client = &*self.client;
         let mut calls = client.calls();
         let is_nothing = |calls: &mut CallQueue| {
-            calls.waiting.is_empty() && !calls.is_over && !self.is_wanted.load(Ordering::Acquire)
+            let must_end = calls.is_over || self.is_cancelled.load(Ordering::Acquire);
+            calls.waiting.is_empty() && !must_end && !self.is_wanted.load(Ordering::Acquire)
         };
         if is_nothing(&mut calls) && !span.is_zero() {
             calls.idle += 1;
