@@ -203,7 +203,7 @@ impl Link for UdpLink {
     }
 
     fn shares_reports(&self) -> bool {
-        matches!(self.side, Side::Client)
+        matches!(self.side, Side::Client(_))
     }
 
     fn find_moved(&mut self) {
