@@ -1,18 +1,22 @@
-//! Goodput over lines with a delay and losses: obvia is not far behind the kernel's TCP.
+//! Goodput over lines with a delay and losses: obvia gets what docs/bench.md says, beside the
+//! kernel's TCP.
 
-use obvia_bench::goodput::{Conditions, Goodput, Plan, measure};
+use obvia_bench::goodput::{Conditions, Goodput, Plan, Point, Sharing, Transport, measure};
 use std::time::Duration;
 
-/// Returns the results for lines of 100 Mbit/s with the given losses and a round trip of 20 ms. Two
-/// flows also share such a line. `None` without the necessary privileges, unless `CI` is set.
-fn measured(losses: &[f64]) -> Option<Goodput> {
-    let conditions = |loss| Conditions { rate: 100_000_000, round_trip: Duration::from_millis(20), loss };
-    let plan = Plan {
-        points: losses.iter().map(|loss| conditions(*loss)).collect(),
-        time: Duration::from_secs(5),
-        shared: Some((conditions(0.0), Duration::from_secs(15))),
-        seed: 1,
-    };
+/// The least goodput of obvia, as a multiple of TCP's.
+const RATIO_MIN: f64 = 0.9;
+
+fn conditions(round_trip: u64, loss: f64) -> Conditions {
+    Conditions { rate: 100_000_000, round_trip: Duration::from_millis(round_trip), loss }
+}
+
+/// Returns the results under these conditions. If `shares`, two flows also share a line with a
+/// round trip of 20 ms. `None` without the necessary privileges, unless `CI` is set.
+fn measured(points: Vec<Conditions>, shares: bool) -> Option<Goodput> {
+    // Losses that move the rate of one flow to the other are seconds apart.
+    let shared = shares.then(|| (conditions(20, 0.0), Duration::from_secs(60)));
+    let plan = Plan { points, time: Duration::from_secs(5), shared, seed: 1 };
     match measure(&plan, |step| eprintln!("{step}")) {
         Ok(goodput) => Some(goodput),
         Err(error) => {
@@ -25,18 +29,30 @@ fn measured(losses: &[f64]) -> Option<Goodput> {
     }
 }
 
+/// Whether obvia is as fast as promised, and fills a line that loses nothing.
+fn is_fast(point: &Point) -> bool {
+    point.ratio() >= RATIO_MIN && (point.conditions.loss > 0.0 || point.obvia > 60e6)
+}
+
+/// Whether the two flows have shares of 40 to 60 %, and fill the line. The shares of two flows of
+/// TCP are the kernel's matter.
+fn is_fair(Sharing { flows, rates: [one, other], .. }: &Sharing) -> bool {
+    let share = one / (one + other);
+    (0.4..=0.6).contains(&share) && one + other > 60e6 || !flows.contains(&Transport::Obvia)
+}
+
 #[test]
-#[ignore = "takes three minutes"]
-fn obvia_is_not_far_behind_tcp_and_no_flow_starves_another() {
-    let Some(goodput) = measured(&[0.0, 0.01]) else { return };
-    for point in goodput.points {
-        assert!(point.ratio() > 0.5, "{point:?}");
-        assert!(point.conditions.loss > 0.0 || point.obvia > 60e6, "{point:?}");
+#[ignore = "takes seven minutes, and up to twice as long"]
+fn obvia_is_as_fast_as_tcp_and_flows_share_a_line() {
+    let all = [(1, 0.0), (100, 0.0), (1, 0.01), (100, 0.01)].map(|(trip, loss)| conditions(trip, loss));
+    let Some(first) = measured(all.to_vec(), true) else { return };
+    let slow: Vec<_> = first.points.iter().filter(|point| !is_fast(point)).map(|point| point.conditions).collect();
+    let is_unfair = !first.sharings.iter().all(is_fair);
+    if slow.is_empty() && !is_unfair {
+        return;
     }
-    for sharing in goodput.sharings {
-        let [one, other] = sharing.rates;
-        let share = one / (one + other);
-        // Shares over such a short time vary much, because losses are seconds apart.
-        assert!((0.1..=0.9).contains(&share) && one + other > 60e6, "{sharing:?}");
-    }
+    // Other work of the machine disturbs a measurement, so it has a second chance.
+    let Some(second) = measured(slow, is_unfair) else { return };
+    assert!(second.points.iter().all(is_fast), "{:?}, then {:?}", first.points, second.points);
+    assert!(second.sharings.iter().all(is_fair), "{:?}, then {:?}", first.sharings, second.sharings);
 }

@@ -1,20 +1,11 @@
 //! Slow start: how much it overfills a queue, and how soon two connections share a line.
 
-use super::long_lines::{LENGTH, arrived, goodput, line, post_writes, rate};
+use super::long_lines::{LENGTH, arrived, goodput, post_writes, queued, rate};
 use super::{MILLISECOND, Net, region};
 use crate::memory::Access;
 
-/// The number of bytes that the line sends in a millisecond.
-const BYTES: u64 = 12_500;
 /// The length of a packet on the line, in bytes.
 const PACKET: u64 = super::MTU as u64;
-
-/// Makes a connection over a line whose queue holds a round trip, and at least 50 ms.
-fn queued(round_trip: u64) -> Net {
-    let mut net = line(round_trip);
-    net.line.queue = BYTES * round_trip.max(50);
-    net
-}
 
 /// Has two connections write over one line without a pause, for a span of milliseconds. Returns the
 /// rates in Mbit/s at which their data arrived.
