@@ -19,7 +19,7 @@ const _: () = assert!(RETRY_LENGTH <= MOVED_LENGTH && REJECTION_LENGTH <= MOVED_
 pub struct MoveSeal {
     /// The number of claims that the client has sealed before.
     pub number: u64,
-    /// The code over [`sealed_part`].
+    /// The code over the rest of the packet.
     pub code: [u8; CODE],
 }
 
