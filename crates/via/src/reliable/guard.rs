@@ -57,8 +57,9 @@ pub struct Guard {
     /// Whether the peer is known to have its keys. If not, this end sends unsealed datagrams until
     /// it receives a sealed one.
     pub peer_has_keys: bool,
-    /// The key of the packets by which a client says that it may have moved. The listener verifies
-    /// them, which has no cipher.
+    /// The key of the packets by which a client says that it may have moved. It is separate from
+    /// the cipher because the listener, which has no cipher, verifies these packets, as the
+    /// connection does.
     pub moves: MoveKey,
 }
 
