@@ -20,15 +20,17 @@ struct Connection {
     client: Arc<Mutex<SocketAddr>>,
     // The time of the earliest token that moves the connection.
     next_token: u64,
-    // The seals without which the connection does not move; `None` if it has no key.
+    // The seals of the client's claims; `None` if the connection has no key.
     seals: Option<ReceivedSeals>,
+    // Whether the connection moves only by sealed claims.
+    requires_seals: bool,
 }
 
 impl Connections {
     /// Adds a connection by the ids of this end and of the client, whose address is `client`.
     pub(super) fn add(&self, [own, client_id]: [u64; 2], fd: &Arc<OwnedFd>, client: &Arc<Mutex<SocketAddr>>) {
         let (fd, client) = (Arc::clone(fd), Arc::clone(client));
-        let connection = Connection { client_id, fd, client, next_token: 0, seals: None };
+        let connection = Connection { client_id, fd, client, next_token: 0, seals: None, requires_seals: false };
         lock(&self.0).insert(own, connection);
     }
 
@@ -38,10 +40,17 @@ impl Connections {
         drop(removed);
     }
 
-    /// Lets a connection move only by claims that are sealed with this key.
+    /// Notes the seals of a connection's claims with this key.
     pub(super) fn seal_moves(&self, own: u64, key: &MoveKey) {
         if let Some(connection) = lock(&self.0).get_mut(&own) {
             connection.seals = Some(ReceivedSeals::new(key.clone()));
+        }
+    }
+
+    /// Lets a connection move only by sealed claims.
+    pub(super) fn require_seals(&self, own: u64) {
+        if let Some(connection) = lock(&self.0).get_mut(&own) {
+            connection.requires_seals = true;
         }
     }
 
@@ -71,7 +80,9 @@ impl Connections {
         let known = *lock(&connection.client);
         let may_be_clients = connection.client_id == client_id && host(known) == host(to);
         let is_sealed = |seals: &mut ReceivedSeals| seals.take(seal, claim);
-        let is_clients = may_be_clients && connection.seals.as_mut().is_none_or(is_sealed);
+        // The seal is used also while the connection moves without one.
+        let is_sealed = may_be_clients && connection.seals.as_mut().is_some_and(is_sealed);
+        let is_clients = may_be_clients && (is_sealed || !connection.requires_seals);
         if is_clients && known != to { Claimed::Allowed } else { Claimed::Forbidden }
     }
 
@@ -124,6 +135,7 @@ mod tests {
         let unsealed = claims.claim([5, 9]).unwrap();
         assert_eq!(judged(&connections, &unsealed, 1001), Claimed::Allowed);
         connections.seal_moves(9, &key);
+        connections.require_seals(9);
         claims.seal_with(key);
         let [first, second, third] = [0; 3].map(|_| claims.claim([5, 9]).unwrap());
         assert_eq!(judged(&connections, &unsealed, 1001), Claimed::Forbidden);
@@ -142,9 +154,28 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "makes sockets")]
+    fn until_the_client_has_shown_its_key_claims_move_without_a_seal_and_use_their_seal() {
+        let (connections, mut claims, key) = (connections(), Claims::default(), MoveKey::new(&[7; 32]));
+        let unsealed = claims.claim([5, 9]).unwrap();
+        connections.seal_moves(9, &key);
+        assert_eq!(judged(&connections, &unsealed, 1001), Claimed::Allowed);
+        claims.seal_with(key);
+        let [first, second] = [0; 2].map(|_| claims.claim([5, 9]).unwrap());
+        assert_eq!(judged(&connections, &first, 1001), Claimed::Allowed);
+        connections.require_seals(9);
+        for (claim, verdict) in
+            [(&unsealed, Claimed::Forbidden), (&first, Claimed::Forbidden), (&second, Claimed::Allowed)]
+        {
+            assert_eq!(judged(&connections, claim, 1001), verdict);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "makes sockets")]
     fn copies_of_claims_that_the_listener_reads_after_the_move_move_nothing() {
         let (connections, mut claims, key) = (connections(), Claims::default(), MoveKey::new(&[7; 32]));
         connections.seal_moves(9, &key);
+        connections.require_seals(9);
         claims.seal_with(key);
         let [mover, behind] = [0; 2].map(|_| claims.claim([5, 9]).unwrap());
         assert_eq!(judged(&connections, &mover, 1001), Claimed::Allowed);

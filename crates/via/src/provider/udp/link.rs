@@ -222,6 +222,12 @@ impl Link for UdpLink {
         }
     }
 
+    fn require_seals(&mut self) {
+        if let (Side::Server(connections), Some([own, _])) = (&self.side, self.ids) {
+            connections.require_seals(own);
+        }
+    }
+
     fn send_marks(&mut self, sends: bool) {
         send_mark(&self.fd, if sends { CAPABLE } else { 0 });
     }
