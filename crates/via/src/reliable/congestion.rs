@@ -1,6 +1,6 @@
 //! Congestion control: CUBIC, RFC 9438, after a slow start that ends as RFC 9406 says.
 
-use super::slow_start::{Growth, SlowStart};
+use super::slow_start::SlowStart;
 
 /// The initial window, in packets.
 const FIRST_PACKETS: u64 = 16;
@@ -30,7 +30,8 @@ pub(super) struct Congestion {
     exact: f64,
     threshold: f64,
     packet: u64,
-    // The first slow start; later ones end at `threshold`.
+    // The first slow start, which `threshold` does not limit. Later ones end at `threshold`, and
+    // are never conservative.
     slow_start: SlowStart,
     // The window to which the cubic function returns, and the window at the last reduction.
     peak: f64,
@@ -77,15 +78,23 @@ impl Congestion {
     /// Returns the number of bytes to send in a round trip: more than the window, so that pacing
     /// does not keep the window from growing.
     pub(super) fn pace(&self) -> u64 {
-        let doubles = self.exact < self.threshold && self.slow_start.is_full();
+        let doubles = self.exact < self.threshold && !self.is_conservative();
         if doubles { 2 * self.window } else { self.window + self.window / 4 }
+    }
+
+    fn is_in_first_slow_start(&self) -> bool {
+        self.threshold == f64::MAX
+    }
+
+    fn is_conservative(&self) -> bool {
+        self.is_in_first_slow_start() && !self.slow_start.is_full()
     }
 
     /// Notes a sample of the round trip, while the window was in use: the packet that was sent as
     /// transmission `transmission` was acknowledged after `took` nanoseconds. `sent` is the number
     /// of transmissions so far.
     pub(super) fn sample(&mut self, took: u64, transmission: u64, sent: u64) {
-        if self.threshold == f64::MAX && self.slow_start.sample(took, transmission, sent) == Growth::Over {
+        if self.is_in_first_slow_start() && self.slow_start.sample(took, transmission, sent) {
             self.threshold = self.exact;
         }
     }
@@ -95,7 +104,7 @@ impl Congestion {
     pub(super) fn acknowledged(&mut self, now: u64, bytes: u64, round_trip: u64) {
         let bytes = bytes as f64;
         if self.exact < self.threshold {
-            let grown = if self.slow_start.is_full() { bytes } else { bytes / CONSERVATIVE };
+            let grown = if self.is_conservative() { bytes / CONSERVATIVE } else { bytes };
             return self.set(self.exact + grown);
         }
         let (window, packet) = (self.exact, self.packet as f64);
@@ -179,6 +188,38 @@ mod tests {
         assert_eq!(congestion.window(), 2000);
         congestion.acknowledged(0, 1000, MILLISECOND);
         assert_eq!(congestion.window(), 3000, "slow start up to the threshold");
+    }
+
+    /// Lets the round trip grow so much that slow start becomes conservative.
+    fn slowed_down(congestion: &mut Congestion) {
+        for (round, trip, sent) in [(1..32, 20, 31), (32..65, 40, 64)] {
+            round.for_each(|transmission| congestion.sample(trip * MILLISECOND, transmission, sent));
+        }
+        assert!(congestion.is_conservative());
+    }
+
+    #[test]
+    fn the_window_doubles_up_to_the_threshold_also_after_a_conservative_slow_start() {
+        let lost = |congestion: &mut Congestion| congestion.lost();
+        let is_over = |congestion: &mut Congestion| {
+            for transmission in 65..100 {
+                congestion.sample(40 * MILLISECOND, transmission, transmission);
+            }
+            assert!(!congestion.is_in_first_slow_start());
+        };
+        for end in [lost as fn(&mut Congestion), is_over] {
+            let mut congestion = Congestion::new(1000);
+            slowed_down(&mut congestion);
+            let first = congestion.window();
+            congestion.acknowledged(0, 4000, MILLISECOND);
+            assert_eq!((congestion.window(), congestion.pace()), (first + 1000, (first + 1000) / 4 * 5));
+            end(&mut congestion);
+            congestion.lost();
+            congestion.collapsed();
+            assert_eq!((congestion.window(), congestion.pace()), (2000, 4000));
+            congestion.acknowledged(0, 2000, MILLISECOND);
+            assert_eq!(congestion.window(), 4000);
+        }
     }
 
     #[test]

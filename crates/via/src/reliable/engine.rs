@@ -218,7 +218,7 @@ impl Engine {
     /// known.
     pub(super) fn confirm(&mut self, now: u64, peers_window: u32, round_trip: Option<u64>) {
         self.sending.window_is(peers_window);
-        round_trip.into_iter().for_each(|took| self.sending.trip.sample(took));
+        round_trip.into_iter().for_each(|took| self.sending.trip.sample_handshake(took));
         self.receiving.hurry(now);
     }
 

@@ -4,7 +4,8 @@
 //! takes no datagram without a seal. The end that received the last of these messages knows that
 //! its peer has the keys, and seals every datagram that it sends. The end that sent the last
 //! message does not know whether the message arrived. This end seals its datagrams as soon as it
-//! has received a sealed one. Datagrams dropped meanwhile are sent again.
+//! has received a sealed one. Datagrams dropped meanwhile are sent again. Until then, the peer's
+//! address may also change by a claim without a seal, because the peer may not have the keys.
 //!
 //! A sealed datagram ends with its *sequence*, which goes up by one with each datagram, and a code.
 //! The code also covers the number of the sender's first data packet under the keys, although the
@@ -57,8 +58,9 @@ pub struct Guard {
     /// Whether the peer is known to have its keys. If not, this end sends unsealed datagrams until
     /// it receives a sealed one.
     pub peer_has_keys: bool,
-    /// The key of the packets by which a client says that it may have moved. The listener verifies
-    /// them, which has no cipher.
+    /// The key of the packets by which a client says that it may have moved. It is separate from
+    /// the cipher because the listener, which has no cipher, verifies these packets, as the
+    /// connection does.
     pub moves: MoveKey,
 }
 
@@ -140,6 +142,9 @@ impl<L: Link> Guarded<L> {
         }
         let Guard { cipher, peer_has_keys, moves } = guard;
         self.link.seal_moves(&moves);
+        if peer_has_keys {
+            self.link.require_seals();
+        }
         self.guarding = Some(Box::new(Guarding {
             cipher,
             own_base: peer_has_keys.then_some(own),
@@ -158,7 +163,10 @@ impl<L: Link> Guarded<L> {
         for _ in 0..DROPS {
             let Some(length) = self.link.receive(into)? else { return Ok(None) };
             if let Some(length) = guarding.open(&mut into[..length]) {
-                guarding.own_base.get_or_insert_with(next);
+                if guarding.own_base.is_none() {
+                    guarding.own_base = Some(next());
+                    self.link.require_seals();
+                }
                 return Ok(Some(length));
             }
         }

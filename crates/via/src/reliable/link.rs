@@ -67,8 +67,13 @@ pub trait Link: Send + fmt::Debug {
     /// Finds out whether the network has given this end another address, since the peer is silent.
     fn find_moved(&mut self) {}
 
-    /// Lets the connection move to another address only by claims that are sealed with this key.
+    /// Seals this end's claims to have moved with this key from now on, and notes the seals of the
+    /// peer's claims.
     fn seal_moves(&mut self, _key: &MoveKey) {}
+
+    /// Lets the connection move to another address only by claims with a seal from now on: the peer
+    /// has shown that it has the key.
+    fn require_seals(&mut self) {}
 
     /// Sends datagrams with or without marks from now on: see [`Marks`]. Does nothing if the
     /// network carries no marks.
@@ -122,6 +127,11 @@ macro_rules! forward_wire {
         fn seal_moves(&mut self, key: &$crate::reliable::MoveKey) {
             let $this = self;
             ($link).seal_moves(key);
+        }
+
+        fn require_seals(&mut self) {
+            let $this = self;
+            ($link).require_seals();
         }
 
         fn send_marks(&mut self, sends: bool) {

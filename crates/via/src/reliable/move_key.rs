@@ -1,20 +1,22 @@
 //! The key by which a client seals its claims to have moved.
 
 use chacha20poly1305::aead::AeadInOut;
-use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit};
+use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
 use std::fmt;
+use std::sync::Arc;
 
 /// The length of the code of a claim, in bytes.
 pub(super) const CODE: usize = 16;
 
 /// The key by which a client seals the packets that say that it may have moved. Both ends have it.
+// The key stays in its place: a move would leave a copy behind that is not wiped.
 #[derive(Clone)]
-pub struct MoveKey(ChaCha20Poly1305);
+pub struct MoveKey(Arc<ChaCha20Poly1305>);
 
 impl MoveKey {
     /// Makes the key of these bytes, which serve no other purpose.
     pub fn new(key: &[u8; 32]) -> Self {
-        Self(ChaCha20Poly1305::new(&Key::from(*key)))
+        Self(Arc::new(ChaCha20Poly1305::new(key.into())))
     }
 
     /// Returns the code of claim `number`. No two claims may have the same number.

@@ -2,14 +2,14 @@
 //! change it.
 //!
 //! A client that receives nothing says that it may have moved. If its address is still the same,
-//! the packet arrives at the connection, which ignores it. Otherwise the packet arrives at the
+//! the packet arrives at the connection, which does not move. Otherwise the packet arrives at the
 //! listener, which sends a token to the new address. Once the client has returned the token, the
 //! listener has the connection send to the new address.
 //!
 //! If a key protects the connection, the client seals each claim with a number, and a claim moves
 //! the connection only with a seal that was not used before. So neither a stranger nor a copy of a
 //! claim turns the connection away from its client. A copy that arrives from another address is
-//! refused as well if the connection has received the original: then the client has not moved.
+//! refused as well if the connection has read the original: then the client has not moved.
 //!
 //! The packet also arrives at a listener that does not know the connection, for example after a
 //! restart of the server's process. This listener answers by a rejection. The rejection may be
@@ -18,14 +18,17 @@
 use super::move_key::{CODE, MoveKey};
 use super::packet::{self, Body, Header, MoveSeal, REJECTION_LENGTH, RETRY_LENGTH, SEALED_MOVED_LENGTH, TOKEN, Token};
 
+/// The maximum number of tokens that a client returns for each claim under a key.
+const RETURNS_MAX: u32 = 4;
+
 /// The claims of a client.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     key: Option<MoveKey>,
     // The number of the next sealed claim.
     next: u64,
-    // Whether a claim was made whose token has not arrived.
-    waits: bool,
+    // The number of tokens that may still be returned for the last claim.
+    returns: u32,
 }
 
 impl Claims {
@@ -37,16 +40,17 @@ impl Claims {
     /// Returns the packet by which a client says that it may have moved. `ids` are the connection's
     /// ids: the client's and the peer's.
     pub(crate) fn claim(&mut self, ids: [u64; 2]) -> Option<Vec<u8>> {
-        self.waits = true;
+        self.returns = RETURNS_MAX;
         self.claim_with([0; TOKEN], ids)
     }
 
-    /// Returns the packet that returns the token of the listener's answer to a claim. `None`
-    /// without such a claim: a client returns one token for each, so strangers cannot make it seal
-    /// packets.
+    /// Returns the packet that returns the token of the listener's answer to a claim. Under a key,
+    /// `None` after [`RETURNS_MAX`] tokens for the last claim, so strangers cannot make the client
+    /// seal any number of packets. One token for each claim would let a single forged answer keep
+    /// the genuine token from being returned.
     pub(crate) fn return_token(&mut self, token: Token, ids: [u64; 2]) -> Option<Vec<u8>> {
-        if !std::mem::take(&mut self.waits) {
-            return None;
+        if self.key.is_some() {
+            self.returns = self.returns.checked_sub(1)?;
         }
         self.claim_with(token, ids)
     }
@@ -135,13 +139,14 @@ pub(crate) fn rejection(client: u64) -> Option<[u8; REJECTION_LENGTH]> {
     Some(rejection)
 }
 
-/// Returns the seal of a client's claim, if the datagram is a sealed claim.
-pub(crate) fn seal_of(datagram: &[u8]) -> Option<MoveSeal> {
+/// Returns the seal of a client's claim, if the datagram is a sealed claim about the connection
+/// with these ids: of this end and of the client.
+pub(crate) fn seal_of([own, client]: [u64; 2], datagram: &[u8]) -> Option<MoveSeal> {
     if !packet::may_be_sealed_claim(datagram) {
         return None;
     }
     match packet::parse(datagram).ok()? {
-        (_, Body::Moved { seal, .. }) => seal,
+        (header, Body::Moved { from, seal, .. }) if [header.to, from] == [own, client] => seal,
         _ => None,
     }
 }
@@ -155,7 +160,9 @@ mod tests {
     use super::{ClaimAnswer, Claims, MoveKey, ReceivedSeals, answer, header, rejection, seal_of};
     use crate::reliable::packet::{self, Body, MOVED_LENGTH, MoveSeal, SEALED_MOVED_LENGTH, TOKEN};
 
+    /// The ids of the client and of the server's end, and the same for the server's end.
     const IDS: [u64; 2] = [5, 9];
+    const OWN: [u64; 2] = [9, 5];
 
     #[test]
     fn only_an_intact_rejection_with_the_clients_id_and_no_text_says_that_a_connection_is_unknown() {
@@ -185,30 +192,47 @@ mod tests {
             let mut changed = first.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
             packet::seal(&mut changed);
-            assert!(!seals.take(seal_of(&changed), &changed), "bit {bit}");
+            assert!(!seals.take(seal_of(OWN, &changed), &changed), "bit {bit}");
         }
         let mut other = ReceivedSeals::new(MoveKey::new(&[8; 32]));
-        assert!(!other.take(seal_of(&first), &first));
+        assert!(!other.take(seal_of(OWN, &first), &first));
         for (claim, is_new) in [(&first, true), (&first, false), (&second, true), (&first, false), (&second, false)] {
-            assert_eq!(seals.take(seal_of(claim), claim), is_new);
+            assert_eq!(seals.take(seal_of(OWN, claim), claim), is_new);
         }
         let unsealed = Claims::default().claim(IDS).unwrap();
-        assert_eq!((unsealed.len(), seal_of(&unsealed)), (MOVED_LENGTH, None));
+        assert_eq!((unsealed.len(), seal_of(OWN, &unsealed)), (MOVED_LENGTH, None));
         assert!(!seals.take(None, &unsealed));
     }
 
     #[test]
-    fn a_client_returns_one_token_for_each_claim() {
+    fn a_client_with_a_key_returns_a_few_tokens_for_each_claim() {
         let (mut claims, mut seals) = sealed();
         assert_eq!(claims.return_token([1; TOKEN], IDS), None);
+        for _ in 0..2 {
+            let first = claims.claim(IDS).unwrap();
+            let before = seal_of(OWN, &first).unwrap().number;
+            for at in 1..=4 {
+                let returned = claims.return_token([at; TOKEN], IDS).unwrap();
+                assert!(seals.take(seal_of(OWN, &returned), &returned));
+                let (head, body) = packet::parse(&returned).unwrap();
+                assert_eq!(head, header(IDS[1]));
+                let Body::Moved { from: 5, token, seal: Some(MoveSeal { number, .. }) } = body else {
+                    panic!("{body:?}")
+                };
+                assert_eq!((token, number), ([at; TOKEN], before + u64::from(at)));
+            }
+            assert_eq!(claims.return_token([9; TOKEN], IDS), None);
+        }
+    }
+
+    #[test]
+    fn a_client_without_a_key_returns_each_token() {
+        let mut claims = Claims::default();
         claims.claim(IDS).unwrap();
-        let returned = claims.return_token([1; TOKEN], IDS).unwrap();
-        assert_eq!(claims.return_token([2; TOKEN], IDS), None);
-        assert!(seals.take(seal_of(&returned), &returned));
-        let (head, body) = packet::parse(&returned).unwrap();
-        assert_eq!(head, header(IDS[1]));
-        assert!(
-            matches!(body, Body::Moved { from: 5, token, seal: Some(MoveSeal { number: 1, .. }) } if token == [1; TOKEN])
-        );
+        for at in 1..100 {
+            let returned = claims.return_token([at; TOKEN], IDS).unwrap();
+            let body = packet::parse(&returned).unwrap().1;
+            assert_eq!(body, Body::Moved { from: 5, token: [at; TOKEN], seal: None });
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The handshake over a link, with its waits.
 
 use super::handshake::{Answer, Answering, Requesting};
+use super::repeat::REPEAT_MAX;
 use super::{Link, LinkPort, Settings};
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// The interval at which a link without a file is polled.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_micros(50);
+/// The maximum time between two looks whether a connection that is being accepted is still wanted.
+const LOOK: Duration = Duration::from_nanos(REPEAT_MAX);
 /// The time for which hints that nothing listens must last before they count.
 const HINTS: Duration = Duration::from_millis(50);
 
@@ -73,8 +76,8 @@ pub fn connect<L: Link>(
 }
 
 /// Accepts a request over a link to the requesting peer, and waits for the peer's confirmation.
-/// Gives up once `is_wanted` returns false. `is_wanted` is called at least as often as the
-/// acceptance is repeated. `id` is a random number.
+/// Gives up once `is_wanted` returns false. `is_wanted` is called every 320 ms at least, however
+/// rarely the acceptance is repeated: the peer chooses that. `id` is a random number.
 ///
 /// # Errors
 ///
@@ -98,7 +101,8 @@ pub fn accept<L: Link>(
             port.disconnect();
             return Err(Error::TimedOut);
         }
-        let due = port.due(Instant::now());
+        let now = Instant::now();
+        let due = port.due(now).into_iter().chain(now.checked_add(LOOK)).min();
         wait(port.link_mut(), due, deadline)?;
     }
     Ok(port)
@@ -161,4 +165,69 @@ impl Sink for EmptySink {
     }
 
     fn broken(&mut self, _: Status, _: Ended) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reliability::ReliableDelivery;
+    use crate::reliable::packet::{Body, Header, TOKEN};
+    use rustix::fd::OwnedFd;
+    use std::cell::Cell;
+    use std::os::unix::net::UnixDatagram;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A link over which nothing arrives, and the number of datagrams sent.
+    #[derive(Debug)]
+    struct Silence(Arc<OwnedFd>, Arc<AtomicUsize>);
+
+    impl Link for Silence {
+        fn mtu(&self) -> usize {
+            1200
+        }
+
+        fn send(&mut self, _: &[u8]) -> Result<bool, Error> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            Ok(true)
+        }
+
+        fn receive(&mut self, _: &mut [u8]) -> Result<Option<usize>, Error> {
+            Ok(None)
+        }
+
+        fn file(&self) -> Option<Arc<OwnedFd>> {
+            Some(Arc::clone(&self.0))
+        }
+
+        fn peer(&self) -> String {
+            String::new()
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "makes sockets")]
+    fn an_unwanted_connection_is_given_up_before_a_late_repetition() {
+        let offer = Offer { reliability: ReliableDelivery, max_transfer: 1 << 20, private: Vec::new() };
+        let request = Body::Request { from: 5, token: [1; TOKEN], discriminator: "", offer: offer.clone() };
+        let header = Header { to: 0, number: 0, ack: 0, sack: 0, window: 1 << 16 };
+        // The acceptance is repeated after a second.
+        let answering = Answering::from_packet(&header, request, u64::MAX).unwrap();
+        let (socket, _other) = UnixDatagram::pair().unwrap();
+        let file = Arc::new(OwnedFd::from(socket));
+        ground::poll("an attempt that the machine does not delay by most of a second", || {
+            let (sent, looks) = (Arc::new(AtomicUsize::new(0)), Cell::new(0));
+            let link = Silence(Arc::clone(&file), Arc::clone(&sent));
+            let repeated = Cell::new(None);
+            let is_wanted = || {
+                looks.set(looks.get() + 1);
+                repeated.set(Some(sent.load(Ordering::Relaxed) > 1));
+                looks.get() < 2
+            };
+            let accepted =
+                accept(link, &Settings::default(), 9, &answering, &offer, Deadline::Within(ground::LATEST), &is_wanted)
+                    .map(drop);
+            assert!(matches!(accepted, Err(Error::TimedOut)), "{accepted:?}");
+            (repeated.get() == Some(false)).then_some(())
+        });
+    }
 }

@@ -1,10 +1,12 @@
 //! Repetition of handshake packets.
 
 /// The time until a handshake packet is repeated for the first time while no bound of the round
-/// trip is known, and the maximum interval that doubling leads to, in nanoseconds.
-const REPEAT: (u64, u64) = (20_000_000, 320_000_000);
+/// trip is known, in nanoseconds.
+const REPEAT_MIN: u64 = 20_000_000;
+/// The maximum interval that doubling leads to, in nanoseconds.
+pub(super) const REPEAT_MAX: u64 = 320_000_000;
 /// The maximum time until the first repetition, in nanoseconds: the initial timeout of RFC 6298,
-/// 2.1. Bounds of the round trip may be far too high.
+/// 2.1. Bounds of the round trip may be far too high. Then the interval stays as long.
 const FIRST_MAX: u64 = 1_000_000_000;
 
 /// The timer of a repeated handshake packet.
@@ -19,18 +21,19 @@ pub(super) struct Repeat {
 
 impl Repeat {
     pub(super) fn new() -> Self {
-        Self { due: 0, interval: REPEAT.0, first: None, is_repeated: false }
+        Self { due: 0, interval: REPEAT_MIN, first: None, is_repeated: false }
     }
 
     /// Makes the timer of a packet that is due at `due`. The round trip is at most `bound`
     /// nanoseconds, so an answer that takes twice as long is overdue. Until then, the packet is
     /// sent once, and its answer shows the round trip.
     pub(super) fn within(due: u64, bound: u64) -> Self {
-        let interval = bound.saturating_mul(2).clamp(REPEAT.0, FIRST_MAX);
+        let interval = bound.saturating_mul(2).clamp(REPEAT_MIN, FIRST_MAX);
         Self { due, interval, first: None, is_repeated: false }
     }
 
-    /// Whether the packet is due now. If so, starts the next interval, twice as long as the last.
+    /// Whether the packet is due now. If so, starts the next interval: twice as long as the last,
+    /// up to 320 ms, or as long as the last if that is longer.
     pub(super) fn is_due(&mut self, now: u64) -> bool {
         if now < self.due {
             return false;
@@ -38,7 +41,7 @@ impl Repeat {
         self.is_repeated = self.first.is_some();
         self.first.get_or_insert(now);
         self.due = now + self.interval;
-        self.interval = (2 * self.interval).min(REPEAT.1.max(self.interval));
+        self.interval = (2 * self.interval).min(REPEAT_MAX.max(self.interval));
         true
     }
 

@@ -16,19 +16,8 @@ const GROWTH_MAX: u64 = 16_000_000;
 const GROWTH_PART: u64 = 8;
 /// The number of samples whose minimum shows the round trip.
 const SAMPLES: u32 = 16;
-/// The number of rounds in conservative slow start.
+/// The number of rounds in conservative slow start. The part of a round in which it begins counts.
 const ROUNDS: u32 = 5;
-
-/// The growth of the window in slow start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Growth {
-    /// By the acknowledged bytes.
-    Full,
-    /// By a quarter of them.
-    Conservative,
-    /// Slow start is over.
-    Over,
-}
 
 /// The round trips of the first slow start. A round lasts until a packet is acknowledged that was
 /// sent after the round began. Times are in nanoseconds.
@@ -49,7 +38,7 @@ pub(super) struct SlowStart {
 /// The state of conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    // The round trip from which it began. Slow start goes on when the round trip is shorter.
+    // The round trip that was exceeded. A shorter one ends conservative slow start.
     from: u64,
     rounds: u32,
 }
@@ -65,11 +54,11 @@ impl SlowStart {
     }
 
     /// Takes a sample of the round trip, by the packet that was sent as transmission
-    /// `transmission`. `sent` is the number of transmissions so far. Returns the growth from now
-    /// on.
-    pub(super) fn sample(&mut self, took: u64, transmission: u64, sent: u64) -> Growth {
+    /// `transmission`. `sent` is the number of transmissions so far. Returns whether slow start is
+    /// over.
+    pub(super) fn sample(&mut self, took: u64, transmission: u64, sent: u64) -> bool {
         if transmission > self.begin && self.end_round(sent) {
-            return Growth::Over;
+            return true;
         }
         self.shortest = self.shortest.min(took);
         self.latest = self.latest.min(took);
@@ -78,7 +67,7 @@ impl SlowStart {
             self.compare();
             (self.latest, self.samples) = (u64::MAX, 0);
         }
-        if self.is_full() { Growth::Full } else { Growth::Conservative }
+        false
     }
 
     /// Begins a round. Returns whether it would be one too many in conservative slow start.
@@ -87,7 +76,7 @@ impl SlowStart {
         (self.shortest, self.latest, self.samples) = (u64::MAX, u64::MAX, 0);
         let Some(conservative) = &mut self.conservative else { return false };
         conservative.rounds += 1;
-        conservative.rounds > ROUNDS
+        conservative.rounds >= ROUNDS
     }
 
     /// Compares the latest round trip with that of the round before, or with that from which
@@ -106,10 +95,18 @@ impl SlowStart {
 
 #[cfg(test)]
 mod tests {
-    use super::{Growth, SlowStart};
+    use super::SlowStart;
     use crate::reliable::tests::Chance;
 
     const MILLISECOND: u64 = 1_000_000;
+
+    /// The growth of the window in slow start.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Growth {
+        Full,
+        Conservative,
+        Over,
+    }
 
     /// A connection that sends `packets` packets in each round.
     struct Rounds {
@@ -128,7 +125,15 @@ mod tests {
             let first = self.sent + 1;
             self.sent += trips.len() as u64;
             let each = trips.iter().zip(first..);
-            each.map(|(trip, number)| self.slow_start.sample(trip * MILLISECOND, number, self.sent)).collect()
+            each.map(|(trip, number)| self.sample(*trip, number)).collect()
+        }
+
+        fn sample(&mut self, trip: u64, number: u64) -> Growth {
+            match self.slow_start.sample(trip * MILLISECOND, number, self.sent) {
+                true => Growth::Over,
+                false if self.slow_start.is_full() => Growth::Full,
+                false => Growth::Conservative,
+            }
         }
     }
 
@@ -163,7 +168,8 @@ mod tests {
     fn slow_start_is_over_after_five_conservative_rounds() {
         let mut rounds = Rounds::new();
         rounds.round(&[20; 20]);
-        for _ in 0..6 {
+        // The first of them is the one in which the longer round trips are found.
+        for _ in 0..5 {
             assert_eq!(rounds.round(&[30; 20])[19], Growth::Conservative);
         }
         assert_eq!(rounds.round(&[30; 20])[0], Growth::Over);

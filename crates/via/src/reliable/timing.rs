@@ -11,6 +11,8 @@ pub(super) struct RoundTrip {
     // The latest sample and the shortest one; 0 while there is none.
     latest: u64,
     shortest: u64,
+    // Whether the handshake gave the only sample.
+    is_of_handshake: bool,
     least: u64,
     most: u64,
     backoff_max: u64,
@@ -22,7 +24,25 @@ impl RoundTrip {
     /// `most`. Doubling does not raise the timeout above `backoff_max`.
     pub(super) fn new(least: u64, most: u64, backoff_max: u64) -> Self {
         let most = most.max(least);
-        Self { smoothed: None, variation: 0, latest: 0, shortest: 0, least, most, backoff_max, doubled: 0 }
+        Self {
+            smoothed: None,
+            variation: 0,
+            latest: 0,
+            shortest: 0,
+            is_of_handshake: false,
+            least,
+            most,
+            backoff_max,
+            doubled: 0,
+        }
+    }
+
+    /// Takes the first sample, which the handshake gives. This sample may include the time until
+    /// the peer's thread has looked for requests, so the next sample replaces it if that is
+    /// shorter.
+    pub(super) fn sample_handshake(&mut self, took: u64) {
+        self.sample(took);
+        self.is_of_handshake = true;
     }
 
     /// Takes a sample: a packet that was sent once was acknowledged after this time. A sample ends
@@ -30,7 +50,8 @@ impl RoundTrip {
     pub(super) fn sample(&mut self, took: u64) {
         // The peer may delay its acknowledgements as it likes.
         let took = took.min(self.most);
-        match self.smoothed {
+        let is_replaced = std::mem::take(&mut self.is_of_handshake) && took < self.latest;
+        match self.smoothed.filter(|_| !is_replaced) {
             None => (self.smoothed, self.variation, self.shortest) = (Some(took), took / 2, took),
             Some(smoothed) => {
                 self.shortest = self.shortest.min(took);
@@ -111,6 +132,26 @@ mod tests {
             trip.sample(20_000);
         }
         assert_eq!(trip.timeout() / 1000, 5020);
+    }
+
+    #[test]
+    fn a_shorter_sample_replaces_that_of_the_handshake_and_a_longer_one_does_not() {
+        let mut trip = trip();
+        trip.sample_handshake(400 * MILLISECOND);
+        assert_eq!((trip.smoothed(), trip.timeout()), (400 * MILLISECOND, 1200 * MILLISECOND));
+        trip.sample(8 * MILLISECOND);
+        assert_eq!([trip.smoothed(), trip.shortest(), trip.recent()], [8 * MILLISECOND; 3]);
+        assert_eq!(trip.timeout(), 24 * MILLISECOND);
+        trip.sample(4 * MILLISECOND);
+        assert_eq!(trip.smoothed(), 7_500_000, "only the first one replaces it");
+        for second in [8, 16] {
+            let mut trip = self::trip();
+            trip.sample_handshake(8 * MILLISECOND);
+            trip.sample(second * MILLISECOND);
+            assert_eq!(trip.smoothed(), (7 + second / 8) * MILLISECOND);
+            trip.sample(0);
+            assert!(trip.smoothed() > 0, "a later sample is an ordinary one");
+        }
     }
 
     #[test]

@@ -20,15 +20,17 @@ struct Connection {
     client: Arc<Mutex<SocketAddr>>,
     // The time of the earliest token that moves the connection.
     next_token: u64,
-    // The seals without which the connection does not move; `None` if it has no key.
+    // The seals of the client's claims; `None` if the connection has no key.
     seals: Option<ReceivedSeals>,
+    // Whether the connection moves only by sealed claims.
+    requires_seals: bool,
 }
 
 impl Connections {
     /// Adds a connection by the ids of this end and of the client, whose address is `client`.
     pub(super) fn add(&self, [own, client_id]: [u64; 2], fd: &Arc<OwnedFd>, client: &Arc<Mutex<SocketAddr>>) {
         let (fd, client) = (Arc::clone(fd), Arc::clone(client));
-        let connection = Connection { client_id, fd, client, next_token: 0, seals: None };
+        let connection = Connection { client_id, fd, client, next_token: 0, seals: None, requires_seals: false };
         lock(&self.0).insert(own, connection);
     }
 
@@ -38,25 +40,35 @@ impl Connections {
         drop(removed);
     }
 
-    /// Lets a connection move only by claims that are sealed with this key.
+    /// Notes the seals of a connection's claims with this key.
     pub(super) fn seal_moves(&self, own: u64, key: &MoveKey) {
         if let Some(connection) = lock(&self.0).get_mut(&own) {
             connection.seals = Some(ReceivedSeals::new(key.clone()));
         }
     }
 
-    /// Takes a datagram that a connection has received. If it is a sealed claim, the client is
-    /// still at its address, so copies of the claim from elsewhere have no effect.
-    pub(super) fn note_claim(&self, own: u64, datagram: &[u8]) {
-        let Some(seal) = moved::seal_of(datagram) else { return };
-        if let Some(Connection { seals: Some(seals), .. }) = lock(&self.0).get_mut(&own) {
+    /// Lets a connection move only by sealed claims.
+    pub(super) fn require_seals(&self, own: u64) {
+        if let Some(connection) = lock(&self.0).get_mut(&own) {
+            connection.requires_seals = true;
+        }
+    }
+
+    /// Takes a datagram that the connection with these ids has received. If it is a sealed claim of
+    /// its client, the client is still at its address, so copies of the claim that arrive from
+    /// elsewhere later have no effect. Other datagrams are dropped without the lock: their source
+    /// may be forged, and the other connections need the lock.
+    pub(super) fn note_claim(&self, ids: [u64; 2], datagram: &[u8]) {
+        let Some(seal) = moved::seal_of(ids, datagram) else { return };
+        if let Some(Connection { seals: Some(seals), .. }) = lock(&self.0).get_mut(&ids[0]) {
             seals.take(Some(seal), datagram);
         }
     }
 
     /// Judges a claim that the client of the connection with these ids is at `to` now: the seal and
     /// the packet. The connection may move only to another port of its client's host: access rules
-    /// know the client by its host.
+    /// know the client by its host. A claim from the client's present address moves nothing, but
+    /// uses its seal: the listener reads it behind the claim that has moved the connection there.
     pub(super) fn judge(
         &self,
         [own, client_id]: [u64; 2],
@@ -66,9 +78,12 @@ impl Connections {
         let mut connections = lock(&self.0);
         let Some(connection) = connections.get_mut(&own) else { return Claimed::Unknown };
         let known = *lock(&connection.client);
-        let may_move = connection.client_id == client_id && host(known) == host(to) && known != to;
+        let may_be_clients = connection.client_id == client_id && host(known) == host(to);
         let is_sealed = |seals: &mut ReceivedSeals| seals.take(seal, claim);
-        if may_move && connection.seals.as_mut().is_none_or(is_sealed) { Claimed::Allowed } else { Claimed::Forbidden }
+        // The seal is used also while the connection moves without one.
+        let is_sealed = may_be_clients && connection.seals.as_mut().is_some_and(is_sealed);
+        let is_clients = may_be_clients && (is_sealed || !connection.requires_seals);
+        if is_clients && known != to { Claimed::Allowed } else { Claimed::Forbidden }
     }
 
     /// Has a connection send to `to`, and receive from there. `time` is the time of the
@@ -97,32 +112,77 @@ mod tests {
     use crate::reliable::moved::{Claims, seal_of};
     use std::net::UdpSocket;
 
+    /// The ids of the server's end and of the client.
+    const IDS: [u64; 2] = [9, 5];
+
     /// Judges a claim that the client of the connection is at this port now.
     fn judged(connections: &Connections, claim: &[u8], port: u16) -> Claimed {
-        connections.judge([9, 5], SocketAddr::from(([127, 0, 0, 1], port)), (seal_of(claim), claim))
+        connections.judge(IDS, SocketAddr::from(([127, 0, 0, 1], port)), (seal_of(IDS, claim), claim))
+    }
+
+    /// Makes a connection whose client is at port 1000.
+    fn connections() -> Connections {
+        let connections = Connections::default();
+        let fd = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap().into());
+        connections.add(IDS, &fd, &Arc::new(Mutex::new(SocketAddr::from(([127, 0, 0, 1], 1000)))));
+        connections
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "makes sockets")]
     fn copies_of_claims_that_the_connection_has_received_move_nothing() {
-        let connections = Connections::default();
-        let fd = Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap().into());
-        connections.add([9, 5], &fd, &Arc::new(Mutex::new(SocketAddr::from(([127, 0, 0, 1], 1000)))));
-        let (mut claims, key) = (Claims::default(), MoveKey::new(&[7; 32]));
+        let (connections, mut claims, key) = (connections(), Claims::default(), MoveKey::new(&[7; 32]));
         let unsealed = claims.claim([5, 9]).unwrap();
         assert_eq!(judged(&connections, &unsealed, 1001), Claimed::Allowed);
         connections.seal_moves(9, &key);
+        connections.require_seals(9);
         claims.seal_with(key);
         let [first, second, third] = [0; 3].map(|_| claims.claim([5, 9]).unwrap());
         assert_eq!(judged(&connections, &unsealed, 1001), Claimed::Forbidden);
-        // Datagrams that are no claims leave the seals as they were.
-        connections.note_claim(9, &unsealed);
-        connections.note_claim(9, &[0; 96]);
-        connections.note_claim(9, &second);
+        // Datagrams that are no claims about this connection leave the seals as they were.
+        let of_others = [[5, 8], [6, 9]].map(|ids| claims.claim(ids).unwrap());
+        for datagram in [&unsealed[..], &[0; 96], &of_others[0], &of_others[1]] {
+            connections.note_claim(IDS, datagram);
+        }
+        connections.note_claim(IDS, &second);
         for (claim, verdict) in
             [(&first, Claimed::Forbidden), (&second, Claimed::Forbidden), (&third, Claimed::Allowed)]
         {
             assert_eq!(judged(&connections, claim, 1001), verdict);
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "makes sockets")]
+    fn until_the_client_has_shown_its_key_claims_move_without_a_seal_and_use_their_seal() {
+        let (connections, mut claims, key) = (connections(), Claims::default(), MoveKey::new(&[7; 32]));
+        let unsealed = claims.claim([5, 9]).unwrap();
+        connections.seal_moves(9, &key);
+        assert_eq!(judged(&connections, &unsealed, 1001), Claimed::Allowed);
+        claims.seal_with(key);
+        let [first, second] = [0; 2].map(|_| claims.claim([5, 9]).unwrap());
+        assert_eq!(judged(&connections, &first, 1001), Claimed::Allowed);
+        connections.require_seals(9);
+        for (claim, verdict) in
+            [(&unsealed, Claimed::Forbidden), (&first, Claimed::Forbidden), (&second, Claimed::Allowed)]
+        {
+            assert_eq!(judged(&connections, claim, 1001), verdict);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "makes sockets")]
+    fn copies_of_claims_that_the_listener_reads_after_the_move_move_nothing() {
+        let (connections, mut claims, key) = (connections(), Claims::default(), MoveKey::new(&[7; 32]));
+        connections.seal_moves(9, &key);
+        connections.require_seals(9);
+        claims.seal_with(key);
+        let [mover, behind] = [0; 2].map(|_| claims.claim([5, 9]).unwrap());
+        assert_eq!(judged(&connections, &mover, 1001), Claimed::Allowed);
+        connections.move_to(9, SocketAddr::from(([127, 0, 0, 1], 1001)), 0);
+        assert_eq!(judged(&connections, &behind, 1001), Claimed::Forbidden);
+        assert_eq!(judged(&connections, &behind, 1002), Claimed::Forbidden, "a copy");
+        let next = claims.claim([5, 9]).unwrap();
+        assert_eq!(judged(&connections, &next, 1002), Claimed::Allowed);
     }
 }

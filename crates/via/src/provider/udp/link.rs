@@ -112,7 +112,7 @@ impl UdpLink {
     fn take_claim(&mut self, datagram: &[u8]) -> Result<(), Error> {
         let Some(ids) = self.ids else { return Ok(()) };
         match &mut self.side {
-            Side::Server(connections) => connections.note_claim(ids[0], datagram),
+            Side::Server(connections) => connections.note_claim(ids, datagram),
             Side::Client(claims) => match moved::answer(ids, datagram) {
                 Some(ClaimAnswer::Token(token)) => {
                     if let Some(claim) = claims.return_token(token, ids) {
@@ -219,6 +219,12 @@ impl Link for UdpLink {
             (Side::Client(claims), _) => claims.seal_with(key.clone()),
             (Side::Server(connections), Some([own, _])) => connections.seal_moves(own, key),
             (Side::Server(_), None) => {}
+        }
+    }
+
+    fn require_seals(&mut self) {
+        if let (Side::Server(connections), Some([own, _])) = (&self.side, self.ids) {
+            connections.require_seals(own);
         }
     }
 

@@ -59,7 +59,7 @@ impl Engine {
         self.note_received(now);
         match &self.phase {
             Phase::Opening(_, repeat) => {
-                repeat.round_trip(now).into_iter().for_each(|took| self.sending.trip.sample(took));
+                repeat.round_trip(now).into_iter().for_each(|took| self.sending.trip.sample_handshake(took));
                 self.phase = Phase::Open;
                 self.liveness.waiting = None;
                 self.sending.window_is(header.window);

@@ -10,6 +10,8 @@ use std::sync::Arc;
 struct Wire {
     sent: Vec<Vec<u8>>,
     coming: VecDeque<Vec<u8>>,
+    has_move_key: bool,
+    requires_seals: bool,
 }
 
 impl Link for Wire {
@@ -28,6 +30,13 @@ impl Link for Wire {
     }
     fn file(&self) -> Option<Arc<OwnedFd>> {
         None
+    }
+    fn seal_moves(&mut self, _: &MoveKey) {
+        self.has_move_key = true;
+    }
+    fn require_seals(&mut self) {
+        assert!(self.has_move_key);
+        self.requires_seals = true;
     }
     fn peer(&self) -> String {
         String::new()
@@ -120,6 +129,17 @@ fn an_end_seals_after_the_first_sealed_datagram_of_its_peer() {
     let answer = sent(&mut other, b"answer");
     assert_ne!(answer, b"answer");
     assert_eq!(taken(&mut one, &[answer]), [b"answer"]);
+}
+
+#[test]
+fn claims_need_a_seal_once_the_peer_has_shown_its_keys() {
+    let (mut one, mut other) = pair();
+    assert!(one.link.requires_seals && other.link.has_move_key);
+    assert_eq!(taken(&mut other, &[b"plain".to_vec()]), Vec::<Vec<u8>>::new());
+    assert!(!other.link.requires_seals);
+    let first = sent(&mut one, b"first");
+    assert_eq!(taken(&mut other, &[first]), [b"first"]);
+    assert!(other.link.requires_seals);
 }
 
 #[test]
