@@ -51,10 +51,10 @@ impl ViCore {
     /// Sleeps until a receive has completed, the connection has ended, or a thread has rung. Does
     /// the work of the port that falls due meanwhile, without waking the attendant.
     ///
-    /// `is_over` names a further reason for the end of the sleep. A thread that makes `is_over` true
-    /// must call [`Self::ring`] after that. No such change is lost, because `is_over` is called
-    /// with the VI locked, and no thread can ring between that call and the announcement of the
-    /// sleep.
+    /// `is_over` names a further reason for the end of the sleep. A thread that makes `is_over`
+    /// true must call [`Self::ring`] after that. No such change is lost, because `is_over` is
+    /// called with the VI locked, and no thread can ring between that call and the announcement of
+    /// the sleep.
     ///
     /// Returns early while the port has work to do, so that other threads get the lock of the VI:
     /// the caller calls again.
