@@ -37,6 +37,7 @@ use crate::security::Level;
 use crate::uuid::{SyntaxId, Uuid};
 use pdu::FragmentSizes;
 use std::fmt;
+use std::time::Duration;
 
 /// The limits of an association.
 #[derive(Clone, Debug)]
@@ -47,11 +48,15 @@ pub struct Limits {
     pub message_max: usize,
     /// The maximum number of outstanding calls.
     pub calls_max: usize,
+    /// The longest time between two fragments of a message. The whole message may take this time,
+    /// and a second more for each 16 KiB received.
+    pub silence_max: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { sizes: FragmentSizes::GREATEST, message_max: 256 << 20, calls_max: 256 }
+        let silence_max = Duration::from_secs(30);
+        Self { sizes: FragmentSizes::GREATEST, message_max: 256 << 20, calls_max: 256, silence_max }
     }
 }
 

@@ -16,6 +16,9 @@ pub(crate) struct Notice {
     bell: Option<Arc<OwnedFd>>,
     // Whether the bell is readable.
     is_rung: bool,
+    // The number of rings that needed a system call.
+    #[cfg(test)]
+    writes: u32,
 }
 
 impl Notice {
@@ -26,6 +29,8 @@ impl Notice {
             && let Some(bell) = &self.bell
         {
             self.is_rung = true;
+            #[cfg(test)]
+            (self.writes += 1);
             // The write fails only when the counter is at its limit, and the bell is readable then
             // anyway.
             let _ = rustix::io::write(&**bell, &1_u64.to_ne_bytes());
@@ -46,9 +51,15 @@ impl Notice {
         Ok(bell)
     }
 
-    /// Whether the bell rang since the sleep of a thread that still sleeps began.
+    /// Whether the bell has rung, and not all threads that slept then have ended their sleep.
     pub(crate) fn is_rung(&self) -> bool {
         self.is_rung
+    }
+
+    /// Returns the number of rings that needed a system call.
+    #[cfg(test)]
+    pub(crate) fn writes(&self) -> u32 {
+        self.writes
     }
 
     /// Ends a sleep.

@@ -217,6 +217,13 @@ pub trait Port: Send + fmt::Debug {
     /// Ends the connection, and tells the peer if that is possible without waiting.
     fn disconnect(&mut self);
 
+    /// Whether the port has learned something since the last call that concerns the other
+    /// connections to its peer. The caller has no queues, and does itself what
+    /// [`Sink::look_at_all`] does.
+    fn take_concern(&mut self) -> bool {
+        false
+    }
+
     /// Authenticates the connection's packets with `guard` from now on.
     ///
     /// # Errors

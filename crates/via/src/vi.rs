@@ -94,7 +94,13 @@ impl Vi {
     /// The VI then stays idle, and the request can be repeated.
     pub fn request(&mut self, address: &str, private: &[u8], deadline: Deadline) -> Result<Vec<u8>, Error> {
         let offer = self.offer(private)?;
-        let (mut port, peers) = self.core.nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline)?;
+        let nic = &self.core.nic;
+        let connected = nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline);
+        if let Err(Error::NotFound { .. }) = connected {
+            // The process at the address may have died, which concerns other connections to it.
+            nic.look_at_all();
+        }
+        let (mut port, peers) = connected?;
         if peers.reliability != offer.reliability {
             port.disconnect();
             let why = format!(

@@ -200,8 +200,8 @@ impl Scene {
 /// The time for which idle clients over a network are observed.
 const OBSERVED: Duration = Duration::from_secs(4);
 
-/// Returns the wake-ups of the server for each client, during a time without calls. The best of
-/// some times counts, since wake-ups for the clients' last calls may last into the first of them.
+/// Returns the wake-ups of the server for each client, during a time without calls. The lowest of
+/// three counts is returned, because the first may include wake-ups for the clients' last calls.
 fn sleeps_while_idle(scene: &mut Scene) -> f64 {
     let measured = (0..3).map(|_| {
         let before = sleeps(&mut scene.server);

@@ -50,17 +50,16 @@ struct Assembly<H> {
     last: Instant,
 }
 
-/// The longest time between two fragments of a message. The whole message may take this time, and a
-/// second more for each [`PACE`] bytes received.
-const SLACK: Duration = Duration::from_secs(30);
 /// The slowest accepted pace of a message, in bytes per second.
 const PACE: usize = 16 << 10;
 
 impl<H> Assembly<H> {
-    /// Whether the message takes longer than [`SLACK`] and [`PACE`] allow.
-    fn is_slow(&self, now: Instant) -> bool {
-        let most = SLACK + Duration::from_secs((self.stub.len() / PACE) as u64);
-        now.duration_since(self.began) > most || now.duration_since(self.last) > SLACK
+    /// Returns the time from which on the message counts as slow; `None` for a time that never
+    /// comes.
+    fn due(&self, silence_max: Duration) -> Option<Instant> {
+        let whole = silence_max.saturating_add(Duration::from_secs((self.stub.len() / PACE) as u64));
+        let last = self.last.checked_add(silence_max)?;
+        Some(self.began.checked_add(whole).map_or(last, |whole| whole.min(last)))
     }
 }
 
@@ -72,6 +71,7 @@ pub(super) struct Assemblies<H> {
     held: usize,
     held_max: usize,
     count_max: usize,
+    silence_max: Duration,
     /// The budget of which the held bytes are taken.
     budget: Option<Arc<dyn Budget>>,
     /// The stub data of the message completed last.
@@ -80,8 +80,8 @@ pub(super) struct Assemblies<H> {
 
 impl<H> Assemblies<H> {
     pub(super) fn new(limits: &super::Limits, budget: Option<Arc<dyn Budget>>) -> Self {
-        let (held_max, count_max) = (limits.message_max, limits.calls_max);
-        Self { partial: Vec::new(), held: 0, held_max, count_max, budget, whole: Vec::new() }
+        let super::Limits { message_max: held_max, calls_max: count_max, silence_max, .. } = *limits;
+        Self { partial: Vec::new(), held: 0, held_max, count_max, silence_max, budget, whole: Vec::new() }
     }
 
     /// Discards the message completed last, and shrinks its buffer to [`KEPT_MAX`].
@@ -90,17 +90,21 @@ impl<H> Assemblies<H> {
         self.whole.shrink_to(KEPT_MAX);
     }
 
+    /// Returns the time from which on an incomplete message counts as slow, if there is one.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.partial.iter().filter_map(|partial| partial.due(self.silence_max)).min()
+    }
+
     /// Refuses a peer whose incomplete message has not arrived in time.
     ///
     /// # Errors
     ///
     /// [`AssociationError::Slow`].
     pub(super) fn check_pace(&self) -> Result<(), AssociationError> {
-        if self.partial.is_empty() {
-            return Ok(());
+        match self.due() {
+            Some(due) if due <= Instant::now() => Err(AssociationError::Slow),
+            _ => Ok(()),
         }
-        let now = Instant::now();
-        if self.partial.iter().any(|partial| partial.is_slow(now)) { Err(AssociationError::Slow) } else { Ok(()) }
     }
 
     fn hold(&mut self, bytes: usize) -> Result<(), AssociationError> {
@@ -205,13 +209,14 @@ mod tests {
     fn a_longer_message_may_take_longer() {
         let began = Instant::now();
         let origin = Origin { order: ByteOrder::Little, security: None };
-        let is_slow = |length, last, seconds| {
-            let [last, now] = [last, seconds].map(|seconds| began + Duration::from_secs(seconds));
-            Assembly { call_id: 1, origin, head: (), stub: vec![0; length], began, last }.is_slow(now)
+        let due = |length, last| {
+            let last = began + Duration::from_secs(last);
+            let assembly = Assembly { call_id: 1, origin, head: (), stub: vec![0; length], began, last };
+            (assembly.due(Duration::from_secs(30)).unwrap() - began).as_secs()
         };
-        assert!(!is_slow(100, 0, 30) && is_slow(100, 30, 31));
-        assert!(!is_slow(10 * PACE, 30, 40) && is_slow(10 * PACE, 40, 41));
+        assert_eq!((due(100, 0), due(100, 30)), (30, 30));
+        assert_eq!((due(10 * PACE, 10), due(10 * PACE, 30)), (40, 40));
         // No fragment for half a minute.
-        assert!(is_slow(10 * PACE, 5, 36));
+        assert_eq!(due(10 * PACE, 5), 35);
     }
 }

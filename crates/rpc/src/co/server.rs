@@ -17,6 +17,7 @@ use crate::uuid::{SyntaxId, Uuid};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The options of a server's associations.
 #[derive(Clone, Debug, Default)]
@@ -441,6 +442,12 @@ impl ServerAssociation {
         buffer.clear();
         std::mem::swap(buffer, &mut self.output);
         self.options.counters.count_packets_out(output::units(buffer));
+    }
+
+    /// Returns the time from which on [`Self::check_pace`] refuses the client if no more bytes
+    /// arrive.
+    pub(super) fn pace_due(&self) -> Option<Instant> {
+        self.assemblies.due()
     }
 
     /// Refuses a client whose incomplete call has not arrived in time. To be called when all bytes

@@ -40,7 +40,7 @@ impl Pair {
 
     fn bound_with(budget: Option<Arc<dyn Budget>>) -> Self {
         let least = FragmentSizes { sent: FragmentSizes::LEAST, received: FragmentSizes::LEAST };
-        let limits = Limits { sizes: least, message_max: 100_000, calls_max: 3 };
+        let limits = Limits { sizes: least, message_max: 100_000, calls_max: 3, ..Limits::default() };
         let mut pair = Self::new(
             ClientOptions { limits: limits.clone() },
             ServerOptions { limits, secondary_address: "5000".to_owned(), budget, ..ServerOptions::default() },

@@ -15,7 +15,7 @@ use rustix::time::Timespec;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 /// The pause after a failed wait, and between looks at a VI whose file cannot be watched.
@@ -33,7 +33,7 @@ pub(crate) enum Attention {
     Sleep(Sleep),
     /// After the given time.
     Later(Duration),
-    /// After the VI is added again: it has no port.
+    /// Not before the VI is added again, because it has no port.
     Never,
 }
 
@@ -54,14 +54,15 @@ struct Shared {
     calls: Mutex<Calls>,
     // Made by the thread, before it takes the first calls.
     bell: OnceLock<OwnedFd>,
-    // Whether the thread ends, or has not started.
+    // Whether no thread takes calls: the NIC is gone, the thread could not be started, or a port
+    // has panicked in it.
     is_over: AtomicBool,
 }
 
 /// The calls that the thread has not taken yet.
 ///
 /// No call is lost. The thread resets the bell before it takes the calls, and unsets `is_rung` when
-/// it takes them. So a call that is noted after that rings, and the ring ends the next wait.
+/// it takes them. So each later call rings the bell, and this ring ends the thread's next wait.
 #[derive(Debug, Default)]
 struct Calls {
     /// Whether a call was noted since the thread last took the calls. Further calls need no ring.
@@ -77,17 +78,16 @@ impl Attendant {
     pub(crate) fn start() -> Self {
         let shared =
             Arc::new(Shared { calls: Mutex::default(), bell: OnceLock::new(), is_over: AtomicBool::new(false) });
-        let theirs = Arc::clone(&shared);
+        let end = EndOfThread(Arc::clone(&shared));
         let thread = std::thread::Builder::new().name("obvia-nic".to_owned()).spawn(move || {
-            let mut rota = Rota::new(theirs);
+            let mut rota = Rota::new(Arc::clone(&end.0));
             while !rota.shared.is_over.load(Ordering::Acquire) {
                 rota.round();
             }
         });
-        if thread.is_err() {
-            // VIs still make progress whenever they are called.
-            shared.is_over.store(true, Ordering::Release);
-        }
+        // Without the thread, VIs still make progress whenever they are called. The end of the
+        // thread is noted also when it could not be started.
+        drop(thread);
         Self { shared }
     }
 
@@ -111,21 +111,34 @@ impl Drop for Attendant {
     fn drop(&mut self) {
         // Set before the ring: the thread consumes the ring and then looks at the flag.
         self.shared.is_over.store(true, Ordering::Release);
-        self.shared.call_anyway(|_| ());
+        self.shared.ring(lock(&self.shared.calls));
+    }
+}
+
+/// Notes the end of the thread, also when a port panics.
+struct EndOfThread(Arc<Shared>);
+
+impl Drop for EndOfThread {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Release);
+        let left = std::mem::take(&mut *lock(&self.0.calls));
+        // The VIs of the calls are released without the lock.
+        drop(left);
     }
 }
 
 impl Shared {
     fn call(&self, note: impl FnOnce(&mut Calls)) {
+        let mut calls = lock(&self.calls);
+        // Read under the lock, so that no call is noted after the thread has dropped the last ones.
         if self.is_over.load(Ordering::Acquire) {
             return;
         }
-        self.call_anyway(note);
+        note(&mut calls);
+        self.ring(calls);
     }
 
-    fn call_anyway(&self, note: impl FnOnce(&mut Calls)) {
-        let mut calls = lock(&self.calls);
-        note(&mut calls);
+    fn ring(&self, mut calls: MutexGuard<'_, Calls>) {
         let was_rung = std::mem::replace(&mut calls.is_rung, true);
         drop(calls);
         if let Some(bell) = self.bell.get().filter(|_| !was_rung) {
@@ -300,5 +313,31 @@ impl Entry {
         let is_watched = epoll::add(epoll, &*file, data, epoll::EventFlags::IN).is_ok();
         self.file = Some(file).filter(|_| is_watched);
         is_watched
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ground::until;
+
+    #[derive(Debug)]
+    struct Panicking;
+
+    impl Attended for Panicking {
+        fn attend(&self, _: Instant) -> Attention {
+            panic!("a port fails");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "makes files")]
+    fn an_attendant_whose_thread_has_panicked_keeps_no_vis() {
+        let attendant = Attendant::start();
+        let vi: Arc<dyn Attended> = Arc::new(Panicking);
+        attendant.add(1, Arc::downgrade(&vi));
+        until("the thread is over", || attendant.shared.is_over.load(Ordering::Acquire));
+        attendant.add(2, Arc::downgrade(&vi));
+        until("nothing keeps the VI", || Arc::weak_count(&vi) == 0);
     }
 }

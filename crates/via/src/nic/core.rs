@@ -73,6 +73,13 @@ impl NicCore {
         Err(Refusal::Protection)
     }
 
+    /// Has the attendant, if there is one, look at all VIs soon.
+    pub(crate) fn look_at_all(&self) {
+        if let Some(attendant) = self.attendant.get() {
+            attendant.ring_for_all();
+        }
+    }
+
     pub(crate) fn attend(&self) -> &Attendant {
         self.attendant.get_or_init(Attendant::start)
     }

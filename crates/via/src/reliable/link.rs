@@ -58,9 +58,10 @@ pub trait Link: Send + fmt::Debug {
     /// Tells the link the ids of the connection: this end's and the peer's.
     fn opened(&mut self, _ids: [u64; 2]) {}
 
-    /// Whether hints that the peer is gone are shared: the next [`Self::receive`] of every link of
-    /// this process to the peer returns the hint that one of them has got.
-    fn shares_reports(&self) -> bool {
+    /// Whether this link has got a report since the last call that the peer's port is closed, and
+    /// the next [`Self::receive`] of each other link of this NIC to that port returns the report as
+    /// a hint.
+    fn take_report(&mut self) -> bool {
         false
     }
 
@@ -114,9 +115,9 @@ macro_rules! forward_wire {
             ($link).opened(ids);
         }
 
-        fn shares_reports(&self) -> bool {
+        fn take_report(&mut self) -> bool {
             let $this = self;
-            ($link).shares_reports()
+            ($link).take_report()
         }
 
         fn find_moved(&mut self) {

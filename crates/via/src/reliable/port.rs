@@ -33,7 +33,7 @@ pub struct LinkPort<L> {
     expected: u32,
     // Whether the link sends marks.
     sends_marks: bool,
-    // Whether the link has hinted that the peer is gone, and the NIC's other VIs need a look.
+    // Whether the link has got a report that the peer is gone, and the NIC's other VIs need a look.
     concerns_others: bool,
 }
 
@@ -129,8 +129,17 @@ impl<L: Link> LinkPort<L> {
 
     /// Takes the link's hint that the peer is gone.
     fn hint_gone(&mut self, now: u64) {
+        let is_report = self.link.link.take_report();
         if self.engine.hint_gone(now) {
-            self.concerns_others = self.link.link.shares_reports();
+            self.concerns_others |= is_report;
+        }
+    }
+
+    /// Has the NIC look at its other VIs if the link has hinted that the peer is gone. The threads
+    /// of these VIs may sleep, and do not look for hints themselves.
+    fn pass_on_hint(&mut self, sink: &mut dyn Sink) {
+        if self.take_concern() {
+            sink.look_at_all();
         }
     }
 
@@ -241,10 +250,7 @@ impl<L: Link> Port for LinkPort<L> {
         let first = self.take();
         let has_received = self.receive(now, first, sink);
         self.received(now, has_received, sink);
-        // The threads of the other connections may sleep, and do not look for hints themselves.
-        if std::mem::take(&mut self.concerns_others) {
-            sink.look_at_all();
-        }
+        self.pass_on_hint(sink);
     }
 
     fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
@@ -264,9 +270,7 @@ impl<L: Link> Port for LinkPort<L> {
         self.expected = EXPECTED;
         let has_received = self.receive(now, first, sink);
         self.received(now, has_received, sink);
-        if std::mem::take(&mut self.concerns_others) {
-            sink.look_at_all();
-        }
+        self.pass_on_hint(sink);
     }
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
@@ -298,8 +302,14 @@ impl<L: Link> Port for LinkPort<L> {
         self.engine.disconnect();
         (self.held, self.rest) = (None, Rest::NONE);
         while let Some(length) = self.engine.transmit_close(&mut self.outgoing) {
-            let _ = self.link.send(&self.outgoing[..length]);
+            if let Err(Error::NotFound { .. }) = self.link.send(&self.outgoing[..length]) {
+                self.hint_gone(self.time(Instant::now()));
+            }
         }
+    }
+
+    fn take_concern(&mut self) -> bool {
+        std::mem::take(&mut self.concerns_others)
     }
 
     fn guard(&mut self, guard: Guard) -> Result<(), Error> {

@@ -55,8 +55,8 @@ struct Attendance {
     sleeps: bool,
     /// The number of looks since the attendant last found another thread at work on the VI.
     quiet: u32,
-    /// The time until which a thread sleeps that serves the VI when it wakes; the inner `None`
-    /// stands for a sleep without a time. The outer `None` stands for no such thread.
+    /// While a thread sleeps that will serve the VI when it wakes: `Some` with the time of its
+    /// wake-up, or with `None` if only an event wakes it.
     covered: Option<Option<Instant>>,
 }
 
@@ -241,6 +241,9 @@ impl ViCore {
         }
         if let Some(mut port) = inner.port.take() {
             port.disconnect();
+            if port.take_concern() {
+                self.nic.look_at_all();
+            }
         }
         inner.connection += 1;
         inner.attendance = Attendance::default();
@@ -375,6 +378,12 @@ impl ViCore {
             sleep = Sleep { fd: None, until: Some(sleep.until.map_or(soon, |until| until.min(soon))) };
         }
         Some(sleep)
+    }
+
+    /// Returns the number of system calls that have rung the bell of the receive queue.
+    #[cfg(test)]
+    pub(super) fn rings(&self) -> u32 {
+        self.lock().queues.receive.notice.writes()
     }
 
     /// Whether the attendant sleeps and does not look at the VI at intervals.

@@ -281,9 +281,7 @@ impl Sink for Queues {
     }
 
     fn look_at_all(&mut self) {
-        if let Some(attendant) = self.nic.attendant.get() {
-            attendant.ring_for_all();
-        }
+        self.nic.look_at_all();
     }
 
     fn broken(&mut self, status: Status, why: Ended) {

@@ -11,8 +11,10 @@ use crate::{Access, Deadline, Descriptor, Error, PostFault, Status, Waiting};
 use ground::until;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 const SOON: Deadline = Deadline::Within(ground::LATEST);
@@ -26,8 +28,12 @@ struct TestControls {
     breaks: AtomicBool,
     // Whether the next progress completes a receive.
     brings: AtomicBool,
+    // The thread that completed the last receive.
+    bringer: Mutex<Option<ThreadId>>,
     // Whether the next progress asks for a look at all VIs.
     hints: AtomicBool,
+    // Whether the port always has work to do.
+    is_busy: AtomicBool,
     file: Mutex<Option<Arc<OwnedFd>>>,
     peers_level: Reliability,
 }
@@ -41,7 +47,9 @@ impl TestControls {
             ended: AtomicUsize::new(0),
             breaks: AtomicBool::new(false),
             brings: AtomicBool::new(false),
+            bringer: Mutex::new(None),
             hints: AtomicBool::new(false),
+            is_busy: AtomicBool::new(false),
             file: Mutex::new(Some(Arc::new(file))),
             peers_level,
         })
@@ -105,6 +113,7 @@ impl Port for TestPort {
     fn progress(&mut self, _: Instant, sink: &mut dyn Sink) {
         self.0.calls.fetch_add(1, Ordering::SeqCst);
         if self.0.brings.swap(false, Ordering::SeqCst) && sink.begin_message(0).is_ok() {
+            *self.0.bringer.lock().unwrap() = Some(std::thread::current().id());
             sink.end_message(None);
         }
         if self.0.hints.swap(false, Ordering::SeqCst) {
@@ -116,6 +125,9 @@ impl Port for TestPort {
     }
 
     fn prepare_sleep(&mut self, _: Instant) -> Option<Sleep> {
+        if self.0.is_busy.load(Ordering::SeqCst) {
+            return None;
+        }
         self.0.prepared.fetch_add(1, Ordering::SeqCst);
         Some(Sleep { fd: self.readiness(), until: None })
     }
@@ -129,6 +141,10 @@ impl Port for TestPort {
     }
 
     fn disconnect(&mut self) {}
+
+    fn take_concern(&mut self) -> bool {
+        self.0.hints.swap(false, Ordering::SeqCst)
+    }
 
     fn peer(&self) -> String {
         "nobody".to_owned()
@@ -209,6 +225,16 @@ fn a_hint_of_one_port_leads_to_a_look_at_every_vi() {
     controls[7].hints.store(true, Ordering::SeqCst);
     let _ = vis[7].state();
     until("all are looked at", || calls_of(&controls).iter().zip(&before).all(|(now, before)| now > before));
+}
+
+#[test]
+fn what_a_port_learns_at_its_end_leads_to_a_look_at_every_other_vi() {
+    let (mut vis, controls) = many_connected(20);
+    let before = calls_of(&controls);
+    controls[0].hints.store(true, Ordering::SeqCst);
+    vis[0].disconnect();
+    let are_looked_at = || calls_of(&controls[1..]).iter().zip(&before[1..]).all(|(now, before)| now > before);
+    until("the others are looked at", are_looked_at);
 }
 
 #[test]
@@ -301,6 +327,40 @@ fn every_sleep_that_was_prepared_ends_once() {
         let _ = vi.state();
         controls.prepared.load(Ordering::SeqCst) == controls.ended.load(Ordering::SeqCst)
     });
+}
+
+#[test]
+fn a_thread_that_completes_its_own_receive_does_not_ring_its_bell() {
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let (_nic, mut vi) = connected(&controls, Waiting::Block);
+    let mut own = 0;
+    for _ in 0..100 {
+        vi.receive.post(Descriptor::receive()).unwrap();
+        let rings = vi.core.rings();
+        controls.brings.store(true, Ordering::SeqCst);
+        controls.ring();
+        vi.core.await_receive(SOON, || false).unwrap();
+        while vi.receive.done().is_none() {}
+        // The attendant may have been first.
+        if *controls.bringer.lock().unwrap() == Some(std::thread::current().id()) {
+            assert_eq!(vi.core.rings(), rings);
+            own += 1;
+        }
+        let file = controls.file.lock().unwrap().clone().unwrap();
+        let _ = rustix::io::read(&*file, &mut [0; 8]);
+    }
+    assert!(own > 0, "the attendant is always first");
+}
+
+#[test]
+fn a_port_with_endless_work_does_not_keep_the_vi_locked() {
+    let controls = TestControls::new(Reliability::ReliableDelivery);
+    let (_nic, vi) = connected(&controls, Waiting::Block);
+    controls.is_busy.store(true, Ordering::SeqCst);
+    let looks = Cell::new(0);
+    let is_over = || looks.replace(looks.get() + 1) == 1000;
+    vi.core.await_receive(SOON, is_over).unwrap();
+    assert_eq!(looks.get(), 1, "the caller gets the thread back after each look");
 }
 
 #[test]

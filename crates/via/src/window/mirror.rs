@@ -239,8 +239,8 @@ impl Mirror {
         }
     }
 
-    /// As [`Carrier::fetch`], for the sending half. The thread that waits for messages sees no
-    /// completion of a message that this thread takes, so it is woken.
+    /// As [`Carrier::fetch`], for the sending half. A message taken here leaves no completion
+    /// behind, so the thread that waits for messages has to be woken.
     fn fetch_for_sender(&self, wire: &Wire) -> Result<(), Error> {
         if self.fetch_next(wire)? {
             self.wake(wire);

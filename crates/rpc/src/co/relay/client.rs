@@ -44,6 +44,7 @@ pub fn client(
         requested_bind: None,
         call: None,
         refused: None,
+        is_waiting: false,
         scratch: Vec::new(),
     };
     relayed(Box::new(ClientRelay { stream, routes, state: Mutex::new(state) }), options)
@@ -82,6 +83,9 @@ struct State {
     /// A call that failed before it was sent: the number of its message in the window, and the
     /// status of the fault.
     refused: Option<(u32, Status)>,
+    /// Whether a thread waits for the server's bytes. It is woken to deliver the fault of a refused
+    /// call, for which no bytes arrive.
+    is_waiting: bool,
     /// The buffer for translations.
     scratch: Vec<u8>,
 }
@@ -319,7 +323,7 @@ impl State {
 impl Relay for ClientRelay {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let mut state = self.lock();
-        match message.header.kind {
+        let outcome = match message.header.kind {
             Kind::Request | Kind::Oneway => self.request(&mut state, &message),
             Kind::Pdu => self.bind(&mut state, &message),
             Kind::Cancel => {
@@ -329,7 +333,11 @@ impl Relay for ClientRelay {
                 self.flush(&mut state)
             }
             Kind::Response | Kind::Fault => Err(ViError::BadState { what: "a client cannot send responses" }),
+        };
+        if state.is_waiting && state.refused.is_some() {
+            self.stream.interrupt();
         }
+        outcome
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
@@ -343,11 +351,14 @@ impl Relay for ClientRelay {
                 return Ok(());
             }
             if let Some(span) = span.take() {
+                state.is_waiting = true;
                 drop(state);
-                if !wait(&self.stream, span)? {
+                let waited = wait(&self.stream, span);
+                state = self.lock();
+                state.is_waiting = false;
+                if !waited? {
                     return Ok(());
                 }
-                state = self.lock();
             }
             if !fill(&self.stream, &mut state.association.input)? {
                 return Ok(());
@@ -379,3 +390,6 @@ impl Relay for ClientRelay {
         self.stream.close();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,7 @@ use obvia_via::{Deadline, Error as ViError, Header, Kind};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[cfg(test)]
 mod tests;
@@ -43,9 +43,18 @@ pub fn server(
     mut association: ServerOptions,
 ) -> Result<(Window, Attribution), ViError> {
     association.limits = limits(options);
-    let association = ServerAssociation::new(association);
+    first_lane(stream, interfaces, options, association)
+}
+
+/// Creates the first lane of an association.
+fn first_lane(
+    stream: Arc<Stream>,
+    interfaces: Arc<dyn Interfaces>,
+    options: &Options,
+    association: ServerOptions,
+) -> Result<(Window, Attribution), ViError> {
     let state = State {
-        association,
+        association: ServerAssociation::new(association),
         known: HashMap::new(),
         scratch: Vec::new(),
         lanes: Vec::new(),
@@ -338,11 +347,17 @@ impl Lane {
                 return (state, outcome);
             }
             if let Some(span) = span.take() {
+                // A client that falls silent within a call must not keep the call's bytes for ever.
+                let slow_at = state.association.pace_due();
+                let left = slow_at.map_or(span, |at| span.min(at.saturating_duration_since(Instant::now())));
                 drop(state);
-                let waited = wait(&shared.stream, span);
+                let waited = wait(&shared.stream, left);
                 state = shared.lock();
-                if !matches!(waited, Ok(true)) {
-                    return (state, waited.map(drop));
+                match waited {
+                    Ok(true) => {}
+                    // The bytes that have arrived meanwhile come before the check of the pace.
+                    Ok(false) if slow_at.is_some_and(|at| at <= Instant::now()) => {}
+                    _ => return (state, waited.map(drop)),
                 }
             }
             match fill(&shared.stream, &mut state.association.input) {
@@ -395,6 +410,7 @@ impl Relay for Lane {
         if let Some(call) = self.calls().current.take_if(|call| call.id.is_none()) {
             call.performed.end();
         }
+        let deadline = Deadline::Within(span).start();
         let mut turns = self.shared.turns();
         if turns.is_led {
             turns = self.follow(turns, span);
@@ -407,7 +423,7 @@ impl Relay for Lane {
         }
         turns.is_led = true;
         drop(turns);
-        let (state, outcome) = self.lead(self.shared.lock(), inbox, span);
+        let (state, outcome) = self.lead(self.shared.lock(), inbox, deadline.remaining());
         // While this lane performs its call it does not receive, so another lane has to receive.
         let is_busy = self.calls().current.is_some();
         let may_grow = is_busy && state.association.is_multiplexed() && state.live_lanes() < LANES_MAX;

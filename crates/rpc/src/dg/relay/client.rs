@@ -45,6 +45,7 @@ pub fn client(
         is_introduced: false,
         refused: None,
         own_bind_ack: None,
+        is_waiting: false,
         room: vec![0; LONGEST],
         scratch: Vec::new(),
     };
@@ -87,6 +88,9 @@ struct State {
     refused: Option<(u32, Status)>,
     /// The bind_ack that this relay has made in the server's place.
     own_bind_ack: Option<Vec<u8>>,
+    /// Whether a thread waits for datagrams. It has to learn of each new call, because it alone
+    /// repeats lost datagrams of a call.
+    is_waiting: bool,
     /// The receive buffer.
     room: Vec<u8>,
     /// The buffer for translations.
@@ -132,8 +136,8 @@ impl Kept for Shared {
         let Ok(mut state) = self.state.try_lock() else { return };
         state.activity.keep(Instant::now());
         self.flush(&mut state);
-        // The thread of a call sleeps until a datagram is there, so the datagrams of an outstanding
-        // call are left to that thread.
+        // If the keeper took a datagram of an outstanding call, the call's thread would sleep on.
+        // So it leaves these datagrams to that thread.
         if state.call.is_none() && state.bind_sequence.is_none() {
             // The next call reports the error.
             let _ = self.fill(&mut state);
@@ -255,6 +259,9 @@ impl Relay for ClientRelay {
             Kind::Response | Kind::Fault => return Err(ViError::BadState { what: "a client cannot send responses" }),
         }
         self.shared.flush(&mut state);
+        if state.is_waiting {
+            self.shared.socket.interrupt();
+        }
         Ok(())
     }
 
@@ -270,8 +277,11 @@ impl Relay for ClientRelay {
             }
             let Some(span) = span.take() else { return Ok(()) };
             let due = state.activity.due().map_or(span, |due| due.saturating_duration_since(Instant::now()));
+            state.is_waiting = true;
             drop(state);
-            match self.shared.socket.wait(Deadline::Within(span.min(due))) {
+            let waited = self.shared.socket.wait(Deadline::Within(span.min(due)));
+            self.shared.lock().is_waiting = false;
+            match waited {
                 Ok(()) | Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return Ok(()),
                 Err(error) => return Err(error),
@@ -305,3 +315,6 @@ impl Relay for ClientRelay {
         self.shared.flush(&mut state);
     }
 }
+
+#[cfg(test)]
+mod tests;

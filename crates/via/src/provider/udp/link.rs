@@ -202,8 +202,8 @@ impl Link for UdpLink {
         }
     }
 
-    fn shares_reports(&self) -> bool {
-        matches!(self.side, Side::Client(_))
+    fn take_report(&mut self) -> bool {
+        self.reports.take_own() && matches!(self.side, Side::Client(_))
     }
 
     fn find_moved(&mut self) {

@@ -24,7 +24,7 @@ impl Reports {
             counts.insert(peer, Arc::downgrade(&count));
             count
         });
-        PortReports { count, seen: None }
+        PortReports { count, seen: None, has_own: false }
     }
 }
 
@@ -35,6 +35,8 @@ pub(super) struct PortReports {
     // The last count that the connection has seen. `None` before the peer has sent anything: the
     // report on another connection may be forged, and must not end a handshake.
     seen: Option<u32>,
+    // Whether the connection itself has got a report since the last call of `take_own`.
+    has_own: bool,
 }
 
 impl PortReports {
@@ -50,6 +52,12 @@ impl PortReports {
     pub(super) fn reported(&mut self) {
         let count = self.count.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         self.seen = self.seen.map(|_| count);
+        self.has_own = true;
+    }
+
+    /// Whether this connection has got a report since the last call.
+    pub(super) fn take_own(&mut self) -> bool {
+        std::mem::take(&mut self.has_own)
     }
 
     /// Whether other connections have got reports since the last call.
@@ -104,6 +112,8 @@ mod tests {
         one.send(b"anybody there?").unwrap();
         assert!(matches!(next(&mut one), Err(Error::NotFound { .. })));
         assert!(matches!(same.receive(&mut [0; 100]), Err(Error::NotFound { .. })));
+        // Only the link with a report of its own has something to share.
+        assert!(one.take_report() && !one.take_report() && !same.take_report());
         for link in [&mut one, &mut same, &mut asking, &mut other] {
             assert!(matches!(link.receive(&mut [0; 100]), Ok(None)));
         }

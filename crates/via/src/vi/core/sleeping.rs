@@ -5,6 +5,7 @@ use crate::notice::poll_fds;
 use crate::spi::Sleep;
 use crate::vi::state::{Queue, State};
 use crate::{Deadline, Error};
+use rustix::fd::OwnedFd;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -40,10 +41,7 @@ impl ViCore {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         drop(inner);
         let outcome = match sleep {
-            Some(sleep) if !is_over => {
-                let files = [sleep.fd.as_deref().unwrap_or(&notice), &*notice];
-                poll_fds(&files[usize::from(sleep.fd.is_none())..], deadline, sleep.until)
-            }
+            Some(sleep) if !is_over => poll_with(&notice, &sleep, deadline),
             _ => Ok(()),
         };
         self.wake(connection).queues.line(which).notice.end();
@@ -53,47 +51,67 @@ impl ViCore {
     /// Sleeps until a receive has completed, the connection has ended, or a thread has rung. Does
     /// the work of the port that falls due meanwhile, without waking the attendant.
     ///
-    /// `is_over` names a further reason for the end of the sleep. A thread that changes its result
-    /// has to ring afterwards: see [`Self::ring`]. No such change is lost, because `is_over` is
-    /// called with the VI locked, after the sleep was announced.
+    /// `is_over` names a further reason for the end of the sleep. A thread that makes `is_over`
+    /// true must call [`Self::ring`] after that. No such change is lost, because `is_over` is
+    /// called with the VI locked, and no thread can ring between that call and the announcement of
+    /// the sleep.
+    ///
+    /// Returns early while the port has work to do, so that other threads get the lock of the VI:
+    /// the caller calls again.
     pub(crate) fn await_receive(&self, deadline: Deadline, is_over: impl Fn() -> bool) -> Result<(), Error> {
         let deadline = deadline.start();
         let mut inner = self.lock();
-        let notice = inner.queues.receive.notice.prepare()?;
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         let outcome = loop {
-            let receive = &inner.queues.receive;
+            let receive = &mut inner.queues.receive;
             let may_sleep = receive.done.is_empty() && !receive.notice.is_rung() && !is_over();
             if !may_sleep || inner.queues.state != State::Connected || deadline.is_over() {
                 break Ok(());
             }
-            let Some(port) = &mut inner.port else { break Ok(()) };
-            if let Some(Sleep { fd, until }) = port.prepare_sleep(Instant::now()) {
-                inner.attendance.covered = Some(until);
-                let connection = inner.connection;
-                drop(inner);
-                let files = [fd.as_deref().unwrap_or(&notice), &*notice];
-                let slept = poll_fds(&files[usize::from(fd.is_none())..], deadline, until);
-                inner = self.lock();
-                inner.end_sleep(connection);
-                inner.attendance.covered = None;
-                if slept.is_err() {
-                    break slept;
-                }
-            }
-            if inner.queues.receive.done.is_empty() {
+            // The sleep is announced only for the time of the system call. Otherwise this thread
+            // would ring its own bell for the completions that it causes itself: a system call for
+            // each received message.
+            let notice = match inner.queues.receive.notice.prepare() {
+                Ok(notice) => notice,
+                Err(error) => break Err(error),
+            };
+            let sleep = inner.port.as_mut().and_then(|port| port.prepare_sleep(Instant::now()));
+            let Some(sleep) = sleep else {
+                inner.queues.receive.notice.end();
                 inner.progress_to_answer(Instant::now());
+                break Ok(());
+            };
+            inner.attendance.covered = Some(sleep.until);
+            let connection = inner.connection;
+            drop(inner);
+            let slept = poll_with(&notice, &sleep, deadline);
+            inner = self.lock();
+            inner.end_sleep(connection);
+            inner.attendance.covered = None;
+            let is_rung = inner.queues.receive.notice.is_rung();
+            inner.queues.receive.notice.end();
+            if slept.is_err() || is_rung {
+                break slept;
             }
+            inner.progress_to_answer(Instant::now());
         };
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
         // The thread now leaves the VI, perhaps for a long time.
         self.relieve(&mut inner);
-        inner.queues.receive.notice.end();
         outcome
     }
 }
 
-/// Whether a thread that sleeps until `known` wakes before `due`. `None` stands for no time.
+/// Sleeps on a bell, and on the file of a prepared port if there is one.
+fn poll_with(notice: &OwnedFd, sleep: &Sleep, deadline: Deadline) -> Result<(), Error> {
+    match &sleep.fd {
+        Some(file) => poll_fds(&[file, notice], deadline, sleep.until),
+        None => poll_fds(&[notice], deadline, sleep.until),
+    }
+}
+
+/// Whether a thread that sleeps until `known` wakes at `due` or earlier. A `known` of `None` never
+/// comes; a `due` of `None` needs no wake-up.
 pub(super) fn is_covered(known: Option<Instant>, due: Option<Instant>) -> bool {
     due.is_none_or(|due| known.is_some_and(|known| known <= due))
 }

@@ -233,6 +233,10 @@ impl Port for TracedPort {
         self.inner.disconnect();
     }
 
+    fn take_concern(&mut self) -> bool {
+        self.inner.take_concern()
+    }
+
     fn guard(&mut self, guard: Guard) -> Result<(), Error> {
         self.inner.guard(guard)
     }

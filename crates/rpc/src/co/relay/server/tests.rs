@@ -153,15 +153,23 @@ fn next(happened: &Receiver<Event>) -> Event {
 
 /// Returns a client, and the first lane of its server.
 fn pair(unserved: Option<Mutex<Vec<Window>>>) -> (Client, Arc<Methods>, Window, Receiver<Event>) {
+    pair_within(Limits::default(), unserved)
+}
+
+/// As [`pair`], with these limits of the server.
+fn pair_within(
+    limits: Limits,
+    unserved: Option<Mutex<Vec<Window>>>,
+) -> (Client, Arc<Methods>, Window, Receiver<Event>) {
     let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
     let stream = Stream::connect("127.0.0.1", listener.endpoint().parse().unwrap(), LIMIT).unwrap();
     let (events, happened) = channel();
     let methods = Arc::new(Methods { released: Mutex::default(), release: Condvar::new(), events, unserved });
     let interfaces: Arc<dyn Interfaces> = Arc::<Methods>::clone(&methods);
-    let (lane, _) =
-        server(Arc::new(listener.accept(LIMIT).unwrap()), interfaces, &Options::default(), ServerOptions::default())
-            .unwrap();
-    let limits = Limits { sizes: FragmentSizes::GREATEST, message_max: 1000, calls_max: 4 };
+    let server = Arc::new(listener.accept(LIMIT).unwrap());
+    let options = ServerOptions { limits, ..ServerOptions::default() };
+    let (lane, _) = first_lane(server, interfaces, &Options::default(), options).unwrap();
+    let limits = Limits { sizes: FragmentSizes::GREATEST, message_max: 1000, calls_max: 4, ..Limits::default() };
     let client = Client { stream, association: ClientAssociation::new(ClientOptions { limits }) };
     (client, methods, lane, happened)
 }
@@ -230,4 +238,23 @@ fn a_client_that_does_not_read_delays_no_thread_that_wakes_its_lanes() {
     let begun = Instant::now();
     alarm.ring();
     assert!(begun.elapsed() < PEER_TIMEOUT / 2);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_client_that_falls_silent_within_a_call_is_refused() {
+    let limits = Limits { silence_max: Duration::from_millis(200), ..Limits::default() };
+    let (mut client, methods, mut lane, _happened) = pair_within(limits, None);
+    let mut performer = Performer { methods, last: 0 };
+    let served = std::thread::spawn(move || serve_next(&mut lane, &mut performer, LIMIT));
+    client.bind();
+    let stub = &[0; 100_000];
+    let call = OutgoingCall { context_id: 0, opnum: 1, object: None, is_maybe: false, security: None, stub };
+    client.association.call(&call).unwrap();
+    let request = std::mem::take(client.association.output());
+    let first = usize::from(u16::from_le_bytes([request[8], request[9]]));
+    assert!(first < request.len(), "the call has several fragments");
+    client.stream.send(&request[..first], LIMIT).unwrap();
+    let outcome = served.join().unwrap();
+    assert!(outcome.as_ref().is_err_and(|error| error.to_string().contains("too slowly")), "{outcome:?}");
 }

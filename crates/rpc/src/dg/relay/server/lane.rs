@@ -206,14 +206,18 @@ impl Lane {
         ViError::Disconnected { peer: self.client.host.to_string(), why: Ended::ByPeer }
     }
 
+    /// Whether the client is gone, or has abandoned the lane's call.
+    fn must_end(&self, calls: &CallQueue) -> bool {
+        calls.is_over || self.is_cancelled.load(Ordering::Acquire)
+    }
+
     /// Waits at most `span` for a call of the client. Returns `None` if the time is over, or if the
     /// lane was woken without a call.
     fn next(&self, span: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
         let mut calls = client.calls();
         let is_nothing = |calls: &mut CallQueue| {
-            let must_end = calls.is_over || self.is_cancelled.load(Ordering::Acquire);
-            calls.waiting.is_empty() && !must_end && !self.is_wanted.load(Ordering::Acquire)
+            calls.waiting.is_empty() && !self.must_end(calls) && !self.is_wanted.load(Ordering::Acquire)
         };
         if is_nothing(&mut calls) && !span.is_zero() {
             calls.idle += 1;
@@ -221,7 +225,7 @@ impl Lane {
             (calls, _) = waited.unwrap_or_else(PoisonError::into_inner);
             calls.idle -= 1;
         }
-        if calls.is_over || self.is_cancelled.load(Ordering::Acquire) {
+        if self.must_end(&calls) {
             return Err(self.ended());
         }
         self.is_wanted.store(false, Ordering::Release);
