@@ -1,8 +1,9 @@
 //! Connection setup: VI Architecture 1.0, "Connection Management".
 
-use crate::spi::{Incoming, Listening};
+use crate::spi::{Incoming, Listening, Revoke};
 use crate::vi::Vi;
 use crate::{Deadline, Error, Reliability};
+use std::sync::Arc;
 
 /// A listener for connection requests of peers.
 #[derive(Debug)]
@@ -46,6 +47,12 @@ impl Request {
     /// Returns the peer's name, for logs.
     pub fn peer(&self) -> String {
         self.inner.peer()
+    }
+
+    /// Returns the handle by which another thread ends [`Self::accept`] while the peer is slow.
+    /// `None` if the provider does not wait for the peer.
+    pub fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+        self.inner.revocation()
     }
 
     /// Connects the peer with an idle VI.

@@ -311,6 +311,7 @@ impl fmt::Display for Error {
             Self::PeerAtLimit { pid, source } => {
                 write!(f, "the server process {pid} has no room for the connection: {source}")?;
                 match Errno::from_io_error(source) {
+                    Some(Errno::USERS) => f.write_str(IN_SETUP),
                     Some(Errno::AGAIN) => f.write_str(NO_THREAD),
                     _ => f.write_str(limit(source)),
                 }
@@ -419,6 +420,10 @@ fn limit(error: &io::Error) -> &'static str {
 const NO_THREAD: &str = ". The system starts no further thread for the process: raise kernel.threads-max and \
                          kernel.pid_max by sysctl, the user's limit by `ulimit -u`, or TasksMax= in units of systemd";
 
+/// The limit of a server's connections in setup, and what helps.
+const IN_SETUP: &str = ". Too many connections of processes of other users have not introduced themselves to it yet: \
+                        connect again in a second";
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -468,6 +473,7 @@ mod tests {
             let names = Error::Names { doing: doing::READING, path: PathBuf::new(), source: errno.into() };
             assert!(names.to_string().contains(mend), "{names}");
         }
+        assert!(at_limit(Errno::USERS).ends_with("connect again in a second"), "{}", at_limit(Errno::USERS));
         assert!(at_limit(Errno::AGAIN).contains("ulimit -u"), "{}", at_limit(Errno::AGAIN));
         let other = Error::system("creating a segment")(Errno::INVAL).to_string();
         assert_eq!(other, "creating a segment: Invalid argument (os error 22)");

@@ -142,6 +142,13 @@ pub trait Listening: Send + fmt::Debug {
     fn address(&self) -> String;
 }
 
+/// A connection that is being accepted, and that another thread can give up.
+pub trait Revoke: Send + Sync {
+    /// Ends the wait for the peer within less than a second. Without effect once the connection is
+    /// made.
+    fn revoke(&self);
+}
+
 /// A connection request that has not been answered. Dropping the request rejects the peer.
 pub trait Incoming: Send + fmt::Debug {
     /// Returns the peer's offer.
@@ -165,6 +172,12 @@ pub trait Incoming: Send + fmt::Debug {
     fn accept_tagged(self: Box<Self>, tag: u64, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
         let _ = tag;
         self.accept(own, deadline)
+    }
+
+    /// Returns the handle that ends [`Self::accept`] early. `None` if that does not wait for the
+    /// peer, or cannot be ended.
+    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+        None
     }
 
     /// Rejects the request, and tells the peer the reason.

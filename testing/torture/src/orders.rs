@@ -225,12 +225,17 @@ fn list_at(binding: &str) -> Answer {
 }
 
 /// Connects to a server. Repeats the attempt while the server is unavailable, because it may just
-/// be starting.
+/// be starting, or ending other connections. A server that has no place left, and ends no
+/// connection for this one, is an error at once.
 fn connect(state: &mut State, name: &str) -> Answer {
     let end = Instant::now() + CONNECTING_MAX;
     loop {
         match obvia::connect(name) {
-            Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE && Instant::now() < end => {
+            Err(error)
+                if error.code() == code::RPC_S_SERVER_UNAVAILABLE
+                    && Instant::now() < end
+                    && !error.to_string().contains("as many clients") =>
+            {
                 std::thread::sleep(Duration::from_millis(2));
             }
             connected => return done(state.factory = Some(connected?)),

@@ -169,3 +169,37 @@ fn connections_beyond_the_places_of_their_host_are_refused_with_the_reason() {
     assert_eq!(clients[0].number("add 1"), 1);
     serves(&mut directories[0].start(PROGRAM, &[]), "there");
 }
+
+/// Checks that each connection of a server takes fewer descriptors than it is counted as: one is
+/// left for the bell of a connection that has waited to send.
+#[track_caller]
+fn connections_take_at_most(listening: &str, descriptors: usize) {
+    let directories = [Directory::new(), Directory::new()];
+    let mut server = directories[0].start(PROGRAM, &[]);
+    server.good("export there");
+    let place = server.good(&format!("listen {listening}")).replace(']', ",name=there]");
+    let client = || {
+        let mut client = directories[1].start(PROGRAM, &[]);
+        serves(&mut client, &place);
+        client
+    };
+    // The first client causes files that belong to no connection.
+    let _first = client();
+    let (threads, files) = (server.threads() as usize, server.open_files());
+    let _others: Vec<_> = (0..4).map(|_| client()).collect();
+    within(LATEST, || {
+        // Each connection has a thread.
+        let connections = (server.threads() as usize).saturating_sub(threads);
+        let files = server.open_files().saturating_sub(files);
+        let is_right = connections >= 4 && files >= connections && files < connections * descriptors;
+        if is_right { Ok(()) } else { Err(format!("{connections} connections have {files} files")) }
+    });
+}
+
+#[test]
+fn connections_take_no_more_descriptors_than_they_are_counted_as() {
+    connections_take_at_most("ncacn_ip_tcp:127.0.0.1", 3);
+    connections_take_at_most("ncacn_vi_udp:127.0.0.1", 3);
+    #[cfg(feature = "fabric")]
+    connections_take_at_most("ncacn_vi_fabric:127.0.0.1", 10);
+}

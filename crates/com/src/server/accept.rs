@@ -53,7 +53,7 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
 fn accept_local(exporter: &'static Exporter, incoming: Incoming) {
     let Ok(user) = incoming.user() else { return };
     let Ok(setup) = exporter.clients().local_setups.enter(user, incoming.interrupter()) else {
-        incoming.refuse();
+        incoming.refuse_for_others();
         return incoming.peer().map_or((), access::log_refused_connection);
     };
     let mut unserved = Unserved(Some(incoming));
@@ -85,7 +85,7 @@ pub(crate) fn accept_from(
         loop {
             match listener.wait(Deadline::after_secs(3600)) {
                 Ok(request) => {
-                    let (host, setup) = (host_of(&request), Arc::new(NetworkWindow::default()));
+                    let (host, setup) = (host_of(&request), Arc::new(NetworkWindow::of(&request)));
                     let place = match exporter.clients().entrance.enter_by_window(&host, descriptors, &setup) {
                         Ok(place) => place,
                         Err(Full(why)) => {
@@ -141,7 +141,8 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
                         Ok(standing) => {
                             start_service(exporter, move || accept_association(exporter, stream, standing, terms).ok());
                         }
-                        Err(Full(_)) => access::log_refused_connection(stream.peer().clone()),
+                        // A peer without an association gets no reason.
+                        Err(NoPlace) => access::log_refused_connection(stream.peer().clone()),
                     }
                 }
                 Err(ViError::TimedOut) => {}
@@ -152,11 +153,17 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
     start_accepting(accept)
 }
 
+/// The error for a stream without a free place.
+struct NoPlace;
+
 /// Gives a place to a stream, or counts it as in setup.
-fn admit(clients: &'static Clients, stream: &Arc<Stream>) -> std::result::Result<Standing, Full> {
+fn admit(clients: &'static Clients, stream: &Arc<Stream>) -> std::result::Result<Standing, NoPlace> {
     match stream.peer() {
-        Peer::Host(address) => clients.entrance.enter(address, stream).map(Standing::Remote),
-        Peer::Process { uid, .. } => clients.local_setups.enter(*uid, Arc::clone(stream)).map(Standing::local),
+        Peer::Host(address) => clients.entrance.enter(address, stream).map(Standing::Remote).map_err(|_| NoPlace),
+        Peer::Process { uid, .. } => {
+            let setup = clients.local_setups.enter(*uid, Arc::clone(stream));
+            setup.map(Standing::local).map_err(|_| NoPlace)
+        }
     }
 }
 
@@ -254,7 +261,7 @@ fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     let (association, least, standing) = match via {
         Via::Memory(setup) => (None, None, Standing::local(setup)),
         Via::Network(least, place) => (None, Some(least), Standing::Remote(place)),
-        Via::Association(client, attribution) => (Some((client, attribution)), None, Standing::local(None)),
+        Via::Association(client, attribution) => (Some((client, attribution)), None, Standing::Uncounted),
     };
     let client = association.as_ref().map(|(client, _)| Arc::clone(client));
     let mut connection = Connection::new(exporter, &window, association, standing);

@@ -151,7 +151,7 @@ impl AssociationClient {
             group,
             state,
             admitted,
-            standing: Standing::local(None),
+            standing: Standing::Uncounted,
             is_bound: AtomicBool::new(false),
         }
     }
@@ -172,8 +172,13 @@ impl AssociationClient {
     }
 
     /// Notes a permitted call of the client.
-    fn note_call(&self) {
-        self.standing.has_called();
+    ///
+    /// # Errors
+    ///
+    /// [`Status::SERVER_TOO_BUSY`] if the connection has yielded to another one: the call must not
+    /// run, since its connection is about to end.
+    fn note_call(&self) -> Result<(), Status> {
+        if self.standing.has_called() { Ok(()) } else { Err(Status::SERVER_TOO_BUSY) }
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {
@@ -349,7 +354,7 @@ impl Interfaces for AssociationClient {
         // An anonymous call of a service does not count, since some services permit anonymous calls
         // everywhere.
         if maker.is_some() || target.generation != 0 || target == own_calls::TARGET {
-            self.note_call();
+            return self.note_call();
         }
         Ok(())
     }
@@ -357,7 +362,8 @@ impl Interfaces for AssociationClient {
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
         let performed = self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state);
         if performed.is_some() && call.maker.is_some() {
-            self.note_call();
+            // The call is done already.
+            let _ = self.note_call();
         }
         performed
     }

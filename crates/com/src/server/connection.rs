@@ -180,8 +180,9 @@ impl Connection {
         let target = TargetId::from_word(call.target());
         let performer = self.exporter.services().performer(target, self.association.is_some());
         // As over streams, an anonymous call of a service does not count.
-        if performer.is_some() && self.caller.is_some() && (target == own_calls::TARGET || self.proved.is_some()) {
-            self.standing.has_called();
+        let counts = performer.is_some() && self.caller.is_some();
+        if counts && (target == own_calls::TARGET || self.proved.is_some()) && !self.standing.has_called() {
+            return Answer::fault(Status::SERVER_TOO_BUSY);
         }
         match performer {
             None => {
@@ -194,8 +195,7 @@ impl Connection {
                     Some(caller) => {
                         let target = (target.identity, target.interface);
                         exporter.rules().admit(target, opnum, || caller.shown())?;
-                        standing.has_called();
-                        Ok(())
+                        if standing.has_called() { Ok(()) } else { Err(Status::SERVER_TOO_BUSY) }
                     }
                     // A client must introduce itself before it calls.
                     None => Err(Status::PROTOCOL_ERROR),

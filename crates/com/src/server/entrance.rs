@@ -1,5 +1,5 @@
-//! The entrance of connections from networks. Peers that have not called share a limited number of
-//! descriptors, so that they leave descriptors and threads to other clients.
+//! The entrance of connections from networks. All of them share a limited number of descriptors.
+//! Where none is free, those that have not called yield.
 //!
 //! A client moves up from stage to stage: it connects, binds or authenticates, and calls. If no
 //! descriptor is free, a newcomer takes the place of the oldest client at the lowest stage. Clients
@@ -8,7 +8,9 @@
 
 use crate::types::hosts;
 use crate::types::threads::lock;
+use obvia_via::Request;
 use obvia_via::datagram::Host;
+use obvia_via::spi::Revoke;
 use obvia_via::stream::Stream;
 use obvia_via::window::Alarm;
 use rustix::process::{Resource, getrlimit};
@@ -27,7 +29,8 @@ const DESCRIPTORS_MAX: u64 = 1 << 15;
 const HELD_MAX: usize = 1 << 30;
 const HELD_BY_HOST_MAX: usize = HELD_MAX / 2;
 
-/// The time for which a new client keeps its place, provided that an older client can lose its own.
+/// The time for which a new client keeps its place, as long as there is an older client that can
+/// lose its place instead.
 /// An authentication takes three round trips, and the first call one more.
 const MOMENT: Duration = Duration::from_secs(2);
 
@@ -60,10 +63,17 @@ pub(super) struct NetworkWindow(Mutex<Setup>);
 struct Setup {
     /// The alarm of the window. Belongs to no window until the setup is complete.
     alarm: Alarm,
+    /// The handle that ends the setup.
+    revocation: Option<Arc<dyn Revoke>>,
     is_abandoned: bool,
 }
 
 impl NetworkWindow {
+    /// Begins the setup of the connection that a peer requests.
+    pub(super) fn of(request: &Request) -> Self {
+        Self(Mutex::new(Setup { revocation: request.revocation(), ..Setup::default() }))
+    }
+
     /// Notes that the setup is complete. If the connection was abandoned meanwhile, it ends.
     pub(super) fn is_complete(&self, alarm: Alarm) {
         let mut setup = lock(&self.0);
@@ -71,6 +81,7 @@ impl NetworkWindow {
             alarm.abandon();
         }
         setup.alarm = alarm;
+        setup.revocation = None;
     }
 }
 
@@ -78,6 +89,9 @@ impl Abandon for NetworkWindow {
     fn abandon(&self) {
         let mut setup = lock(&self.0);
         setup.is_abandoned = true;
+        if let Some(revocation) = &setup.revocation {
+            revocation.revoke();
+        }
         setup.alarm.abandon();
     }
 }
@@ -125,6 +139,30 @@ impl Taken {
     fn is_waiting(&self) -> bool {
         self.stage < Stage::Called && !self.is_abandoned
     }
+
+    /// Whether the connection can lose its place to a newcomer: one of `host`, if given.
+    fn may_go_for(&self, host: Option<Host>) -> bool {
+        self.is_waiting() && host.is_none_or(|only| only == self.host)
+    }
+}
+
+/// Descriptors that a newcomer lacks: of those of its host, or of all.
+struct Lack {
+    of: Option<Host>,
+    descriptors: u64,
+}
+
+impl Lack {
+    /// Returns the error if no connection can yield them to a newcomer. No limit of the system
+    /// raises the greatest number of descriptors.
+    fn full(&self, most: u64) -> Full {
+        match (self.of.is_some(), most < DESCRIPTORS_MAX) {
+            (true, true) => OF_HOST,
+            (false, true) => OF_ALL,
+            (true, false) => OF_HOST_AT_CAP,
+            (false, false) => OF_ALL_AT_CAP,
+        }
+    }
 }
 
 /// A connection that needs a place.
@@ -159,6 +197,12 @@ impl Entrance {
         self.give_place(address, descriptors, Arc::clone(window) as Arc<_>)
     }
 
+    /// Returns the number of taken places.
+    #[cfg(test)]
+    pub(super) fn taken(&self) -> usize {
+        lock(&self.places).taken.len()
+    }
+
     fn give_place(&'static self, address: &str, descriptors: u64, connection: Arc<dyn Abandon>) -> Result<Place, Full> {
         let host = hosts::counted(address).unwrap_or(Host::NONE);
         let mut abandoned = Vec::new();
@@ -177,6 +221,9 @@ pub(super) struct Full(pub(super) &'static str);
 
 const OF_HOST: Full = Full("the server serves as many clients of this host as it can: see `ulimit -n`");
 const OF_ALL: Full = Full("the server serves as many clients as it can: see `ulimit -n`");
+const OF_HOST_AT_CAP: Full =
+    Full("the server serves as many clients of one host as any server can: use several servers");
+const OF_ALL_AT_CAP: Full = Full("the server serves as many clients as any server can: use several servers");
 const ENDING: Full = Full("the server is ending connections for which it has no room: try again");
 
 /// Returns the greatest number of descriptors of all connections: three quarters of the process's
@@ -197,20 +244,9 @@ impl Places {
         abandoned: &mut Vec<Arc<dyn Abandon>>,
     ) -> Result<(u64, Arc<AtomicUsize>), Full> {
         let Newcomer { host, descriptors, connection } = newcomer;
-        loop {
-            // A host has half of the descriptors at most. Peers without an IP address have no known
-            // host.
-            let of_host = self.by_host.get(&host).map_or(0, |share| share.descriptors);
-            let is_host_full = host != Host::NONE && of_host + descriptors > most.div_ceil(2);
-            if !is_host_full && self.descriptors - self.abandoned + descriptors <= most {
-                break;
-            }
-            // Abandoned connections still have descriptors.
-            if self.abandoned >= most.div_ceil(8) {
-                return Err(ENDING);
-            }
-            let full = if is_host_full { OF_HOST } else { OF_ALL };
-            abandoned.push(self.evict(is_host_full.then_some(host), now).ok_or(full)?);
+        self.can_make_room(host, descriptors, most)?;
+        while let Some(room) = self.lack(host, descriptors, most) {
+            abandoned.push(self.evict(room.of, now).ok_or_else(|| room.full(most))?);
         }
         let number = self.next;
         self.next += 1;
@@ -223,10 +259,41 @@ impl Places {
         Ok((number, Arc::clone(&share.held)))
     }
 
+    /// Returns what a newcomer lacks.
+    fn lack(&self, host: Host, descriptors: u64, most: u64) -> Option<Lack> {
+        // A host has half of the descriptors at most. Peers without an IP address have no known
+        // host.
+        let of_host = self.by_host.get(&host).map_or(0, |share| share.descriptors) + descriptors;
+        let of_all = self.descriptors - self.abandoned + descriptors;
+        let half = most.div_ceil(2);
+        if host != Host::NONE && of_host > half {
+            return Some(Lack { of: Some(host), descriptors: of_host - half });
+        }
+        (of_all > most).then(|| Lack { of: None, descriptors: of_all - most })
+    }
+
+    /// Checks whether a newcomer can get what it lacks, so that no connection ends in vain.
+    fn can_make_room(&self, host: Host, descriptors: u64, most: u64) -> Result<(), Full> {
+        let Some(lack) = self.lack(host, descriptors, most) else { return Ok(()) };
+        let all =
+            Lack { of: None, descriptors: (self.descriptors - self.abandoned + descriptors).saturating_sub(most) };
+        for lack in [lack, all] {
+            let may_go = self.taken.values().filter(|taken| taken.may_go_for(lack.of));
+            if may_go.map(|taken| taken.descriptors).sum::<u64>() < lack.descriptors {
+                return Err(lack.full(most));
+            }
+        }
+        // Abandoned connections still have descriptors.
+        if self.abandoned > 0 && self.abandoned + descriptors > most.div_ceil(8) {
+            return Err(ENDING);
+        }
+        Ok(())
+    }
+
     /// Returns the oldest connection at the lowest stage, which loses its place: a connection of
     /// `host` if given, otherwise a connection of the hosts with the most waiting clients.
     fn evict(&mut self, host: Option<Host>, now: Instant) -> Option<Arc<dyn Abandon>> {
-        let may_go = |taken: &&Taken| taken.is_waiting() && host.is_none_or(|only| only == taken.host);
+        let may_go = |taken: &&Taken| taken.may_go_for(host);
         let waiting = |taken: &Taken| self.by_host.get(&taken.host).map_or(0, |share| share.waiting);
         let most = self.taken.values().filter(may_go).map(waiting).max()?;
         let candidates = self.taken.iter().filter(|(_, taken)| may_go(taken) && waiting(taken) == most);
@@ -250,8 +317,9 @@ impl Places {
         }
     }
 
-    fn move_up(&mut self, number: u64, stage: Stage) {
-        let Some(taken) = self.taken.get_mut(&number) else { return };
+    /// Moves a client up. Returns false if the client has lost its place.
+    fn move_up(&mut self, number: u64, stage: Stage) -> bool {
+        let Some(taken) = self.taken.get_mut(&number).filter(|taken| !taken.is_abandoned) else { return false };
         let was_waiting = taken.is_waiting();
         taken.stage = taken.stage.max(stage);
         if was_waiting
@@ -260,6 +328,7 @@ impl Places {
         {
             share.waiting -= 1;
         }
+        true
     }
 
     fn leave(&mut self, number: u64) -> Option<Taken> {
@@ -289,15 +358,20 @@ impl Place {
         self.move_up(Stage::Bound);
     }
 
-    /// Notes that the client has made a permitted call. Takes no lock after the first one.
-    pub(super) fn has_called(&self) {
-        if !self.has_called.load(Ordering::Relaxed) && !self.has_called.swap(true, Ordering::Relaxed) {
-            self.move_up(Stage::Called);
+    /// Notes that the client makes a permitted call. Returns false if the client has lost its
+    /// place: the call must not run, since the connection is about to end. Takes no lock after the
+    /// first call.
+    pub(super) fn has_called(&self) -> bool {
+        if self.has_called.load(Ordering::Relaxed) {
+            return true;
         }
+        let is_held = self.move_up(Stage::Called);
+        self.has_called.store(is_held, Ordering::Relaxed);
+        is_held
     }
 
-    fn move_up(&self, stage: Stage) {
-        lock(&self.entrance.places).move_up(self.number, stage);
+    fn move_up(&self, stage: Stage) -> bool {
+        lock(&self.entrance.places).move_up(self.number, stage)
     }
 
     /// Takes bytes for an incomplete message. Returns false if fewer bytes are left.

@@ -1,22 +1,24 @@
 //! The connections of local processes in setup: those that have not introduced themselves or bound.
-//! Each takes a descriptor and a thread. Processes of this process's own user and of the superuser
-//! may take as many as the kernel permits, since they can end this process anyway.
+//! Each takes a thread and some descriptors. Processes of this process's own user and of the
+//! superuser may take as many as the kernel permits, since they can end this process anyway.
 
-use super::entrance::{Abandon, Full};
+use super::entrance::Abandon;
 use crate::types::threads::lock;
 use obvia_via::provider::shm::Interrupter;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The greatest number of connections in setup, for one other user and for all other users.
-const OF_USER_MAX: usize = 64;
-const MAX: usize = 4 * OF_USER_MAX;
-/// The time after which a connection in setup yields its place to a newcomer.
+/// The greatest number of connections in setup of all users that are counted. One user may have all
+/// of them while no other user needs one, so that many processes of a user can connect at once.
+const MAX: usize = 256;
+/// The time after which a connection in setup yields its place to a newcomer of a user that has as
+/// many. To a newcomer of a user that has fewer, the connection yields at once.
 const YIELDS_AFTER: Duration = Duration::from_millis(750);
 
-const TOO_MANY_OF_USER: Full = Full("too many connections of this user have not introduced themselves yet");
-const TOO_MANY: Full = Full("too many connections of other users have not introduced themselves yet");
+/// The error for a connection without a place.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooMany;
 
 impl Abandon for Interrupter {
     fn abandon(&self) {
@@ -47,13 +49,13 @@ impl LocalSetups {
     ///
     /// # Errors
     ///
-    /// If the user, or all users together, have too many connections in setup, none of which has
-    /// had its time.
+    /// If there are too many connections in setup, no user has more of them than this one, and
+    /// the oldest one of the users with the most has not had its time.
     pub(super) fn enter(
         &'static self,
         user: u32,
         connection: impl Abandon + 'static,
-    ) -> Result<Option<LocalSetup>, Full> {
+    ) -> Result<Option<LocalSetup>, TooMany> {
         if user == 0 || user == rustix::process::geteuid().as_raw() {
             return Ok(None);
         }
@@ -72,25 +74,22 @@ impl Places {
         user: u32,
         connection: Arc<dyn Abandon>,
         now: Instant,
-    ) -> Result<(u64, Option<Arc<dyn Abandon>>), Full> {
-        let of_user = self.pending.values().filter(|pending| pending.user == user).count();
-        let old = if of_user >= OF_USER_MAX {
-            Some(self.oldest(now, |pending| pending.user == user).ok_or(TOO_MANY_OF_USER)?)
-        } else if self.pending.len() >= MAX {
-            Some(self.oldest(now, |_| true).ok_or(TOO_MANY)?)
-        } else {
-            None
-        };
+    ) -> Result<(u64, Option<Arc<dyn Abandon>>), TooMany> {
+        let old = if self.pending.len() < MAX { None } else { Some(self.evict(user, now).ok_or(TooMany)?) };
         let number = self.next;
         self.next += 1;
         self.pending.insert(number, Pending { user, since: now, connection });
         Ok((number, old))
     }
 
-    /// Removes the oldest of these connections, if it has had its time.
-    fn oldest(&mut self, now: Instant, may_go: impl Fn(&Pending) -> bool) -> Option<Arc<dyn Abandon>> {
-        let (&number, pending) = self.pending.iter().find(|(_, pending)| may_go(pending))?;
-        if now.saturating_duration_since(pending.since) < YIELDS_AFTER {
+    /// Removes the oldest connection of the users with the most, for a newcomer of `user`.
+    fn evict(&mut self, user: u32, now: Instant) -> Option<Arc<dyn Abandon>> {
+        let mut counts = HashMap::<u32, usize>::new();
+        self.pending.values().for_each(|pending| *counts.entry(pending.user).or_default() += 1);
+        let most = counts.values().copied().max()?;
+        let (&number, oldest) = self.pending.iter().find(|(_, pending)| counts.get(&pending.user) == Some(&most))?;
+        let has_fewer = counts.get(&user).is_none_or(|count| *count < most);
+        if !has_fewer && now.saturating_duration_since(oldest.since) < YIELDS_AFTER {
             return None;
         }
         Some(self.pending.remove(&number)?.connection)
@@ -101,6 +100,15 @@ impl Places {
 pub(crate) struct LocalSetup {
     setups: &'static LocalSetups,
     number: u64,
+}
+
+impl LocalSetup {
+    /// Ends the setup. Returns false if the connection has yielded to another one before.
+    pub(super) fn leave(self) -> bool {
+        // The connection is dropped without the lock.
+        let pending = lock(&self.setups.0).pending.remove(&self.number);
+        pending.is_some()
+    }
 }
 
 impl Drop for LocalSetup {
@@ -126,7 +134,7 @@ mod tests {
         }
     }
 
-    fn enter(places: &mut Places, user: u32, now: Instant) -> Result<u64, Full> {
+    fn enter(places: &mut Places, user: u32, now: Instant) -> Result<u64, TooMany> {
         let (number, old) = places.enter(user, Arc::<Connection>::default(), now)?;
         old.iter().for_each(|old| old.abandon());
         Ok(number)
@@ -137,11 +145,9 @@ mod tests {
         let (mut places, now) = (Places::default(), Instant::now());
         let first = Arc::<Connection>::default();
         let (number, _) = places.enter(1000, Arc::clone(&first) as Arc<_>, now).unwrap();
-        let others: Vec<_> = (1..OF_USER_MAX).map(|_| enter(&mut places, 1000, now).unwrap()).collect();
+        let others: Vec<_> = (1..MAX).map(|_| enter(&mut places, 1000, now).unwrap()).collect();
         let soon = now + YIELDS_AFTER - Duration::from_millis(1);
-        assert_eq!(enter(&mut places, 1000, soon), Err(TOO_MANY_OF_USER));
-        // Another user has places of its own.
-        enter(&mut places, 1001, soon).unwrap();
+        assert_eq!(enter(&mut places, 1000, soon), Err(TooMany));
         assert!(!first.0.load(Ordering::Relaxed));
         enter(&mut places, 1000, now + YIELDS_AFTER).unwrap();
         assert!(first.0.load(Ordering::Relaxed) && !places.pending.contains_key(&number));
@@ -149,19 +155,45 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_all_other_users_that_have_not_introduced_themselves_are_limited() {
+    fn a_connection_of_the_user_with_the_most_yields_at_once_to_a_user_with_fewer() {
         let (mut places, now) = (Places::default(), Instant::now());
-        let numbers: Vec<_> = (0..MAX).map(|at| enter(&mut places, 1000 + at as u32, now).unwrap()).collect();
-        assert_eq!(enter(&mut places, 1, now), Err(TOO_MANY));
-        enter(&mut places, 1, now + YIELDS_AFTER).unwrap();
-        assert!(!places.pending.contains_key(&numbers[0]) && places.pending.contains_key(&numbers[1]));
+        let honest = [1, 2].map(|user| enter(&mut places, user, now).unwrap());
+        let many = [1000, 1001, 1002, 1003].map(|user| (user, MAX / 4));
+        let mut numbers = Vec::new();
+        for (user, count) in many {
+            numbers.extend((0..count).filter_map(|_| enter(&mut places, user, now).ok()));
+        }
+        assert_eq!(places.pending.len(), MAX);
+        for number in 3..10 {
+            enter(&mut places, number, now).unwrap();
+        }
+        assert!(honest.iter().all(|number| places.pending.contains_key(number)));
+        assert!(!places.pending.contains_key(&numbers[0]));
+        // The users with the most are on a par in the end, and give nothing to each other.
+        while enter(&mut places, 1003, now).is_ok() {}
+        assert!(
+            [1000, 1001, 1002].iter().all(|user| {
+                places.pending.values().filter(|pending| pending.user == *user).count() >= MAX / 4 - 10
+            })
+        );
+        assert_eq!(places.pending.len(), MAX);
+    }
+
+    #[test]
+    fn a_connection_that_has_yielded_learns_it_at_the_end_of_its_setup() {
+        let setups: &'static LocalSetups = Box::leak(Box::default());
+        let enter = || setups.enter(u32::MAX - 7, Connection::default()).unwrap().unwrap();
+        let (first, second) = (enter(), enter());
+        let old = lock(&setups.0).pending.remove(&first.number);
+        drop(old);
+        assert!(!first.leave() && second.leave());
     }
 
     #[test]
     fn connections_of_the_own_user_and_of_the_superuser_are_not_counted() {
         let setups: &'static LocalSetups = Box::leak(Box::default());
         for user in [0, rustix::process::geteuid().as_raw()] {
-            for _ in 0..2 * OF_USER_MAX {
+            for _ in 0..2 * MAX {
                 assert!(setups.enter(user, Connection::default()).unwrap().is_none());
             }
         }

@@ -1,30 +1,43 @@
-//! The standing of a connection at the limits for clients that have not called.
+//! The count to which a connection belongs: a place at the entrance, a local setup, or nothing.
 
 use super::entrance::Place;
 use super::local_setups::LocalSetup;
 use crate::types::threads::lock;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The standing of a connection.
+/// The count to which a connection belongs.
 pub(crate) enum Standing {
     /// A connection from a network has a place as long as it lasts.
     Remote(Place),
     /// A connection of another user's process is counted until its client has introduced itself or
-    /// bound. Other local connections are not counted.
-    Local(Mutex<Option<LocalSetup>>),
+    /// bound.
+    Setup(Setup),
+    /// No count: the process has the server's own user or is the superuser's, or the connection is
+    /// part of an association, whose standing counts.
+    Uncounted,
+}
+
+/// A local connection in setup, or after it.
+pub(crate) struct Setup {
+    counted: Mutex<Option<LocalSetup>>,
+    /// Whether the connection yielded to another one before its setup was over.
+    has_yielded: AtomicBool,
 }
 
 impl Standing {
     /// Returns the standing of a local connection.
     pub(super) fn local(setup: Option<LocalSetup>) -> Self {
-        Self::Local(Mutex::new(setup))
+        setup.map_or(Self::Uncounted, |setup| {
+            Self::Setup(Setup { counted: Mutex::new(Some(setup)), has_yielded: AtomicBool::new(false) })
+        })
     }
 
     /// Returns the place of a connection from a network.
     pub(super) fn place(&self) -> Option<&Place> {
         match self {
             Self::Remote(place) => Some(place),
-            Self::Local(_) => None,
+            Self::Setup(_) | Self::Uncounted => None,
         }
     }
 
@@ -32,17 +45,24 @@ impl Standing {
     pub(super) fn is_bound(&self) {
         match self {
             Self::Remote(place) => place.is_bound(),
-            Self::Local(setup) => {
-                let setup = lock(setup).take();
-                drop(setup);
+            Self::Setup(setup) => {
+                let counted = lock(&setup.counted).take();
+                if counted.is_some_and(|counted| !counted.leave()) {
+                    setup.has_yielded.store(true, Ordering::Relaxed);
+                }
             }
+            Self::Uncounted => {}
         }
     }
 
-    /// Notes that the client has made a permitted call. Takes no lock after the first one.
-    pub(super) fn has_called(&self) {
-        if let Self::Remote(place) = self {
-            place.has_called();
+    /// Notes that the client makes a permitted call. Returns false if the connection has yielded to
+    /// another one: the call must not run, since the connection is about to end. Takes no lock
+    /// after the first call.
+    pub(super) fn has_called(&self) -> bool {
+        match self {
+            Self::Remote(place) => place.has_called(),
+            Self::Setup(setup) => !setup.has_yielded.load(Ordering::Relaxed),
+            Self::Uncounted => true,
         }
     }
 }

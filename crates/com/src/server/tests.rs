@@ -167,7 +167,7 @@ fn the_waking_thread_can_hold_the_last_reference_to_a_connection() {
 fn connections_are_not_listed_before_their_client_is_let_in() {
     let window = relayed(Idle { woken: Box::new(|| ()), dropped: Box::new(|| ()) });
     let exporter = process::runtime().unwrap().exporter();
-    let _connection = Connection::new(exporter, &window, None, Standing::local(None));
+    let _connection = Connection::new(exporter, &window, None, Standing::Uncounted);
     let (_, newest) = exporter.connections().newest(usize::MAX);
     assert!(newest.iter().all(|progress| progress.peer != window.peer()), "{newest:?}");
 }

@@ -10,7 +10,7 @@ use super::requests::{Requests, Revocation, Treatment};
 use super::token::{Judged, Moved, Tokens};
 use crate::Error;
 use crate::random::random;
-use crate::spi::Offer;
+use crate::spi::{Offer, Revoke};
 use crate::sync::lock;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -149,6 +149,11 @@ impl AdmittedRequest {
         const NONE: &Offer =
             &Offer { reliability: crate::Reliability::Unreliable, max_transfer: 0, private: Vec::new() };
         self.answering.as_ref().map_or(NONE, Answering::offer)
+    }
+
+    /// Returns the handle by which another thread makes the request yield its place.
+    pub(crate) fn revocation(&self) -> Arc<dyn Revoke> {
+        Arc::clone(&self.revocation) as Arc<_>
     }
 
     /// Makes the connection by `open`, unless the request has to yield its place meanwhile. `open`

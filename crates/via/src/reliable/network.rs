@@ -9,7 +9,7 @@ use super::{Admission, AdmittedRequest, Link, RefusalObserver, Settings, accept,
 use crate::attributes::Attributes;
 use crate::notice::poll_fds;
 use crate::random::random;
-use crate::spi::{Incoming, Listening, Offer, Port, Provider};
+use crate::spi::{Incoming, Listening, Offer, Port, Provider, Revoke};
 use crate::sync::lock;
 use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error};
@@ -303,6 +303,10 @@ impl<N: Network> Incoming for ReceivedRequest<N> {
             },
             |answer| drop(lock(listening).send_to(answer, from)),
         )
+    }
+
+    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+        Some(self.request.revocation())
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

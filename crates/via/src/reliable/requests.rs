@@ -3,6 +3,7 @@
 
 use super::TOKEN_LIFETIME;
 use crate::host::Host;
+use crate::spi::Revoke;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -20,6 +21,7 @@ const ANSWERED_MAX: usize = 2048;
 /// The reasons of refusals.
 pub(crate) const TOO_MANY_OF_HOST: &str = "too many connections are being made from this host";
 const TOO_MANY: &str = "too many connections are being made to this server";
+const REVOKED: &str = "other connections need the place of this one, which is not complete";
 
 /// The source of a request, and the connection id that the peer has chosen.
 pub(super) type RequestName = (SocketAddr, u64);
@@ -44,6 +46,13 @@ struct Pending {
 
 /// The reason why a request had to yield its place. Empty while it has not.
 pub(super) type Revocation = OnceLock<&'static str>;
+
+impl Revoke for Revocation {
+    fn revoke(&self) {
+        // An earlier reason holds.
+        let _ = self.set(REVOKED);
+    }
+}
 
 /// The way to treat a request.
 #[derive(Debug)]

@@ -49,7 +49,7 @@ impl Door {
     }
 
     fn move_up(&mut self, number: u64, stage: Stage) {
-        self.places.move_up(number, stage);
+        assert!(self.places.move_up(number, stage));
     }
 
     fn has(&self, number: u64) -> bool {
@@ -160,6 +160,55 @@ fn a_connection_takes_as_many_places_as_it_has_descriptors() {
     door.enter_with("10.0.0.1", 4, 12).unwrap();
     assert_eq!(small.map(|number| door.has(number)), [false; 3]);
     door.check();
+}
+
+#[test]
+fn a_newcomer_for_which_there_is_no_room_ends_no_connection() {
+    let mut door = Door::new();
+    let called = [(); 3].map(|()| door.enter(1, 12).unwrap());
+    called.iter().for_each(|number| door.move_up(*number, Stage::Called));
+    let small = [(); 3].map(|()| door.enter(1, 12).unwrap());
+    // One that needs four of the host's six places would need one of a client that has called.
+    assert_eq!(door.enter_with("10.0.0.1", 4, 12).unwrap_err(), OF_HOST);
+    assert!(small.iter().all(|number| door.has(*number)));
+    let others = [(); 5].map(|()| door.enter(2, 12).unwrap());
+    others.iter().for_each(|number| door.move_up(*number, Stage::Called));
+    assert_eq!(door.enter_with("10.0.0.3", 5, 12).unwrap_err(), OF_ALL);
+    assert!(small.iter().all(|number| door.has(*number)));
+    // One that needs no more than the others can yield gets its place.
+    assert!(door.enter_with("10.0.0.3", 4, 12).is_ok());
+    assert!(small.iter().all(|number| !door.has(*number)));
+    door.check();
+}
+
+#[test]
+fn refusals_name_the_limit_of_open_files_only_where_it_helps() {
+    let full = |most| {
+        let mut door = Door::new();
+        let number = door.enter_with("10.0.0.1", most / 2, most).unwrap();
+        door.move_up(number, Stage::Called);
+        door.enter(1, most).unwrap_err()
+    };
+    assert_eq!(full(DESCRIPTORS_MAX - 2), OF_HOST);
+    assert_eq!(full(DESCRIPTORS_MAX), OF_HOST_AT_CAP);
+}
+
+#[test]
+fn a_client_that_has_lost_its_place_is_told_before_its_call() {
+    let entrance: &'static Entrance = Box::leak(Box::default());
+    let place = |number| Place { entrance, number, held: Arc::default(), has_called: AtomicBool::new(false) };
+    let mut places = lock(&entrance.places);
+    let [lost, kept] = [(); 2].map(|()| {
+        let connection = Arc::<Connection>::default();
+        let newcomer = Newcomer { host: Host::NONE, descriptors: 1, connection };
+        places.enter(newcomer, 8, Instant::now(), &mut Vec::new()).unwrap().0
+    });
+    assert!(places.evict(None, Instant::now()).is_some());
+    drop(places);
+    let (lost, kept) = (place(lost), place(kept));
+    assert!(!lost.has_called() && !lost.has_called() && kept.has_called());
+    // A client that has called keeps its place.
+    assert!(lock(&entrance.places).evict(None, Instant::now()).is_none() && kept.has_called());
 }
 
 #[test]

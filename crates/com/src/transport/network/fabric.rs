@@ -13,8 +13,8 @@ use obvia_via::provider::fabric;
 const PROVIDER: &str = "tcp";
 
 /// The descriptors of a connection: eight of libfabric's `tcp`, for its socket and its two queues,
-/// and the bell that ends waits. Other providers have fewer.
-const DESCRIPTORS: u64 = 9;
+/// and the bells that end waits to receive and to send. Other providers have fewer.
+const DESCRIPTORS: u64 = 10;
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViFabric,

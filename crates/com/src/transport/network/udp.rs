@@ -7,8 +7,9 @@ use crate::types::error::Result;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::provider::udp;
 
-/// The descriptors of a connection: its socket, and the bell that ends waits for it.
-const DESCRIPTORS: u64 = 2;
+/// The descriptors of a connection: its socket, and the bells that end waits to receive and to
+/// send.
+const DESCRIPTORS: u64 = 3;
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViUdp,

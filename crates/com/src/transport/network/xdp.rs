@@ -11,8 +11,9 @@ use obvia_via::Nic;
 use obvia_via::provider::xdp::{self, Mode, Options, Xdp};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
-/// The descriptors of a connection: the bell of its frames, and the bell that ends waits for them.
-const DESCRIPTORS: u64 = 2;
+/// The descriptors of a connection: the bell of its frames, and the bells that end waits to receive
+/// and to send.
+const DESCRIPTORS: u64 = 3;
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViXdp,

@@ -9,10 +9,11 @@ use super::port::FabricPort;
 use super::registration::PAGE_KEY;
 use super::side_channel::SideChannel;
 use crate::notice::poll_fds;
-use crate::spi::{Incoming, Listening, Offer, Port};
+use crate::spi::{Incoming, Listening, Offer, Port, Revoke};
 use crate::{Deadline, Error, Reliability};
 use rustix::io::Errno;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The first bytes of the connection data: a letter and the version.
@@ -68,13 +69,13 @@ pub(super) fn split(address: &str) -> Result<(&str, &str), Error> {
 }
 
 /// Waits for the next event.
-fn wait(events: &EventQueue, deadline: Deadline) -> Result<ConnectionEvent, Error> {
+fn wait(events: &EventQueue, deadline: Deadline, is_wanted: impl Fn() -> bool) -> Result<ConnectionEvent, Error> {
     let file = events.file()?;
     loop {
         if let Some(event) = events.next()? {
             return Ok(event);
         }
-        if deadline.is_over() {
+        if deadline.is_over() || !is_wanted() {
             return Err(Error::TimedOut);
         }
         if events.may_sleep() {
@@ -111,7 +112,7 @@ pub(super) fn connect(
     endpoint.connect(&info, &data)?;
     let Some(events) = &endpoint.events else { return Err(not_found()) };
     let peers = loop {
-        match wait(events, deadline)? {
+        match wait(events, deadline, || true)? {
             ConnectionEvent::Connected(data) => {
                 break from_data(&data).ok_or(Error::Violation(crate::Violation::BadGreeting))?;
             }
@@ -166,10 +167,10 @@ impl Listening for Listener {
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
         let deadline = deadline.start();
         loop {
-            let ConnectionEvent::Request(info, data) = wait(&self.passive.events, deadline)? else { continue };
+            let ConnectionEvent::Request(info, data) = wait(&self.passive.events, deadline, || true)? else { continue };
             if let Some(offer) = from_data(&data) {
                 let (nic, passive) = (Arc::clone(&self.nic), Arc::clone(&self.passive));
-                return Ok(Box::new(Request { nic, passive, info: Some(info), offer }));
+                return Ok(Box::new(Request { nic, passive, info: Some(info), offer, revocation: Arc::default() }));
             }
             // The request is of another protocol. The deadline is checked here, because an endless
             // series of such requests must not prolong the wait.
@@ -193,6 +194,17 @@ struct Request {
     // `None` once the request is answered.
     info: Option<Info>,
     offer: Offer,
+    revocation: Arc<Revocation>,
+}
+
+/// Whether a request has to yield to others.
+#[derive(Debug, Default)]
+struct Revocation(AtomicBool);
+
+impl Revoke for Revocation {
+    fn revoke(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Request {
@@ -237,7 +249,7 @@ impl Incoming for Request {
         endpoint.accept(&data)?;
         let events = endpoint.events.as_ref().ok_or_else(gone)?;
         loop {
-            match wait(events, deadline)? {
+            match wait(events, deadline, || !self.revocation.0.load(Ordering::Relaxed))? {
                 ConnectionEvent::Connected(_) => break,
                 ConnectionEvent::Failed(..) | ConnectionEvent::Shutdown => return Err(gone()),
                 ConnectionEvent::Request(..) | ConnectionEvent::Other => {}
@@ -245,6 +257,10 @@ impl Incoming for Request {
         }
         let side_channel = side_channel(&self.nic);
         Ok(Box::new(FabricPort::new(&self.nic, EndpointHandle::new(endpoint), side_channel, domain, peer.clone())?))
+    }
+
+    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+        Some(Arc::clone(&self.revocation) as Arc<_>)
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

@@ -20,9 +20,9 @@ const MAGIC: u32 = 0x4956_424f;
 /// The version of the segment's layout and of this greeting.
 const VERSION: u32 = 2;
 const LENGTH: usize = 24;
-/// The errors of a system at one of its limits: of open files, memory or mappings, watches, or
-/// threads.
-const LIMITS: [Errno; 5] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOSPC, Errno::AGAIN];
+/// The errors at a limit: the system's, of open files, memory or mappings, watches, or threads; and
+/// the server's own, of connections in setup.
+const LIMITS: [Errno; 6] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOSPC, Errno::AGAIN, Errno::USERS];
 
 /// The greeting that each side sends before the first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Greeting {
     }
 }
 
-/// Returns the refusal by a server that got one of the [`LIMITS`] from its system.
+/// Returns the refusal by a server at one of the [`LIMITS`].
 fn refusal(errno: Errno) -> [u8; LENGTH] {
     let mut bytes = [0; LENGTH];
     bytes[0..4].copy_from_slice(&MAGIC.to_le_bytes());
@@ -163,6 +163,11 @@ impl Incoming {
     /// Tells the peer that this process has no thread for the connection.
     pub fn refuse(&self) {
         send_alone(&self.socket, &refusal(Errno::AGAIN));
+    }
+
+    /// Tells the peer that this process has too many connections that are still being made.
+    pub fn refuse_for_others(&self) {
+        send_alone(&self.socket, &refusal(Errno::USERS));
     }
 }
 

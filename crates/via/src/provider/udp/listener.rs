@@ -8,7 +8,7 @@ use super::socket::{Arrived, ListeningSocket};
 use crate::notice::poll_fds;
 use crate::random::random;
 use crate::reliable::{Admission, AdmittedRequest, accept, packet};
-use crate::spi::{Incoming, Listening, Offer, Port};
+use crate::spi::{Incoming, Listening, Offer, Port, Revoke};
 use crate::wrap::FaultLink;
 use crate::{Deadline, Error};
 use std::net::SocketAddr;
@@ -120,6 +120,10 @@ impl Incoming for UdpIncoming {
             },
             |answer| socket.send(answer, from, *at),
         )
+    }
+
+    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+        Some(self.request.revocation())
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

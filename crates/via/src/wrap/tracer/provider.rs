@@ -6,7 +6,7 @@ use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{MemoryHandle, Region};
 use crate::reliable::Guard;
-use crate::spi::{Incoming, Intent, Listening, Offer, Port, Provider, Refusal, Sink, Sleep};
+use crate::spi::{Incoming, Intent, Listening, Offer, Port, Provider, Refusal, Revoke, Sink, Sleep};
 use crate::{Deadline, Error, Memory};
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
@@ -156,6 +156,10 @@ impl Incoming for TracedIncoming {
 
     fn accept_tagged(self: Box<Self>, tag: u64, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
         self.note.port(self.inner.accept_tagged(tag, own, deadline))
+    }
+
+    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+        self.inner.revocation()
     }
 
     fn reject(self: Box<Self>, why: &str) {

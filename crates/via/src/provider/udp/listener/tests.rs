@@ -345,3 +345,27 @@ fn too_many_requests_of_a_host_are_refused_for_less_than_a_second_and_harm_no_ot
     server.send.post(Descriptor::send()).unwrap();
     assert_eq!(client.receive.wait(SOON).unwrap().status(), Status::Done);
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "makes sockets")]
+fn a_connection_in_setup_that_is_revoked_ends_before_its_deadline_and_its_peer_learns_why() {
+    let nic = udp::open(&Options::default()).unwrap();
+    let tag = nic.protection_tag();
+    let mut listener = nic.listen("127.0.0.1:0").unwrap();
+    let mut peer = Peer::new(Ipv4Addr::LOCALHOST, listener.address().parse().unwrap(), "");
+    let request = peer.prove(|| listener.wait(SHORT).ok()).unwrap();
+    let revocation = request.revocation().unwrap();
+    // The peer confirms nothing.
+    let accepted = std::thread::scope(|scope| {
+        let accept = || {
+            let mut vi = nic.vi(ViAttributes::default(), &tag, None, None).unwrap();
+            request.accept(&mut vi, b"", Deadline::after_secs(24 * 3600))
+        };
+        let accepting = scope.spawn(accept);
+        revocation.revoke();
+        accepting.join().unwrap()
+    });
+    assert!(matches!(&accepted, Err(Error::Refused { .. })), "{accepted:?}");
+    let reason = ground::poll("the rejection arrives", || peer.rejection());
+    assert!(reason.contains("need the place"), "{reason}");
+}

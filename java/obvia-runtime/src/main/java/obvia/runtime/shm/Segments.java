@@ -49,7 +49,7 @@ record Segments(
     private static final int BY_NAME = 4;
     private static final byte MAPPED = 1;
     /** The errors by which a server's system reports a limit. */
-    private static final Set<Integer> LIMITS = Set.of(11, 12, 23, 24, 28);
+    private static final Set<Integer> LIMITS = Set.of(11, 12, 23, 24, 28, 87);
 
     /** The first message of each side. */
     record Greeting(long area, int flags) {
@@ -135,7 +135,8 @@ record Segments(
         ByteBuffer refusal = buffer(LENGTH).putInt(MAGIC).putInt(VERSION).putInt(0).putInt(error).putLong(0).flip();
         if (LIMITS.contains(error) && from.equals(refusal)) {
             String text = "the server has no room for the connection: its system reports error " + error
-                    + ". It has reached a limit of open files (23, 24), mappings or memory (12), watches (28), or threads (11)";
+                    + ". It has reached a limit of open files (23, 24), mappings or memory (12), watches (28),"
+                    + " threads (11), or other users' connections that have not introduced themselves (87)";
             throw RpcException.of(Hresult.E_OUTOFMEMORY, text);
         }
     }
