@@ -378,7 +378,8 @@ impl Interfaces for AssociationClient {
 
     fn is_dispensable(&self) -> bool {
         let numbers = || self.users().presences().map(Presence::number).collect::<Vec<_>>();
-        self.presence().is_none() && numbers().into_iter().all(|number| self.exporter.kept_for(number) == 0)
+        let has_begun = self.presence().is_some() || self.challenge.is_drawn();
+        !has_begun && numbers().into_iter().all(|number| self.exporter.kept_for(number) == 0)
     }
 
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {

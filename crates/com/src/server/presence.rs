@@ -42,6 +42,11 @@ pub(crate) fn reason_of(status: Status) -> u16 {
 pub(crate) struct Challenge(OnceLock<u128>);
 
 impl Challenge {
+    /// Whether the client has asked for the challenge.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     /// Returns the answer to a client that asks for the challenge.
     pub(crate) fn greeting(&self) -> Greeting {
         let Some(drawn) = self.0.get().copied().or_else(|| identity::draw_wide().ok()) else {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) const CODE: usize = 16;
 
 /// The key by which a client seals the packets that say that it may have moved. Both ends have it.
-// The key stays in its place: a move would leave a copy behind that is not wiped.
+// Clones share the key, so that they leave no copies behind that are not wiped.
 #[derive(Clone)]
 pub struct MoveKey(Arc<ChaCha20Poly1305>);
 

@@ -6,10 +6,11 @@
 //! listener, which sends a token to the new address. Once the client has returned the token, the
 //! listener has the connection send to the new address.
 //!
-//! If a key protects the connection, the client seals each claim with a number, and a claim moves
-//! the connection only with a seal that was not used before. So neither a stranger nor a copy of a
-//! claim turns the connection away from its client. A copy that arrives from another address is
-//! refused as well if the connection has read the original: then the client has not moved.
+//! If a key protects the connection, the client seals each claim with a number. Once the client has
+//! shown its key, a claim moves the connection only with a seal that was not used before. So
+//! neither a stranger nor a copy of a claim turns the connection away from its client. A copy that
+//! arrives from another address is refused as well if the connection has read the original: then
+//! the client has not moved.
 //!
 //! The packet also arrives at a listener that does not know the connection, for example after a
 //! restart of the server's process. This listener answers by a rejection. The rejection may be

@@ -197,6 +197,7 @@ impl ClientRelay {
         let number = self.propose(state, vec![Context { id: 0, interface, transfers }])?;
         self.flush(state)?;
         let deadline = Deadline::Within(PEER_TIMEOUT).start();
+        let mut was_interrupted = false;
         loop {
             match state.association.poll().map_err(|error| failed(error, state.wanted, self.routes.group()))? {
                 Some(ClientEvent::Bound(id, outcomes)) if id == number => {
@@ -209,11 +210,16 @@ impl ClientRelay {
                     break;
                 }
                 Some(_) => {}
-                None => {
-                    let count = self.stream.receive(state.association.input.room(), deadline)?;
-                    state.association.input.filled(count);
-                }
+                None => match self.stream.receive(state.association.input.room(), deadline) {
+                    Ok(count) => state.association.input.filled(count),
+                    // The interrupt is for a thread that waits for messages.
+                    Err(ViError::Cancelled) => was_interrupted = true,
+                    Err(error) => return Err(error),
+                },
             }
+        }
+        if was_interrupted {
+            self.stream.interrupt();
         }
         Ok(state.contexts.get(&interface).copied().unwrap_or(Err(Status::UNK_IF)))
     }

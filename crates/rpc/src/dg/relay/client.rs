@@ -267,8 +267,8 @@ impl Relay for ClientRelay {
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
         let mut span = Some(span).filter(|span| !span.is_zero());
+        let mut state = self.shared.lock();
         loop {
-            let mut state = self.shared.lock();
             self.shared.fill(&mut state)?;
             state.activity.tick(Instant::now());
             self.shared.flush(&mut state);
@@ -280,7 +280,8 @@ impl Relay for ClientRelay {
             state.is_waiting = true;
             drop(state);
             let waited = self.shared.socket.wait(Deadline::Within(span.min(due)));
-            self.shared.lock().is_waiting = false;
+            state = self.shared.lock();
+            state.is_waiting = false;
             match waited {
                 Ok(()) | Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return Ok(()),

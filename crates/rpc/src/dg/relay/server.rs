@@ -198,7 +198,8 @@ impl State {
             // host are not calls of this client.
             return (client.host() == from.host() || id.is_none()).then(|| Arc::clone(client));
         }
-        if !self.make_room(from.host().counted()) {
+        // Callers without an identity are not proved, so they take no place of other clients.
+        if id.is_some() && !self.make_room(from.host().counted()) {
             self.served.note_refusal(from.host());
             return None;
         }
@@ -225,7 +226,7 @@ impl State {
         }
         let candidates = self.clients.iter().filter_map(|(id, client)| {
             let host = client.host().counted();
-            let silence = client.silence().filter(|_| !is_host_full || host == newcomer)?;
+            let silence = client.silence().filter(|_| id.is_some() && (!is_host_full || host == newcomer))?;
             client.is_dispensable().then(|| (by_host[&host], silence, *id))
         });
         let Some((count, silence, id)) = candidates.max_by_key(|(count, silence, _)| (*count, *silence)) else {

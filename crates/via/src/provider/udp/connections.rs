@@ -60,8 +60,8 @@ impl Connections {
     /// may be forged, and the other connections need the lock.
     pub(super) fn note_claim(&self, ids: [u64; 2], datagram: &[u8]) {
         let Some(seal) = moved::seal_of(ids, datagram) else { return };
-        if let Some(Connection { seals: Some(seals), .. }) = lock(&self.0).get_mut(&ids[0]) {
-            seals.take(Some(seal), datagram);
+        if let Some(Connection { seals: Some(seals), requires_seals, .. }) = lock(&self.0).get_mut(&ids[0]) {
+            *requires_seals |= seals.take(Some(seal), datagram);
         }
     }
 
@@ -82,6 +82,8 @@ impl Connections {
         let is_sealed = |seals: &mut ReceivedSeals| seals.take(seal, claim);
         // The seal is used also while the connection moves without one.
         let is_sealed = may_be_clients && connection.seals.as_mut().is_some_and(is_sealed);
+        // A client that seals a claim has shown its key.
+        connection.requires_seals |= is_sealed;
         let is_clients = may_be_clients && (is_sealed || !connection.requires_seals);
         if is_clients && known != to { Claimed::Allowed } else { Claimed::Forbidden }
     }
@@ -162,7 +164,6 @@ mod tests {
         claims.seal_with(key);
         let [first, second] = [0; 2].map(|_| claims.claim([5, 9]).unwrap());
         assert_eq!(judged(&connections, &first, 1001), Claimed::Allowed);
-        connections.require_seals(9);
         for (claim, verdict) in
             [(&unsealed, Claimed::Forbidden), (&first, Claimed::Forbidden), (&second, Claimed::Allowed)]
         {

@@ -178,8 +178,9 @@ pub(super) struct Lane {
 /// A received call.
 #[derive(Debug)]
 struct Call {
-    /// The call's key; `None` for a call without response.
-    key: Option<CallKey>,
+    key: CallKey,
+    /// Whether the call has no response.
+    is_maybe: bool,
     performed: Performed,
 }
 
@@ -253,10 +254,7 @@ impl Lane {
         };
         match put {
             Ok(performed) => {
-                if is_maybe {
-                    self.is_done(key);
-                }
-                *self.current() = Some(Call { key: (!is_maybe).then_some(key), performed });
+                *self.current() = Some(Call { key, is_maybe, performed });
             }
             Err(status) => {
                 self.is_done(key);
@@ -276,7 +274,7 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         // The call will not be answered any more.
-        if let Some(Call { key: Some(key), .. }) = self.current().take() {
+        if let Some(Call { key, is_maybe: false, .. }) = self.current().take() {
             self.client.shared.fault(key, Status::COMM_FAILURE, true);
         }
         let mut calls = self.client.calls();
@@ -288,8 +286,8 @@ impl Drop for Lane {
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let call = self.current().take();
-        let call = call.and_then(|call| Some((call.key?, call.performed)));
-        let (key, performed) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
+        let call = call.filter(|call| !call.is_maybe);
+        let Call { key, performed, .. } = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let encoded = performed.encode(&message, &mut scratch)?;
         self.is_done(key);
@@ -301,8 +299,10 @@ impl Relay for Lane {
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
-        if let Some(call) = self.current().take_if(|call| call.key.is_none()) {
-            call.performed.end();
+        let ended = self.current().take_if(|call| call.is_maybe);
+        if let Some(Call { key, performed, .. }) = ended {
+            performed.end();
+            self.is_done(key);
         }
         match self.next(span)? {
             Some(call) => self.put(&call, inbox),
