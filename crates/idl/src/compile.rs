@@ -275,7 +275,8 @@ impl Reading<'_> {
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let mut once = HashSet::new();
-        // The open files, each with its remaining tokens and the state that ends it.
+        // The open files, each with its remaining tokens and the value that ends it: see
+        // `begin_file`.
         let mut open = vec![(file, tokens.into_iter(), 0)];
         while let Some((file, tokens, outer)) = open.last_mut() {
             let mut files = Files { sources: &mut self.sources, diagnostics: &mut self.diagnostics };
@@ -379,8 +380,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds a file of [`BUNDLED`] and those that stand before it there. They come before all other
-    /// files.
+    /// Adds a file of [`BUNDLED`] and the files that it imports, which precede it in that list.
+    /// They come before all other files.
     fn add_bundled(&mut self, at: usize) {
         if at > 0 {
             self.add_bundled(at - 1);
@@ -537,9 +538,9 @@ fn bytes_of(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns bytes as text, without a byte order mark and without the Ctrl-Z that ends old files.
-/// Characters of other encodings than UTF-8 and UTF-16 become `?`: they occur in old files, where
-/// they affect only comments and texts.
+/// Returns bytes as text, without a byte order mark and without the Ctrl-Z that ends old files. If
+/// the encoding is neither UTF-8 nor UTF-16, each byte outside ASCII becomes `?`: such bytes occur
+/// in old files, where they affect only comments and texts.
 fn text_of(bytes: Vec<u8>) -> String {
     let wide = |read: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes[2..].chunks_exact(2).map(|pair| read([pair[0], pair[1]])).collect();

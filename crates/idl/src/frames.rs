@@ -29,8 +29,8 @@ use write::Writer;
 
 pub use obvia_ndr::flat::check::{Checked, Flaw};
 
-/// The greatest depth of structures, unions and arrays in a value that is written. A reader of as
-/// many levels needs half of a thread's stack of 2 MiB, without optimisation.
+/// The greatest depth of structures, unions and arrays in a value that is written. Reading as many
+/// levels takes half of a thread's stack of 2 MiB in a build without optimisation.
 pub const DEPTH_MAX: usize = 500;
 
 /// The input for the layout of frames of an interface's methods.
@@ -122,7 +122,7 @@ struct Block<'a> {
 impl<'a> Frames<'a> {
     /// Returns the frames of a method of the layout's interface.
     ///
-    /// The tables of the check are never freed: make this once for a method.
+    /// The tables of the check are never freed: make one value of this type for a method.
     pub fn new(layout: Arc<Layout<'a>>, method: &'a Method) -> Self {
         let plan = plan(layout.model, method);
         let block = |request: bool| {

@@ -1,13 +1,13 @@
 //! The IDL compiler: translates MIDL's language into proxies and stubs.
 //!
-//! The folders are floors. Each folder uses only folders that come earlier in this list, except
-//! that name resolution in [`model`] also uses [`plan`]:
+//! The folders are floors. Each folder uses only folders that come earlier in this list:
 //!
 //! - `text` has sources, tokens and messages, and the writer of generated source;
 //! - [`syntax`] has the parser, and the whole source as a tree for tools that read or change it;
 //! - [`model`] has the declarations with every name resolved, and [`canonical`] gives each
 //!   interface its fingerprint;
 //! - [`plan`] decides how each method's parameters travel;
+//! - `resolve` turns syntax into a model, and checks every rule of the language;
 //! - [`frames`] has values in frames, for callers without generated code;
 //! - a back end in [`emit`] writes the code, and [`tools`] compare, format and judge files.
 //!

@@ -60,7 +60,7 @@ pub(crate) struct Resolver<'a> {
     classed: HashSet<String>,
     /// The typedefs' indices in the model, by name.
     typedefs: HashMap<String, usize>,
-    /// The names of Automation types, of typedefs for these, and of pointers to them, each with the
+    /// The names of Automation types, of their typedefs, and of pointers to them, each with the
     /// type and the number of stars.
     memories: HashMap<String, (TypeSpec, u8)>,
     /// The names of pointers to interfaces, which include the star.

@@ -1,4 +1,4 @@
-//! The index of findings: every code is explained. Of its two examples, the first has the finding,
+//! The index of findings: every code is explained. The first of its two examples has the finding,
 //! and the second has none.
 
 use obvia_idl::Compiler;

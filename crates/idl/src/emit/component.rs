@@ -1,8 +1,8 @@
 //! The methods of an interface in a target language: their declarations for implementers, and calls
 //! of them.
 //!
-//! Tools that write programs use these. A back end derives them from the same parts as its traits
-//! and classes, so that they agree.
+//! Tools that write programs use these declarations and calls. A back end derives them from the
+//! same parts as its traits and classes, so that both agree.
 
 /// The interface of an object, with its base interfaces.
 #[derive(Clone, Debug)]

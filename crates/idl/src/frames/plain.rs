@@ -35,7 +35,7 @@ pub trait Given: Clone {
     fn is_structure(&self) -> bool;
     /// Returns the member with a name, if there is one.
     fn member(&self, name: &str) -> Option<Self>;
-    /// Returns the name of a member that is not among these, if there is one.
+    /// Returns the name of a member that is not among `names`, if there is one.
     fn other_member(&self, names: &[&str]) -> Option<String>;
     /// Returns the arm and the discriminant, if the value represents a union and has at least one
     /// of the two.
@@ -44,7 +44,7 @@ pub trait Given: Clone {
     fn label(&self) -> Label;
     /// Returns the value in words, for errors.
     fn shown(&self) -> String;
-    /// Returns the words for values with these members, for errors.
+    /// Returns the description of a value with these members, for errors.
     fn form(&self, members: &[&str]) -> String;
 }
 

@@ -14,7 +14,7 @@ const ALIGN: usize = 8;
 /// The greatest length of a frame, in bytes.
 const BYTES_MAX: usize = 1 << 30;
 
-/// The greatest number of values behind pointers, and of the steps of their paths, in a frame. A
+/// The greatest sum, in a frame, of the values behind pointers and of the steps of their paths. A
 /// value to which several pointers lead is written once for each pointer, so a small value could
 /// need any number of steps.
 const STEPS_MAX: usize = 1 << 24;

@@ -353,8 +353,8 @@ pub struct Interface {
     pub base: Option<InterfaceId>,
     /// The interface's methods without inherited ones.
     pub methods: Vec<Method>,
-    /// Whether nothing is generated for the interface: it has neither methods nor a UUID, or only a
-    /// forward declaration.
+    /// Whether nothing is generated for the interface: it has no UUID, or only a forward
+    /// declaration, or it is a `[local]` interface of objects that does not extend IUnknown.
     pub is_bare: bool,
     /// Whether the interface is used within one process only, so that it has no proxies.
     pub local: bool,

@@ -1,4 +1,4 @@
-//! Facts about types and names that back ends have computed.
+//! Facts that back ends have computed about types and names.
 
 use super::types::Type;
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// The structures and unions that a language cannot express, each with the reason.
 pub(crate) type Refusals = HashMap<Type, &'static str>;
 
-/// Facts about all types that back ends have computed. Each fact is computed for all types in one
+/// Facts that back ends have computed about all types. Each fact is computed for all types in one
 /// pass, because there may be many types, each of which leads to many others.
 #[derive(Debug, Default)]
 pub struct Known {

@@ -25,8 +25,8 @@ impl Model {
         self.reachable_from([ty])
     }
 
-    /// Returns the interface, its base interfaces, and all interfaces to which the methods of these
-    /// lead, except the interfaces of Automation's built-in file.
+    /// Returns the interface, its base interfaces, and all interfaces to which the methods of any
+    /// of them lead, except the interfaces of Automation's built-in file.
     pub fn interfaces_from(&self, id: InterfaceId) -> Vec<InterfaceId> {
         let mut found = vec![id];
         let mut at = 0;

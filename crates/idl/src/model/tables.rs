@@ -24,7 +24,7 @@ pub struct Model {
     pub typedefs: Vec<Typedef>,
     /// Classes of objects.
     pub coclasses: Vec<Coclass>,
-    /// Interfaces that are called by name only. No code is generated for these.
+    /// Interfaces that are called by name only, for which no code is generated.
     pub dispinterfaces: Vec<Dispinterface>,
     /// Libraries, from which type libraries are made.
     pub libraries: Vec<Library>,
@@ -43,7 +43,7 @@ pub struct Model {
     /// The built-in file of base types. The used declarations of this file stand in the tables
     /// beside the declarations of imported files. `None` if no file needs it.
     pub prelude: Option<FileId>,
-    /// Facts about the types that back ends have computed.
+    /// Facts that back ends have computed about the types.
     pub known: Known,
 }
 

@@ -54,11 +54,12 @@ pub(super) fn passing(model: &Model, param: &Param) -> Passing {
     }
 }
 
-/// Returns the plan for a pointer in a `[local]` interface whose attributes give no number of
-/// elements. `None` if the usual plan applies.
+/// Returns the plan for a pointer parameter of a `[local]` method if only the caller and the callee
+/// know the pointer's extent. `None` if the usual plan applies.
 ///
-/// A result is one value, and so is an object whose IID another parameter holds. A returned object,
-/// a GUID and a structure that is read are one value only if no parameter could be their count.
+/// A `[retval]` parameter points to one value, and so does an `[out]` object whose IID another
+/// parameter holds. Another `[out]` object, and an `[in]` structure or GUID, is one value if no
+/// parameter could be its count, or if it is the IID of an object.
 pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
     let raw = Passing::Raw(pointer.to.clone());

@@ -36,10 +36,10 @@ impl Resolver<'_> {
             // model.
             let bases = model.interfaces[id].base.map_or_else(Vec::new, |base| model.lineage(base));
             let inherited = bases.iter().flat_map(|base| &model.interfaces[base.0].methods);
-            // The comparison uses names without trailing underscores, so that they still differ
-            // when a language adds underscores.
             let inherited: HashSet<String> = inherited.map(|method| method.code.clone()).collect();
             let found = &mut model.interfaces[id];
+            // Names of the interface's own methods and parameters are compared without trailing
+            // underscores, so that they still differ when a language adds underscores.
             let names: HashSet<String> = found.methods.iter().map(|method| stem(&method.name).to_owned()).collect();
             for method in &mut found.methods {
                 let is_new = |code: &str| code != stem(&method.name) && names.contains(code);

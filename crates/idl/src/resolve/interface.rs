@@ -202,8 +202,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Notes the interfaces that have a forward declaration only. Pointers to their objects cannot
-    /// be passed to other processes.
+    /// Marks interfaces that have only a forward declaration as local, since pointers to their
+    /// objects cannot be passed to other processes.
     pub(super) fn check_announced(&mut self) {
         for id in 0..self.model.interfaces.len() {
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
@@ -531,8 +531,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether an interface is declared for type libraries only, and its methods return something other
-/// than HRESULT: calls of it stay within their process.
+/// Whether an interface is declared for type libraries only, and one of its methods does not return
+/// an HRESULT, so that calls of the interface stay within their process.
 fn is_for_libraries(decl: &InterfaceDecl, items: &[Item]) -> bool {
     let is_hresult =
         |method: &MethodSyntax| matches!(method.returns, (TypeSpec { kind: TypeKind::Base("HRESULT"), .. }, 0));

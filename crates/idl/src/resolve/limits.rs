@@ -31,8 +31,8 @@ const FILE_LEAST: usize = 1 << 16;
 /// The maximum number of bytes of text in all constants and default values of a file. A constant
 /// may name another constant, so that a few bytes of a file stand for a long text.
 const TEXTS_MAX: usize = 1 << 20;
-/// The number of members as which an interface counts. Each of its base interfaces adds the same
-/// number, because generated code repeats their declarations and conversions.
+/// The weight of an interface, in members. Each of its base interfaces adds the same weight,
+/// because generated code repeats their declarations and conversions.
 const BASE_WEIGHT: usize = 8;
 /// The maximum number of types that all structures and unions of a file lead to, added up.
 const REACH_MAX: usize = 1 << 20;

@@ -146,7 +146,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Reports an error if a one-way method has a result, or otherwise an `[out]` parameter.
+    /// Reports an error if a one-way method has a result or an `[out]` parameter.
     pub(super) fn refuse_results(
         &mut self,
         oneway: &Attribute,

@@ -159,8 +159,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a declaration was resolved at the use of a name above it. From here on the file has
-    /// declared its names.
+    /// Whether a declaration has already been resolved, at the use of a name above it. Notes that
+    /// from here on the file has declared the declaration's names.
     pub(super) fn is_early(&mut self, item: &Item) -> bool {
         if !self.prelude.own.is_empty() {
             self.prelude.begin_own(item);

@@ -96,8 +96,8 @@ impl Resolver<'_> {
         // Levels are counted from the outside: dimensions first, then stars.
         let dimensions = declarator.dimensions.len();
         let levels = dimensions + usize::from(stars);
-        // A type that is not one value may have a further level: a typedef has an array's
-        // dimensions, and an interface pointer its own star.
+        // A type that is not one value may have a further level: a typedef of an array has the
+        // array's dimensions, and an interface pointer its own star.
         let is_one_value = matches!(ty, Type::Base(_) | Type::Enum(_) | Type::Struct(_) | Type::Union(_));
         let sizes_max = if is_one_value && !is_automation(spec) { levels } else { levels.max(1) };
         self.check_classes(attributes);

@@ -88,7 +88,7 @@ pub enum TypeKind {
     Union(UnionDecl),
     /// `enum`, declared or named.
     Enum(EnumDecl),
-    /// `BSTR` and `VARIANT`.
+    /// `BSTR` and `VARIANT`, and `SAFEARRAY` without an element type.
     Automation(&'static str),
     /// `SAFEARRAY(T)`: the element type, and whether a star follows.
     SafeArray(Box<TypeSpec>, bool),
@@ -105,7 +105,7 @@ pub struct StructDecl {
     pub attributes: Vec<Attribute>,
 }
 
-/// Members that are declared with one type.
+/// A member of a structure, or the content of a union's arm.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// The member's attributes.

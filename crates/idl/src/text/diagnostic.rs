@@ -7,8 +7,8 @@ use annotate_snippets::{Group, Level, Renderer};
 use excerpt::Excerpt;
 use std::fmt;
 
-/// The maximum number of findings of one kind that are shown. Later findings mostly follow from the
-/// first ones.
+/// The maximum number of errors, and of warnings, that are shown. Later findings mostly follow from
+/// the first ones.
 pub(crate) const DIAGNOSTICS_MAX: usize = 100;
 
 /// The severity of a finding.

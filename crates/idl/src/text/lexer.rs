@@ -19,7 +19,7 @@ pub enum TokenKind {
     Char,
     /// One to three characters of punctuation.
     Punct,
-    /// A UUID. Only the parser, which knows where a UUID is expected, makes this kind.
+    /// A UUID. Neither the lexer nor the parser makes this kind.
     Uuid,
     /// Blanks and line ends.
     Space,

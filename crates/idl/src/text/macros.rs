@@ -231,7 +231,7 @@ impl Call {
     }
 }
 
-/// A macro's replacement in the making: the words of its parts, joined where `##` stands.
+/// A macro's replacement under construction: the words of its parts, joined where `##` stands.
 #[derive(Debug)]
 pub(crate) struct Replacement {
     pub(crate) words: Vec<Word>,

@@ -255,7 +255,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Evaluates a condition: integers, `defined`, C's operators, and names. A name is replaced by
-    /// its macro, or by 0 if there is none.
+    /// its macro, or else by its value in [`PREDEFINED`], or by 0.
     fn condition(&mut self, files: &mut Files<'_>, words: &[Token], span: Span) -> bool {
         let mut resolved = Vec::new();
         let (mut at, before) = (0, self.tokens.len());
@@ -286,7 +286,8 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// Moves the tokens since `before` to the words of a condition. A name without a macro is 0.
+    /// Moves the tokens since `before` to the words of a condition. A name without a macro has its
+    /// value in [`PREDEFINED`], or 0.
     fn words_since(&mut self, files: &mut Files<'_>, before: usize, words: &mut Vec<String>) {
         self.expansion.end_call(files, &mut self.tokens);
         words.extend(self.tokens.drain(before..).map(|part| match files.sources.text(part.span) {

@@ -40,7 +40,7 @@ struct Waiting {
     count: usize,
 }
 
-/// A frame in the making, in FLAT's order.
+/// A frame under construction, in FLAT's order.
 struct Maker<'a> {
     frame: Vec<u8>,
     types: &'static [ElementType],

@@ -4,8 +4,8 @@
 //! frame. Then it follows the slots from the block on, without recursion, each object once. A frame
 //! that passes is safe to use as memory: every slot is null, or refers to an object of the slot's
 //! type with the number of elements that the slot's structure demands; reference pointers are not
-//! null; objects of reference and unique pointers have no other pointer; booleans, enumerations,
-//! ranges and discriminants are valid.
+//! null; no other pointer leads to the object of a reference or unique pointer; booleans,
+//! enumerations, ranges and discriminants are valid.
 
 use super::shape::{Block, Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
 use super::{FRAME_MAX, KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
@@ -133,7 +133,8 @@ impl Check<'_> {
     }
 
     /// Returns the length in bytes of an object whose header has this type number and this count,
-    /// or `None` if the type is unknown or the length exceeds a frame.
+    /// or `None` if the type is unknown, or if it is one of the interface's own types and the
+    /// length exceeds a frame.
     fn bytes(&self, kind: u32, count: usize) -> Option<usize> {
         match kind {
             KIND_INTERFACE | KIND_TEXT8 => Some(count),

@@ -1,9 +1,9 @@
 //! The translation from NDR to FLAT. The stub data is untrusted.
 //!
 //! Before an object is allocated, its least size on the wire is compared with the rest of the stub
-//! data, and its size in the frame with the frame's limit. Counts and discriminants are read as
-//! they come. They are compared with the values of the interface's expressions once the members
-//! that the expressions read are available.
+//! data, and its size in the frame with the frame's limit. Counts and discriminants are read first.
+//! They are compared with the values of the interface's expressions once the members that the
+//! expressions read are available.
 
 mod pointees;
 
@@ -158,7 +158,8 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     }
 
     fn claim(&mut self, base: usize, expr: &'a Expr, value: u64, error: Error) {
-        // Values of expressions are within `i64`. -1 stands for a greater value, and is no count.
+        // Values of expressions are within `i64`. A greater count becomes -1, which is no valid
+        // count.
         let value = i64::try_from(value).unwrap_or(-1);
         self.claims.push(Claim { base, expr, value, union: None, error });
     }

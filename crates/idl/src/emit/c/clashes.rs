@@ -82,8 +82,7 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// Adds an error for a name that belongs to two declarations, at least one of which this file
-    /// has.
+    /// Adds an error for a name that belongs to two declarations, unless both are imported.
     fn compare(&mut self, name: &str, first: &Owner<'m>, second: &Owner<'m>) {
         if first == second || first.imported && second.imported {
             return;

@@ -77,8 +77,8 @@ fn arith(plan: &MethodPlan<'_>, value_of: &Arith, side: Side, wrong: &str) -> St
                 "%" => "obvia_remainder",
                 "<<" => "obvia_shift_left",
                 ">>" => "obvia_shift_right",
-                // The remaining operators have a value for all operands, so no function has to
-                // check these.
+                // The remaining operators have a value for all operands, so they need no checking
+                // function.
                 operator => return format!("(int64_t)({left} {operator} {right})"),
             };
             format!("{function}({left}, {right}, &{wrong})")

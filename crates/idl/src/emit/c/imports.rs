@@ -14,7 +14,7 @@ use crate::text::source::{File, FileId, Role, Sources, Span};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// A declaration of one file that a declaration of another file needs.
+/// The need of a declaration in one file for a declaration in another file.
 struct Need<'m> {
     /// The place of the declaration that needs the other declaration.
     span: Span,

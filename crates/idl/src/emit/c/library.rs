@@ -235,12 +235,13 @@ const TAKEN: [&str; 14] = [
     "try_as",
 ];
 
-/// The parameter of the template `calls`. [`names::distinct`] gives no name of the IDL its prefix.
+/// The parameter of the template `calls`. No name of the IDL begins with `obvia_` in C++, because
+/// [`names::distinct`] changes such names.
 ///
 /// [`names::distinct`]: super::names::distinct
 pub(super) const HOLDER: &str = "obvia_holder";
 
-/// Returns the name of a method that differs from these members.
+/// Returns the name of a method, which differs from the members in [`TAKEN`].
 pub(super) fn name_of_method(raw: &str) -> String {
     distinct(raw, |stem| TAKEN.contains(&stem))
 }

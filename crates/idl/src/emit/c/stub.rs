@@ -63,8 +63,8 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 }
 
 impl Stub<'_> {
-    /// Whether the reply's length depends on memory that the method allocates. All results are
-    /// local variables until the method has returned.
+    /// Whether the reply's length depends on memory that the method allocates. If so, all results
+    /// are local variables until the method has returned.
     fn is_late(&self) -> bool {
         self.plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)))
     }

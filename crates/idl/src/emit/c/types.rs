@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 /// Writes the constants, which are not macros: a macro would change every header that is included
 /// later.
 ///
-/// In C++ constants have their declared types, and internal linkage: a linker must not take one for
-/// a function of the C library. In C integers are enumerators, because the sizes of arrays and the
-/// cases of a `switch` cannot be objects there.
+/// In C++ constants have their declared types, and internal linkage: a linker must not mistake a
+/// constant for a function of the C library. In C integers are enumerators, because the sizes of
+/// arrays and the cases of a `switch` cannot be objects there.
 pub(super) fn constants(out: &mut Writer, model: &Model) {
     let is_own = |constant: &&Const| is_written(model, constant.imported, constant.span);
     let own: Vec<&Const> = model.consts.iter().filter(is_own).collect();

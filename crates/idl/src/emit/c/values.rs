@@ -20,7 +20,7 @@ pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
     }
 }
 
-/// Whether a value is loaded at once instead of being copied from its place.
+/// Whether one load reads the whole value. Other values are copied from their place.
 pub(super) fn is_loaded(ty: &Type) -> bool {
     !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid | Base::Context))
 }

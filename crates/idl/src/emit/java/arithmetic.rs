@@ -73,8 +73,8 @@ pub(super) const fn is_wide(tag: &Type) -> bool {
     matches!(tag, Type::Base(Base::I64 | Base::U64))
 }
 
-/// Returns the condition that a `long` is one of a union's cases, or, if not `is`, that it is none
-/// of them.
+/// Returns the condition that a `long` is one of a union's cases, or, if `is` is false, that it is
+/// none of them.
 pub(super) fn is_one_of(which: &str, cases: &[i64], is: bool) -> String {
     let (operator, joint) = if is { ("==", " || ") } else { ("!=", " && ") };
     let compared = |case: &i64| format!("{which} {operator} {case}L");

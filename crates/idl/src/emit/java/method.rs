@@ -258,13 +258,13 @@ impl<'a> Method<'a> {
         found.map(|(array, _)| array).filter(move |_| self.plan.params[at].counts)
     }
 
-    /// Returns the size of an array of structures. `None` for other parameters.
+    /// Returns the size of a counted array. `None` for other parameters.
     fn graph_size<'p>(&self, param: &ParamPlan<'p>) -> Option<&'p Arith> {
         self.graph_counts(param).map(|(size, _)| size)
     }
 
-    /// Returns the size of an array of structures, and its length if the length differs. `None` for
-    /// other parameters.
+    /// Returns the size of a counted array, and its length if the length differs. `None` for other
+    /// parameters.
     pub(super) fn graph_counts<'p>(&self, param: &ParamPlan<'p>) -> Option<(&'p Arith, Option<&'p Arith>)> {
         match seen(self.context.model, in_place(self.context.model, param.param)) {
             Ok(Seen::Array { size, length, .. }) => Some((size, length)),

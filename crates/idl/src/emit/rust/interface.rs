@@ -15,11 +15,11 @@ use crate::text::writer::Writer;
 
 /// Returns errors for the parts of an interface that the back end does not support.
 pub(super) fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
-    // The runtime implements the built-in interfaces.
     let mut refused = unsupported(model, id, "Rust");
     if !refused.is_empty() {
         return refused;
     }
+    // The runtime implements the built-in interfaces.
     let own = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
     let methods = own.flat_map(|id| &model.interfaces[id.0].methods);
     refused.extend(methods.flat_map(|method| refuse(model, &plan(model, method))));

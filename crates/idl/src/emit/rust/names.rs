@@ -79,8 +79,8 @@ pub(super) fn type_name(name: &str) -> String {
 /// Returns the name of a constant, an enumeration or an interface.
 ///
 /// If generated functions have a variable of this name, a pattern with the variable would mean the
-/// item instead. The item's name then gets two underscores: a structure may have the name without
-/// underscores, and another declaration the name with one.
+/// item instead. The item's name then gets two underscores, because a structure may have the
+/// unchanged name, and another declaration the name with one underscore.
 pub(super) fn item_name(name: &str) -> String {
     if BOUND.contains(&name) { format!("{name}__") } else { type_name(name) }
 }

@@ -129,7 +129,8 @@ impl Emitter<'_> {
         let target = if alias.public {
             TypeDesc::Named(self.declared(Declared::Alias(at)))
         } else {
-            // Typedefs of Automation types that have a base type in the file.
+            // `VARIANT_BOOL` and `DATE` are typedefs of base types, but have a VARTYPE of their
+            // own.
             match vartype(self.model, &alias.ty, Some(&alias.name)) {
                 Some(kind @ (vt::BOOL | vt::DATE)) => TypeDesc::Simple(kind),
                 _ => return plain,

@@ -56,7 +56,9 @@ fn what(found: &shapes::What) -> What {
             to: match to {
                 shapes::Element::Char => Element::Char,
                 shapes::Element::Wide => Element::Wide,
-                // No file is large enough to declare this many types.
+                // The check knows types by 16-bit numbers. A larger number becomes `u16::MAX`,
+                // whose type number no object of the type has, so that the check refuses the
+                // object.
                 shapes::Element::Own(number) => Element::Own(u16::try_from(*number).unwrap_or(u16::MAX)),
             },
             extent: match count {

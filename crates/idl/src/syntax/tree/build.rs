@@ -21,7 +21,7 @@ pub(super) fn build(text: &str, tokens: &[Token], output: &Output, noted: Vec<No
             parent: 0,
         })
         .collect();
-    // Of two nodes with the same tokens, the later record is the outer node.
+    // If two nodes have the same tokens, the node that was recorded later is the outer one.
     let mut placed: Vec<Placed> = noted.into_iter().rev().filter_map(|one| place(one, text, &tokens, output)).collect();
     placed.extend(skipped(&output.skipped));
     placed.sort_by_key(|(_, range)| (range.start, Reverse(range.end)));

@@ -100,8 +100,8 @@ fn of_node(node: Node<'_>) -> String {
     if before.is_empty() {
         return behind(node);
     }
-    // Of several block comments only the last one counts: the others describe other things, such
-    // as the file.
+    // Only the last of several block comments counts: the others describe other things, such as the
+    // file.
     let last_block = before.iter().rposition(|text| text.starts_with("/*"));
     match last_block {
         Some(at) if at + 1 == before.len() => plain(before[at]),
@@ -110,8 +110,8 @@ fn of_node(node: Node<'_>) -> String {
     }
 }
 
-/// Returns the comments before a construct that no empty line separates from the construct. The
-/// tree may have them in an earlier construct, if they are on the line of that construct.
+/// Returns the comments before a construct that no empty line separates from the construct. In the
+/// tree, a comment on the line of an earlier construct may belong to that construct.
 fn before(node: Node<'_>) -> Vec<&str> {
     let Some(mut token) = node.tokens().find(|token| !is_trivia(*token)) else { return Vec::new() };
     // The trivia before the construct (blanks, comments, directives), the last one first, each with

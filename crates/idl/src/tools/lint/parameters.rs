@@ -87,8 +87,8 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
     }
 }
 
-/// Whether a client sends as many elements as a number says, so that the client cannot make the
-/// server reserve more memory than it sends.
+/// Whether a client sends as many elements as a number says, so that the number cannot make the
+/// server reserve more memory than the client sends.
 fn counts_sent_elements(method: &Method, counter: &Param) -> bool {
     let mut sent = method.params.iter().filter(|param| param.direction.is_in());
     sent.any(|param| {
