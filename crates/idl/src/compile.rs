@@ -109,7 +109,7 @@ struct Reading<'a> {
     defined: Macros,
     /// Whether a file imports one of the files that the prelude stands for.
     uses_prelude: bool,
-    /// The paths under which files were read first, by their paths without `..` and links.
+    /// The path under which each file was read first, by the file's path without `..` and links.
     paths: HashMap<PathBuf, PathBuf>,
     /// The parsed files in the order of resolution: imports first.
     parsed: Vec<ParsedFile>,

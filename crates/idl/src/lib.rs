@@ -9,7 +9,8 @@
 //! - [`plan`] decides how each method's parameters travel;
 //! - `resolve` turns syntax into a model, and checks every rule of the language;
 //! - [`frames`] has values in frames, for callers without generated code;
-//! - a back end in [`emit`] writes the code, and [`tools`] compare, format and judge files.
+//! - a back end in [`emit`] writes the code, and [`tools`] compare, format, document and lint
+//!   files.
 //!
 //! A build script needs one line:
 //!

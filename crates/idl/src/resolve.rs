@@ -381,7 +381,7 @@ impl<'a> Resolver<'a> {
         let base = match &ty {
             Some(Type::Base(base)) if !matches!(base, Base::Guid | Base::Context) => Some(*base),
             Some(Type::Enum(_)) => Some(Base::I32),
-            // A pointer of a fixed value, such as HKEY_CLASSES_ROOT, is a number.
+            // A pointer constant with a fixed value, such as HKEY_CLASSES_ROOT, is a number.
             Some(Type::Pointer(pointer)) if pointer.to == Type::Void => Some(Base::U64),
             Some(Type::Pointer(_)) if matches!(found, Value::Int(_)) => Some(Base::U64),
             Some(Type::Pointer(_)) => None,
@@ -432,7 +432,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Returns the error for a made-up type name that is already in use.
+/// Returns the error for a generated type name that is already in use.
 fn taken_by_member(name: &str, span: Span, other: Option<Span>) -> Diagnostic {
     let text = format!("`{name}` is what the type of a member is called that has no name of its own");
     let mut error = Diagnostic::error("duplicate-name", span, text);

@@ -20,7 +20,7 @@ fn value(model: &Model, name: &str) -> Option<Value> {
     model.consts.iter().find(|one| one.name == name).map(|one| one.value.clone())
 }
 
-/// Checks that each back end refuses a file in a message with these words and its own name.
+/// Checks that each back end refuses a file, in a message with these words and the back end's name.
 #[track_caller]
 fn refused_by_all(text: &str, words: &str) {
     let found = check(text);

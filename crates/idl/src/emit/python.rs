@@ -53,7 +53,7 @@ impl Stubs<'_> {
 
     /// Returns the name by which the file imports something: the imported name itself, unless a
     /// declaration would hide this name. The name begins with at most one underscore, because
-    /// Python adds the class's name to names that begin with two.
+    /// Python mangles names that begin with two underscores in a class.
     fn imported(&self, name: &str) -> String {
         if !self.declared.contains(name) {
             return name.to_owned();

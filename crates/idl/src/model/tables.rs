@@ -1,4 +1,5 @@
-//! The tables of the model. Types and declarations refer to each other by their indices here.
+//! The tables of the model. Types and declarations refer to each other by their indices in these
+//! tables.
 
 use super::declarations::{Const, Enum, Interface, Method, Struct, Typedef, Union};
 use super::known::Known;

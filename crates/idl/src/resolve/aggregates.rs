@@ -376,7 +376,7 @@ impl Resolver<'_> {
             if let Some(expr) = value {
                 next = self.evaluate_int(expr)?;
             }
-            // As in MIDL, values of the upper half may be written without a sign.
+            // As in MIDL, a negative value may be written as an unsigned number of 32 bits.
             let Ok(small) = i32::try_from(next).or_else(|_| u32::try_from(next).map(u32::cast_signed)) else {
                 let error = Diagnostic::error("overflow", ident.span, "the values of an enum have 32 bits");
                 self.report(error.help("use a smaller value, or declare constants of type hyper"));

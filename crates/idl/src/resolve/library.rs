@@ -82,7 +82,7 @@ impl Resolver<'_> {
 
     /// Resolves a class. No code is generated for it.
     pub(super) fn coclass(&mut self, decl: &CoclassDecl) {
-        // A forward declaration means nothing: the types of parameters are interfaces.
+        // A forward declaration has no effect, because only interfaces can be types of parameters.
         let Some(offered) = &decl.interfaces else { return };
         self.check_attributes(&decl.attributes, &attributes::CLASS);
         let about = self.about(&decl.attributes, &flags::ON_TYPES);

@@ -173,7 +173,7 @@ fn too_large(span: Span) -> Diagnostic {
     ))
 }
 
-/// Counts the arrays and pointers of a type, up to the first named type.
+/// Counts the arrays and pointers around a type's innermost type.
 fn levels(mut ty: &Type) -> usize {
     let mut levels = 0;
     loop {

@@ -1,5 +1,5 @@
-//! Side files: the attributes in `NAME.acf` are added to the methods in `NAME.idl` before names are
-//! resolved.
+//! Side files: the attributes in `NAME.acf` are added to the declarations in `NAME.idl` before
+//! names are resolved.
 //!
 //! Side files thus are only another spelling: resolution decides the attributes' meaning.
 

@@ -12,7 +12,8 @@ use crate::text::diagnostic::Diagnostic;
 const GUIDS: [&str; 4] = ["GUID", "IID", "CLSID", "UUID"];
 
 impl Resolver<'_> {
-    /// Resolves a `typedef`: new names for a type, and the name of a type that has only a tag.
+    /// Resolves a `typedef`: the names that it gives to a type, and the type itself if the typedef
+    /// defines it.
     pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
         self.check_attributes(attributes, &attributes::TYPEDEF);
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());

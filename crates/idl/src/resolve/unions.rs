@@ -214,8 +214,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the value of a discriminant of this type that selects an arm. A value of the upper half
-/// may be written without a sign. `None` if the type has no such value.
+/// Returns the value of a discriminant of this type that selects an arm. A negative value may be
+/// written as the unsigned number with the same bits. `None` if the type has no such value.
 fn tag_value(tag: &Type, value: i64) -> Option<i64> {
     let (least, most) = match tag {
         Type::Base(Base::I64 | Base::U64) => return Some(value),

@@ -12,9 +12,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 thread_local! {
-    /// The declarations of each built-in file that this thread has parsed, by the file's name. They
-    /// come with the file's number in the last compilation, which the places of the declarations
-    /// contain. Most compilations of a program give a built-in file the same number.
+    /// The declarations of each built-in file that this thread has parsed, by the file's name, with
+    /// the file's number in that compilation. The places of the declarations contain this number,
+    /// which is the same in most compilations of a program.
     static PARSED: RefCell<HashMap<&'static str, ParsedFile>> = RefCell::default();
 }
 

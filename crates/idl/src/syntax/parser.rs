@@ -437,8 +437,8 @@ impl<'a> Parser<'a> {
         self.node(SyntaxKind::Declarator, |this| this.declarator_inner(what, |_| false))
     }
 
-    /// Parses a parameter's name with its pointers and dimensions. The name is empty if
-    /// `is_nameless` says so.
+    /// Parses a parameter's name with its pointers and dimensions. If `is_nameless` returns true
+    /// behind the pointers, the name is empty.
     fn declarator_or(&mut self, is_nameless: impl Fn(&Self) -> bool) -> Parsed<Declarator> {
         self.node(SyntaxKind::Declarator, |this| this.declarator_inner("the parameter's name", is_nameless))
     }

@@ -123,7 +123,7 @@ fn parameters<'s, 'w>(
 /// The macros whose replacement a word comes from: the word does not name them again, as in C.
 pub(crate) type Hidden = Option<Rc<Hide>>;
 
-/// A macro whose replacement a word comes from, and the other such macros.
+/// A macro whose replacement a word comes from, and the rest of the list of such macros.
 #[derive(Debug)]
 pub(crate) struct Hide {
     of: Rc<Macro>,

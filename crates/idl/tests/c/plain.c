@@ -1,5 +1,5 @@
-/* Calls each method of golden/c/plain.idl. Then calls it again with each protected part of its
- * frames changed. */
+/* Calls each method of plain.idl. Then calls it again with each checked part of its frames
+ * changed. */
 #define CINTERFACE
 #include "plain.h"
 

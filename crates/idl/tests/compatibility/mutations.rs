@@ -35,7 +35,7 @@ const WORDS: [&[&str]; 8] = [
 /// A quick run tests one of this many changes. All changes take minutes.
 const STEP: usize = 29;
 
-/// Returns changed texts: without a token, with the token twice, or with another token in its
+/// Returns changed texts: without a token, with a token extended, or with another token in its
 /// place.
 fn changed(text: &str) -> Vec<String> {
     let (tree, _) = parse(text);

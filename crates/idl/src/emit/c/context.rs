@@ -14,7 +14,7 @@ pub(super) struct Context<'a> {
     /// The element types of the interface's arrays, by type number: see [`kind_of`].
     pub(super) kinds: Vec<Type>,
     /// Whether any method of the interface passes a context handle. If so, every method may use the
-    /// state that belongs to a handle, and its stub notes the end of that use.
+    /// state that belongs to a handle, and every stub notes the end of that use.
     pub(super) has_contexts: bool,
 }
 

@@ -39,7 +39,7 @@ pub(super) fn weaken(out: &mut Writer, model: &Model, found: &Interface, object:
 }
 
 /// Writes the code that tells the library, when the program is loaded, which interface each IID of
-/// the file stands for.
+/// the file identifies.
 pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[InterfaceId]) {
     if own.is_empty() {
         return;

@@ -31,7 +31,7 @@ fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
     }
 }
 
-/// The function that returns the types of outside values, for expressions without such values.
+/// The `outer` argument for expressions without outside values.
 pub(super) const NO_OUTER: &dyn Fn(usize) -> Base = &|_| Base::I32;
 
 /// Returns an expression in checked 64-bit arithmetic. `leaf` returns the text of members and
@@ -97,7 +97,7 @@ pub(super) fn is_narrow(tag: &Type, switch: &Arith) -> bool {
     !is_wide(tag) && switch.plain().is_some_and(|operand| !matches!(operand.base, Base::I64 | Base::U64))
 }
 
-/// Returns the number of a discriminant in Java, as labels write it.
+/// Returns a discriminant as the number that the labels of a `switch` have.
 pub(super) fn tag_number(tag: &Type, text: &str) -> String {
     match tag {
         Type::Enum(_) => format!("{text}.value()"),

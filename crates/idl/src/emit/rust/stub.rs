@@ -45,8 +45,8 @@ fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the check for the lent array's room. It comes first, because the stub starts again after
-/// making room.
+/// Writes the check for the lent array's room. The stub checks the room first, because it starts
+/// again after making room.
 fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Some(lent) = plan.lent() else { return };
     let Passing::Lent { element, room, .. } = &lent.passing else { return };

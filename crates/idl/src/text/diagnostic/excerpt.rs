@@ -1,4 +1,4 @@
-//! The source lines that a finding shows. Of a long line, only the part around the place is shown.
+//! The source lines that a finding shows. A long line is shown only around the place.
 
 use crate::text::source::{File, Sources, Span};
 use annotate_snippets::{AnnotationKind, Group, Origin, Snippet};

@@ -281,7 +281,7 @@ fn definitions(found: &[Found]) -> HashMap<(Kind, &str), Option<Key<'_>>> {
     definitions
 }
 
-/// Returns the place of the declaration that a type names itself, without the targets of pointers.
+/// Returns the place of the declaration of a structure, a union, an enumeration or an interface.
 /// `None` for other types.
 pub(super) fn place_of(ty: &Type) -> Option<Place> {
     Some(match ty {

@@ -18,7 +18,7 @@ pub(super) enum Op<'a> {
     Text(Cow<'a, str>),
     /// A comment that ends its line.
     Trailing(&'a str),
-    /// A further line of such a comment, below the comment's first line.
+    /// A further line of a trailing comment, below the comment's first line.
     Continued(&'a str),
     /// Lines of the file that are not indented.
     Raw(&'a str),

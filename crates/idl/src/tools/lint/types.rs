@@ -79,7 +79,7 @@ fn listed_type(declared: Declared) -> Option<Type> {
     }
 }
 
-/// Returns the number of times that each identifier stands in the files on disk.
+/// Returns the number of times that each identifier stands in files that are not built in.
 fn words(compilation: &Compilation) -> HashMap<String, usize> {
     let mut words = HashMap::new();
     for file in compilation.sources.files().iter().filter(|file| file.role != Role::BuiltIn) {
