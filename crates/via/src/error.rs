@@ -416,7 +416,7 @@ fn limit(error: &io::Error) -> &'static str {
     }
 }
 
-/// The limit of the system that ends the start of a thread, and how to raise it.
+/// The limit of the system that keeps a thread from starting, and how to raise it.
 const NO_THREAD: &str = ". The system starts no further thread for the process: raise kernel.threads-max and \
                          kernel.pid_max by sysctl, the user's limit by `ulimit -u`, or TasksMax= in units of systemd";
 

@@ -332,7 +332,8 @@ pub trait Sink {
     /// descriptor has too little room.
     fn begin_message(&mut self, length: u32) -> Result<(), Refusal>;
 
-    /// Copies bytes of the begun message to their place. Bytes outside of the message are left out.
+    /// Copies bytes of the current message to their place. Bytes outside of the message are left
+    /// out.
     fn fill_message(&mut self, offset: u32, bytes: &[u8]);
 
     /// As [`Self::fill_message`], with the `length` bytes of `view` from `at` on, which the peer
@@ -350,10 +351,10 @@ pub trait Sink {
         }
     }
 
-    /// Completes the begun message.
+    /// Completes the current message.
     fn end_message(&mut self, immediate: Option<u32>);
 
-    /// Forgets the begun message, because unreliable delivery lost a part of it. The message's
+    /// Forgets the current message, because unreliable delivery lost a part of it. The message's
     /// receive descriptor takes the next message.
     fn abandon_message(&mut self);
 

@@ -85,8 +85,8 @@ impl Attendant {
                 rota.round();
             }
         });
-        // Without the thread, VIs still make progress whenever they are called. The end of the
-        // thread is noted also when it could not be started.
+        // A thread that could not be started counts as ended, because its closure is dropped with
+        // `end`. VIs then still make progress whenever they are called.
         drop(thread);
         Self { shared }
     }

@@ -86,8 +86,8 @@ impl Options {
 pub enum Mode {
     /// The driver, which runs the program before the kernel has processed the frame.
     Native,
-    /// The kernel's network stack, which supports every interface. It saves little, but between
-    /// virtual interfaces (veth) more than [`Self::Native`].
+    /// The kernel's network stack, which supports every interface. This mode saves little time, but
+    /// between virtual interfaces (veth) more than [`Self::Native`].
     Generic,
 }
 

@@ -272,8 +272,9 @@ impl Engine {
         self.sending.ecn.received_are(marks);
     }
 
-    /// Whether datagrams are sent with marks. Unreliable delivery would not learn of congestion,
-    /// and a handshake would not learn whether the network loses datagrams with marks.
+    /// Whether datagrams are sent with marks. Unreliable delivery sends none, because it would not
+    /// learn of congestion. A handshake sends none, because it would not learn whether the network
+    /// loses them.
     pub(super) fn sends_marks(&self) -> bool {
         self.is_reliable && self.is_open() && self.sending.ecn.is_on()
     }

@@ -6,7 +6,8 @@ const REPEAT_MIN: u64 = 20_000_000;
 /// The maximum interval that doubling leads to, in nanoseconds.
 pub(super) const REPEAT_MAX: u64 = 320_000_000;
 /// The maximum time until the first repetition, in nanoseconds: the initial timeout of RFC 6298,
-/// 2.1. Bounds of the round trip may be far too high. Then the interval stays as long.
+/// 2.1. Bounds of the round trip may be far too high. An interval above [`REPEAT_MAX`] does not
+/// double.
 const FIRST_MAX: u64 = 1_000_000_000;
 
 /// The timer of a repeated handshake packet.

@@ -202,8 +202,8 @@ impl ViCore {
         if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
-        // The file is watched while the lock is held: another thread may then find the connection
-        // broken, and end the watch.
+        // The watch begins while the lock is held, because another thread may find the connection
+        // broken right afterwards, and end the watch.
         for queue in queues {
             queue.watch(self.id, readiness.clone());
         }

@@ -229,13 +229,13 @@ impl Rx {
     #[inline(always)]
     fn accept(&mut self, first: u64) -> Result<Message<'_>, Box<Error>> {
         let slot = NonNull::from(self.slot());
-        // SAFETY: the slot's second eight bytes.
+        // SAFETY: inside the slot: its second eight bytes.
         let second = unsafe { slot.add(1) };
         // SAFETY: as for the first word, see `slot`.
         let second = unsafe { second.as_ref() }.load(Ordering::Relaxed);
         let length = first >> 56;
         self.next = self.next.wrapping_add(1);
-        // SAFETY: the slot's frame lies in the slot.
+        // SAFETY: inside the slot, which is longer than SLOT_FRAME.
         let frame = unsafe { slot.cast::<u8>().add(SLOT_FRAME) };
         let frame = if length <= INLINE_MAX as u64 {
             // SAFETY: inside the slot by the check, mapped as long as `wire` lives, aligned to 16.

@@ -30,8 +30,8 @@ const CALL_NOTE: u32 = 3;
 /// Further messages cause an event, at which the next ones are consumed.
 const CONSUMED_MAX: usize = 64;
 /// The maximum number of notes that have arrived and that no message has asked for. A peer passes
-/// areas and regions right before the message that names them. With more of them, for example
-/// because calls have failed between the two, a connection does not park.
+/// an area or a region right before the message that names it. A connection with more such notes,
+/// for example after failed calls, does not park.
 const WAITING_MAX: usize = 4;
 /// The number of calls of a parked connection that may have come before their messages are counted.
 const EARLY_CALLS_MAX: u64 = 64;
@@ -394,8 +394,8 @@ impl Carrier for Socket {
     }
 
     fn end(&self, _: &Wire) {
-        // The pulse thread and alarms may keep the socket open a little longer; the peer must not
-        // wait for that.
+        // The pulse thread and alarms may keep the socket open a little longer. The shutdown lets
+        // the peer see the end at once.
         let _ = rustix::net::shutdown(&*self.socket, Shutdown::Both);
         pulse::forget(&self.socket, self.number);
     }

@@ -226,7 +226,7 @@ impl Outgoing {
     }
 }
 
-/// A handle that ends a connection from another thread, also before it is made.
+/// A handle that ends a connection from another thread, also before the connection is made.
 #[derive(Clone, Debug)]
 pub struct Interrupter(Weak<OwnedFd>);
 
