@@ -252,7 +252,7 @@ pub enum Violation {
     NoSegment,
     /// The segment is not sealed against shrinking, growing and foreign writes.
     NotSealed,
-    /// The peer's user has passed many files that are no memory and that are not closed yet.
+    /// The peer's user has passed many files that are no memory files and that are not closed yet.
     TooManyFiles,
     /// The segment or area is smaller than announced.
     ShortSegment,

@@ -174,8 +174,8 @@ pub trait Incoming: Send + fmt::Debug {
         self.accept(own, deadline)
     }
 
-    /// Returns the handle that ends [`Self::accept`] early. `None` if that does not wait for the
-    /// peer, or cannot be ended.
+    /// Returns the handle that ends [`Self::accept`] early. `None` if [`Self::accept`] does not
+    /// wait for the peer, or cannot be ended.
     fn revocation(&self) -> Option<Arc<dyn Revoke>> {
         None
     }
@@ -231,7 +231,7 @@ pub trait Port: Send + fmt::Debug {
     fn disconnect(&mut self);
 
     /// Whether the port has learned something since the last call that concerns the other
-    /// connections to its peer. The caller has no queues, and does itself what
+    /// connections to its peer. A caller without queues for the port then does itself what
     /// [`Sink::look_at_all`] does.
     fn take_concern(&mut self) -> bool {
         false

@@ -211,7 +211,8 @@ impl Rota {
         let bell = match self.shared.bell.get() {
             Some(bell) => bell,
             None => {
-                // Calls may have been noted before there was a bell, so it is readable at first.
+                // Calls may have been noted before there was a bell, so the bell is readable at
+                // first.
                 let made = eventfd(1, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
                 self.shared.bell.get_or_init(|| made)
             }

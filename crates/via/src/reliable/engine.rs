@@ -87,7 +87,7 @@ pub struct Statistics {
     pub expected: u64,
     /// The number of data packets made, for the first time or again.
     pub sent: u64,
-    /// The number of data packets made by the fast path, with nothing else to send.
+    /// The number of data packets made by the fast path, because nothing else had to be sent.
     pub sent_at_once: u64,
     /// The number of data packets sent again.
     pub retransmitted: u64,

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The numbers of received datagrams with marks of explicit congestion notification (RFC 3168).
-/// Both wrap.
+/// Both numbers wrap around.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// The number of datagrams that show their sender to support notification, including those that

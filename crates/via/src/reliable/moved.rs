@@ -161,7 +161,7 @@ mod tests {
     use super::{ClaimAnswer, Claims, MoveKey, ReceivedSeals, answer, header, rejection, seal_of};
     use crate::reliable::packet::{self, Body, MOVED_LENGTH, MoveSeal, SEALED_MOVED_LENGTH, TOKEN};
 
-    /// The ids of the client and of the server's end, and the same for the server's end.
+    /// The ids of the connection, in the order of the client and in that of the server's end.
     const IDS: [u64; 2] = [5, 9];
     const OWN: [u64; 2] = [9, 5];
 

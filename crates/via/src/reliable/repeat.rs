@@ -46,13 +46,13 @@ impl Repeat {
         true
     }
 
-    /// Returns the time that an answer has taken that arrives now. `None` if the packet was
-    /// repeated, because the answer may belong to any of the transmissions.
+    /// Returns the time that an answer took if it arrives now. `None` if the packet was repeated,
+    /// because the answer may belong to any of the transmissions.
     pub(super) fn round_trip(&self, now: u64) -> Option<u64> {
         self.bound(now).filter(|_| !self.is_repeated)
     }
 
-    /// Returns the longest time that an answer can have taken that arrives now: the time since the
+    /// Returns the longest time that an answer can have taken if it arrives now: the time since the
     /// first transmission. `None` if the packet was not sent.
     pub(super) fn bound(&self, now: u64) -> Option<u64> {
         self.first.map(|first| now.saturating_sub(first))

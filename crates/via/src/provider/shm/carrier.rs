@@ -281,12 +281,13 @@ impl Carrier for Socket {
     fn carry(&self, wire: &Wire, _: usize) {
         match &self.sleep {
             Sleep::OnWord if self.side == Side::Connector && is_parked(wire.peer.word(layout::SLEEP)) => {
-                // As below: a full socket is readable, and a closed one needs no call.
+                // An error needs no action: a full socket is readable at the peer's end, and a
+                // closed one needs no call.
                 let _ = self.send(&bytes_of_note(0, CALL_NOTE, 0));
             }
             Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),
-            // A full socket already is readable at the peer's end, and a peer that has closed its
-            // end needs no byte.
+            // An error needs no action: a full socket is readable at the peer's end, and a peer
+            // that has closed its end needs no byte.
             Sleep::OnSocket { .. } => drop(self.send(&[CALL])),
         }
     }
@@ -371,7 +372,8 @@ impl Carrier for Socket {
     }
 
     fn take_region(&self, number: u16, most: u64) -> Result<PeerRegion, Error> {
-        // A file without seals can be cut short under this process.
+        // A region that a peer only names is refused: a file without seals can be cut short under
+        // this process.
         if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number.into()).into());
         }

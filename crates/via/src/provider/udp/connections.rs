@@ -81,7 +81,7 @@ impl Connections {
         let known = *lock(&connection.client);
         let may_be_clients = connection.client_id == client_id && host(known) == host(to);
         let is_sealed = |seals: &mut ReceivedSeals| seals.take(seal, claim);
-        // The seal is used up also while the connection may move without one.
+        // The seal is used up even if the connection does not require one.
         let is_sealed = may_be_clients && connection.seals.as_mut().is_some_and(is_sealed);
         // A client that seals a claim has shown its key.
         connection.requires_seals |= is_sealed;
