@@ -2,7 +2,7 @@
 
 /// Counts since the connection was made. Reading them costs the data path nothing.
 ///
-/// Sleeps of a side that polls first show that the peer is slower than expected. Wakes cost kernel
+/// If a side polls first, its sleeps show that the peer is slower than expected. Wakes cost kernel
 /// time on this side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {

@@ -183,7 +183,7 @@ impl DatagramSocket {
         loop {
             match rustix::net::recvfrom(&self.socket, &mut *room, RecvFlags::DONTWAIT) {
                 Ok((count, _, from)) => {
-                    // A connected socket's sender is its peer.
+                    // On a connected socket, the sender is the peer.
                     let from = from.and_then(|from| SocketAddr::try_from(from).ok()).map(Place).or(self.peer);
                     let count = count.min(room.len());
                     if let (Some(captured), Some(Place(peer))) = (&self.captured, from) {

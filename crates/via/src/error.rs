@@ -252,7 +252,7 @@ pub enum Violation {
     NoSegment,
     /// The segment is not sealed against shrinking, growing and foreign writes.
     NotSealed,
-    /// The peer's user has passed many files that are no memory and that are not closed yet.
+    /// The peer's user has passed many files that are no memory files and that are not closed yet.
     TooManyFiles,
     /// The segment or area is smaller than announced.
     ShortSegment,
@@ -416,7 +416,7 @@ fn limit(error: &io::Error) -> &'static str {
     }
 }
 
-/// The limit of the system that ends the start of a thread, and how to raise it.
+/// The limit of the system that keeps a thread from starting, and how to raise it.
 const NO_THREAD: &str = ". The system starts no further thread for the process: raise kernel.threads-max and \
                          kernel.pid_max by sysctl, the user's limit by `ulimit -u`, or TasksMax= in units of systemd";
 

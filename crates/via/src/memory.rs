@@ -34,7 +34,7 @@ enum Owner {
 }
 
 // SAFETY: plain bytes that any thread may copy from and to; a read that races with a write gets
-// torn bytes, which is what registered memory means.
+// torn bytes, which users of registered memory have to expect.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -358,7 +358,8 @@ impl Hold {
 
     /// Counts one more posted segment. Returns `false` when the registration has ended.
     pub(crate) fn claim(&self) -> bool {
-        // A queue's depth times its segments stays far below the highest bit.
+        // The bound keeps the count out of the highest bit. No region has that many posted
+        // segments.
         let more = |word: u32| (word & Self::ENDED == 0 && word < Self::ENDED - 1).then(|| word + 1);
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }

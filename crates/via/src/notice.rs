@@ -8,8 +8,8 @@ use rustix::time::Timespec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The bell of one queue, guarded by the lock of the object that holds the bell. Neither side makes
-/// a system call until a thread sleeps.
+/// The bell of one queue, guarded by the lock of the object that holds the bell. No system call is
+/// made unless a thread sleeps.
 #[derive(Debug, Default)]
 pub(crate) struct Notice {
     sleepers: u32,

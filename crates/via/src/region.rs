@@ -20,8 +20,8 @@ pub struct RegionView<'a> {
     mapping: PhantomData<&'a ()>,
 }
 
-// SAFETY: a view only loads, with atomic loads, from memory that stays mapped for 'a; threads may
-// share it.
+// SAFETY: a view only reads memory that stays mapped for 'a, by atomic loads and by raw copies that
+// make no reference to it; threads may share the view.
 unsafe impl Send for RegionView<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for RegionView<'_> {}

@@ -174,8 +174,8 @@ pub trait Incoming: Send + fmt::Debug {
         self.accept(own, deadline)
     }
 
-    /// Returns the handle that ends [`Self::accept`] early. `None` if that does not wait for the
-    /// peer, or cannot be ended.
+    /// Returns the handle that ends [`Self::accept`] early. `None` if [`Self::accept`] does not
+    /// wait for the peer, or cannot be ended.
     fn revocation(&self) -> Option<Arc<dyn Revoke>> {
         None
     }
@@ -231,7 +231,7 @@ pub trait Port: Send + fmt::Debug {
     fn disconnect(&mut self);
 
     /// Whether the port has learned something since the last call that concerns the other
-    /// connections to its peer. The caller has no queues, and does itself what
+    /// connections to its peer. A caller without queues for the port then does itself what
     /// [`Sink::look_at_all`] does.
     fn take_concern(&mut self) -> bool {
         false
@@ -332,7 +332,8 @@ pub trait Sink {
     /// descriptor has too little room.
     fn begin_message(&mut self, length: u32) -> Result<(), Refusal>;
 
-    /// Copies bytes of the begun message to their place. Bytes outside of the message are left out.
+    /// Copies bytes of the current message to their place. Bytes outside of the message are left
+    /// out.
     fn fill_message(&mut self, offset: u32, bytes: &[u8]);
 
     /// As [`Self::fill_message`], with the `length` bytes of `view` from `at` on, which the peer
@@ -350,10 +351,10 @@ pub trait Sink {
         }
     }
 
-    /// Completes the begun message.
+    /// Completes the current message.
     fn end_message(&mut self, immediate: Option<u32>);
 
-    /// Forgets the begun message, because unreliable delivery lost a part of it. The message's
+    /// Forgets the current message, because unreliable delivery lost a part of it. The message's
     /// receive descriptor takes the next message.
     fn abandon_message(&mut self);
 

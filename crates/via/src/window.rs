@@ -457,8 +457,8 @@ impl Alarm {
         }
     }
 
-    /// Ends the connection. If a virtual interface carries it, its owner gets the error of a peer
-    /// that has fallen silent: the peer may connect again, and go on.
+    /// Ends the connection. If a virtual interface carries the connection, the owner gets the error
+    /// of a peer that has fallen silent: the peer may connect again, and go on.
     pub fn abandon(&self) {
         if let Some(wire) = self.wire.upgrade() {
             wire.carrier.abandon();

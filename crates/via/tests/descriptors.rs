@@ -1,5 +1,5 @@
 //! Connections to a process that has no file descriptors left. The limit holds for the whole
-//! process, so these tests have one of their own, and take turns.
+//! process, so these tests run in a process of their own, and take turns.
 
 use ground::Folder;
 use obvia_via::provider::shm::{Directory, Listener};

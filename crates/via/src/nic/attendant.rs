@@ -85,8 +85,8 @@ impl Attendant {
                 rota.round();
             }
         });
-        // Without the thread, VIs still make progress whenever they are called. The end of the
-        // thread is noted also when it could not be started.
+        // A thread that could not be started counts as ended, because its closure is dropped with
+        // `end`. VIs then still make progress whenever they are called.
         drop(thread);
         Self { shared }
     }
@@ -211,7 +211,8 @@ impl Rota {
         let bell = match self.shared.bell.get() {
             Some(bell) => bell,
             None => {
-                // Calls may have been noted before there was a bell, so it is readable at first.
+                // Calls may have been noted before there was a bell, so the bell is readable at
+                // first.
                 let made = eventfd(1, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
                 self.shared.bell.get_or_init(|| made)
             }

@@ -89,7 +89,8 @@ struct NicState {
     // Whether the provider reports the delivery of sends. Later queries ask for the same delivery
     // (`delivers`) and order (`ordered`) as the query that found the provider.
     delivers: bool,
-    // Whether a receive can be cancelled, so that a message without a receive is noticed.
+    // Whether messages without a receive descriptor are detected by a probe receive, which requires
+    // that receives can be cancelled.
     has_probe_receive: bool,
     ordered: bool,
     domains: Mutex<HashMap<u64, Weak<TagDomain>>>,
@@ -165,8 +166,9 @@ impl NicState {
         self.attributes.provider == "fabric/shm"
     }
 
-    /// Whether each provider can write a word to the peer's `Page`. That requires that this side
-    /// chooses the page's key, and that peers need not know the page's address.
+    /// Whether the two providers of a connection exchange messages by writes to each other's
+    /// `Page`. That requires endpoints with connections, a key that the page's owner chooses, no
+    /// need for the page's address, and writes that consume no receive.
     fn has_page(&self) -> bool {
         let caps = &self.capabilities;
         self.is_msg() && caps.provider_keys == 0 && caps.virtual_address == 0 && caps.consumes == 0

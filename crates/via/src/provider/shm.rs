@@ -2,9 +2,9 @@
 //!
 //! Each side makes one anonymous segment (a memfd, so nothing is left behind when a process is
 //! killed), seals it against shrinking, growing and foreign writes, and passes it over a Unix
-//! socket. From then on the socket carries no message. It is the connection's *pulse*, whose end
-//! shows at once that the peer is gone, the way by which larger areas are passed, and the way to
-//! call a peer that waits without a thread (`parking.rs`).
+//! socket. From then on the socket carries no frames. The socket is the connection's *pulse*: its
+//! end shows at once that the peer is gone. Larger areas are passed over it, and calls to a peer
+//! that waits without a thread (`parking.rs`).
 //!
 //! A [`Directory`] maps names to listening sockets. Names lead to two kinds of connection, which do
 //! not interfere with each other:

@@ -2,7 +2,7 @@
 //!
 //! The network has two uses. [`trial()`](trial::trial) runs two VIs with a random workload over
 //! random conditions, in one thread and by one clock, and checks every completion against the
-//! promises of the VI Architecture: the same seed is the same run, to the last bit. [`network`]
+//! promises of the VI Architecture: the same seed gives the same run, to the last bit. [`network`]
 //! makes a provider like any other, for tests without a special interface. Its NICs reach each
 //! other by wires with [`Conditions`], its clock advances when all ports have done what they can,
 //! and a lost datagram costs no real time.

@@ -49,13 +49,13 @@ pub struct Options {
     /// The number of places for frames in each direction; rounded up to a power of two, at least 64
     /// and at most 65536. A place takes 2 KiB, or 4 KiB when the MTU is beyond 1778.
     pub frames: u32,
-    /// The mode of the program. `None` stands for the driver if it supports that and saves time,
-    /// otherwise for the kernel's stack; [`Xdp::mode`] returns the choice.
+    /// The mode of the program. `None` stands for the driver if it can run the program and saves
+    /// time by that, otherwise for the kernel's stack; [`Xdp::mode`] returns the choice.
     pub mode: Option<Mode>,
     /// The silence after which a peer counts as gone, if this end expects something from it.
     pub silence: Duration,
-    /// The busy polling: while this process polls, the kernel polls the hardware instead of taking
-    /// interrupts. `None` leaves the interrupts.
+    /// The settings of busy polling: while this process polls, the kernel polls the hardware
+    /// instead of taking interrupts. `None` leaves the interrupts.
     pub busy_poll: Option<BusyPoll>,
     /// The artificial faults of the network for VIs, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
@@ -86,8 +86,8 @@ impl Options {
 pub enum Mode {
     /// The driver, which runs the program before the kernel has processed the frame.
     Native,
-    /// The kernel's network stack, which supports every interface. It saves little, but between
-    /// virtual interfaces (veth) more than [`Self::Native`].
+    /// The kernel's network stack, which supports every interface. This mode saves little time, but
+    /// between virtual interfaces (veth) more than [`Self::Native`].
     Generic,
 }
 

@@ -24,7 +24,7 @@ pub type RefusalObserver = fn(IpAddr);
 #[derive(Debug)]
 pub(crate) struct Admission {
     tokens: Tokens,
-    // The start of the tokens' time.
+    // The instant from which the tokens' times count.
     start: Instant,
     requests: Arc<Mutex<Requests>>,
     observer: Option<RefusalObserver>,

@@ -30,7 +30,7 @@ mod tests {
         }
     }
 
-    /// Longer data, and data at other addresses, take other ways of computation. Each is compared
+    /// The computation depends on the length and the address of the data. Each result is compared
     /// with the definition, bit by bit.
     #[test]
     fn crc_values_follow_the_definition_at_every_length_and_alignment() {

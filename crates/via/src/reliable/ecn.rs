@@ -80,8 +80,8 @@ impl Ecn {
         self.is_off |= self.reported == Marks::default();
     }
 
-    /// Whether datagrams are sent with marks. An end that only acknowledges would not notice that
-    /// the path loses such datagrams.
+    /// Whether datagrams are sent with marks. An end that only acknowledges sends none, because it
+    /// would not notice that the path loses such datagrams.
     pub(super) fn is_on(&self) -> bool {
         self.has_sent && !self.is_off
     }

@@ -87,7 +87,7 @@ pub struct Statistics {
     pub expected: u64,
     /// The number of data packets made, for the first time or again.
     pub sent: u64,
-    /// The number of data packets made by the fast path, with nothing else to send.
+    /// The number of data packets made by the fast path, because nothing else had to be sent.
     pub sent_at_once: u64,
     /// The number of data packets sent again.
     pub retransmitted: u64,
@@ -272,8 +272,9 @@ impl Engine {
         self.sending.ecn.received_are(marks);
     }
 
-    /// Whether datagrams are sent with marks. Unreliable delivery would not learn of congestion,
-    /// and a handshake would not learn whether the network loses datagrams with marks.
+    /// Whether datagrams are sent with marks. Unreliable delivery sends none, because it would not
+    /// learn of congestion. A handshake sends none, because it would not learn whether the network
+    /// loses them.
     pub(super) fn sends_marks(&self) -> bool {
         self.is_reliable && self.is_open() && self.sending.ecn.is_on()
     }

@@ -27,8 +27,9 @@ const DROPS: usize = 32;
 /// The number of words that note the sequences received. Twice the 4,096 packets that may be in
 /// flight, because repeated packets and acknowledgements take sequences too.
 const WORDS: usize = 128;
-/// The number of sequences, back from the highest one received, that are told apart. One word less
-/// than the ring, because the window seldom begins at the start of a word.
+/// The number of the latest sequences of which each is known to be received or not. Earlier
+/// sequences count as received. The window has one word less than the ring, because it seldom
+/// begins at the start of a word.
 const WINDOW: u64 = (WORDS as u64 - 1) * 64;
 
 /// The nonce of a datagram: unique among all datagrams of one sender.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The numbers of received datagrams with marks of explicit congestion notification (RFC 3168).
-/// Both wrap.
+/// Both numbers wrap around.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// The number of datagrams that show their sender to support notification, including those that
@@ -58,14 +58,15 @@ pub trait Link: Send + fmt::Debug {
     /// Tells the link the ids of the connection: this end's and the peer's.
     fn opened(&mut self, _ids: [u64; 2]) {}
 
-    /// Whether this link has got a report since the last call that the peer's port is closed, and
-    /// the next [`Self::receive`] of each other link of this NIC to that port returns the report as
-    /// a hint.
+    /// Whether, since the last call, this link has got a report that the peer's port is closed. The
+    /// next [`Self::receive`] of each other link of this NIC to that port then returns the report
+    /// as a hint.
     fn take_report(&mut self) -> bool {
         false
     }
 
-    /// Finds out whether the network has given this end another address, since the peer is silent.
+    /// Finds out whether the network has given this end another address, because the peer is
+    /// silent.
     fn find_moved(&mut self) {}
 
     /// Seals this end's claims to have moved with this key from now on, and notes the seals of the

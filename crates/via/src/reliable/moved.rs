@@ -47,7 +47,7 @@ impl Claims {
 
     /// Returns the packet that returns the token of the listener's answer to a claim. Under a key,
     /// `None` after [`RETURNS_MAX`] tokens for the last claim, so strangers cannot make the client
-    /// seal any number of packets. One token for each claim would let a single forged answer keep
+    /// seal packets without limit. One token for each claim would let a single forged answer keep
     /// the genuine token from being returned.
     pub(crate) fn return_token(&mut self, token: Token, ids: [u64; 2]) -> Option<Vec<u8>> {
         if self.key.is_some() {
@@ -109,7 +109,7 @@ pub(crate) enum Claimed {
     Allowed,
 }
 
-/// The answer of a listener, as a client has to react to it.
+/// The answers of a listener to which a client has to react.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ClaimAnswer {
     /// The client has to return this token.
@@ -161,7 +161,7 @@ mod tests {
     use super::{ClaimAnswer, Claims, MoveKey, ReceivedSeals, answer, header, rejection, seal_of};
     use crate::reliable::packet::{self, Body, MOVED_LENGTH, MoveSeal, SEALED_MOVED_LENGTH, TOKEN};
 
-    /// The ids of the client and of the server's end, and the same for the server's end.
+    /// The ids of the connection, in the order of the client and in that of the server's end.
     const IDS: [u64; 2] = [5, 9];
     const OWN: [u64; 2] = [9, 5];
 

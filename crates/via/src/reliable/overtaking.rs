@@ -32,8 +32,9 @@ impl Overtaking {
         self.newest_before = self.newest;
     }
 
-    /// Notes that a packet has arrived. `sent` is the time of that transmission. Returns false if
-    /// the answer came too soon, so that an earlier transmission was answered.
+    /// Notes that a packet has arrived. `sent` is the time of the transmission with the number
+    /// `transmission`. Returns false if the answer came too soon after that, so that an earlier
+    /// transmission was answered.
     pub(super) fn arrived(
         &mut self,
         now: u64,

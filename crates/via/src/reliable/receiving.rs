@@ -4,7 +4,7 @@
 use super::packet::{FRAGMENT_BYTES, FURTHER_MAX, PACKETS_MAX};
 use std::collections::BTreeMap;
 
-/// The number of in-order packets that are acknowledged without delay.
+/// The number of unacknowledged in-order packets at which an acknowledgement is due at once.
 const PACKETS_UNANSWERED: u32 = 8;
 
 /// The number of bytes of early packets that every connection keeps: all that may be in flight, in

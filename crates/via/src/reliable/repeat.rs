@@ -6,7 +6,8 @@ const REPEAT_MIN: u64 = 20_000_000;
 /// The maximum interval that doubling leads to, in nanoseconds.
 pub(super) const REPEAT_MAX: u64 = 320_000_000;
 /// The maximum time until the first repetition, in nanoseconds: the initial timeout of RFC 6298,
-/// 2.1. Bounds of the round trip may be far too high. Then the interval stays as long.
+/// 2.1. Bounds of the round trip may be far too high. An interval above [`REPEAT_MAX`] does not
+/// double.
 const FIRST_MAX: u64 = 1_000_000_000;
 
 /// The timer of a repeated handshake packet.
@@ -45,13 +46,13 @@ impl Repeat {
         true
     }
 
-    /// Returns the time that an answer has taken that arrives now. `None` if the packet was
-    /// repeated, because the answer may belong to any of the transmissions.
+    /// Returns the time that an answer took if it arrives now. `None` if the packet was repeated,
+    /// because the answer may belong to any of the transmissions.
     pub(super) fn round_trip(&self, now: u64) -> Option<u64> {
         self.bound(now).filter(|_| !self.is_repeated)
     }
 
-    /// Returns the longest time that an answer can have taken that arrives now: the time since the
+    /// Returns the longest time that an answer can have taken if it arrives now: the time since the
     /// first transmission. `None` if the packet was not sent.
     pub(super) fn bound(&self, now: u64) -> Option<u64> {
         self.first.map(|first| now.saturating_sub(first))

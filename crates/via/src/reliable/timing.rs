@@ -38,7 +38,7 @@ impl RoundTrip {
     }
 
     /// Takes the first sample, which the handshake gives. This sample may include the time until
-    /// the peer's thread has looked for requests, so the next sample replaces it if that is
+    /// the peer's thread has looked for requests, so the next sample replaces it if the next one is
     /// shorter.
     pub(super) fn sample_handshake(&mut self, took: u64) {
         self.sample(took);

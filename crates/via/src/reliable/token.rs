@@ -45,8 +45,8 @@ pub enum Moved {
     /// The client receives at its new address. The time of its token, in nanoseconds, tells later
     /// claims from earlier ones.
     Proved(u64),
-    /// The client has not shown so far that it receives there. This datagram asks the client to
-    /// show it.
+    /// The client has not shown so far that it receives at its new address. This datagram asks the
+    /// client for that proof.
     Unproved([u8; RETRY_LENGTH]),
 }
 

@@ -68,9 +68,9 @@ const QUIET: u32 = 8;
 ///
 /// The first interval limits how late the attendant notices that no thread serves the VI any more.
 /// Each further time that the attendant finds a thread at work doubles the interval, up to the
-/// longest, because each look wakes the attendant. If it wakes on the processor of a thread that
-/// polls a socket, the kernel may defer the processing of received packets to a kernel thread,
-/// which waits until the poller's time slice is up: milliseconds.
+/// longest, because each look wakes the attendant. If the attendant wakes on the processor of a
+/// thread that polls a socket, the kernel may defer the processing of received packets to a kernel
+/// thread, which waits until the poller's time slice is up: milliseconds.
 const TICK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
 /// The interval between looks at a VI whose connection has ended. The VI's file is not used then:
 /// it may be readable for ever, and tells nothing.
@@ -202,8 +202,8 @@ impl ViCore {
         if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
-        // The file is watched while the lock is held: another thread may then find the connection
-        // broken, and end the watch.
+        // The watch begins while the lock is held, because another thread may find the connection
+        // broken right afterwards, and end the watch.
         for queue in queues {
             queue.watch(self.id, readiness.clone());
         }

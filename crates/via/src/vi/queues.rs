@@ -293,7 +293,7 @@ impl Sink for Queues {
                 if let Some(queue) = &line.announced_by {
                     queue.unwatch(self.id);
                 }
-                // A thread that waits without a posted descriptor would wait in vain.
+                // A thread that waits without a posted descriptor would otherwise wait in vain.
                 line.notice.ring();
             }
         }

@@ -341,7 +341,7 @@ fn a_thread_that_completes_its_own_receive_does_not_ring_its_bell() {
         controls.ring();
         vi.core.await_receive(SOON, || false).unwrap();
         while vi.receive.done().is_none() {}
-        // The attendant may have been first.
+        // The attendant may have completed the receive before this thread could.
         if *controls.bringer.lock().unwrap() == Some(std::thread::current().id()) {
             assert_eq!(vi.core.rings(), rings);
             own += 1;

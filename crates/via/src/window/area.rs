@@ -39,9 +39,11 @@ pub(super) struct Place {
 }
 
 impl SendArea {
+    /// Makes an area for frames of at most `limit` bytes.
+    ///
     /// # Safety
     ///
-    /// No other code may write `start..start + length`, and it must outlive the value.
+    /// No other code may write `start..start + length`, and that memory must outlive the value.
     pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
         // SAFETY: the caller's promise.
         let end = unsafe { start.add(length) };
@@ -128,9 +130,9 @@ impl SendArea {
         place
     }
 
-    /// Replaces the area by a larger one, which is passed to the peer. The new area holds `length`
-    /// bytes, unless an earlier attempt asked for it for shorter frames. The peer must have taken
-    /// all frames.
+    /// Replaces the area by a larger one, which is passed to the peer. The new area has room for a
+    /// frame of `length` bytes, unless an earlier, failed attempt has asked the peer for a smaller
+    /// area. The peer must have taken all frames.
     pub(super) fn grow(&mut self, length: usize, wire: &Wire) -> Result<(), Error> {
         if length > self.limit {
             return Err(Error::TooLong { length: length as u64, limit: self.limit as u64 });

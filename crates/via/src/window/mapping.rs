@@ -19,8 +19,8 @@ pub(crate) struct Mapping {
     owned: bool,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics or
-// through `Tx`, which is the only owner.
+// SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics, through
+// copies without references, or through the only writer of the bytes, such as `Tx`.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -83,8 +83,8 @@ impl Mapping {
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
-        // SAFETY: in bounds and aligned: callers pass the constants of `layout`, and every segment
-        // is longer.
+        // SAFETY: in bounds and aligned: callers pass the constants of `layout` and `record`,
+        // offsets in a slot, and indices of a table that they have compared with its length.
         let place = unsafe { self.start.add(offset) };
         // SAFETY: mapped as long as self lives; shared words are accessed by atomics only, and
         // stores go to words of writable mappings only.

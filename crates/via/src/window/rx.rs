@@ -229,13 +229,13 @@ impl Rx {
     #[inline(always)]
     fn accept(&mut self, first: u64) -> Result<Message<'_>, Box<Error>> {
         let slot = NonNull::from(self.slot());
-        // SAFETY: the slot's second eight bytes.
+        // SAFETY: inside the slot: its second eight bytes.
         let second = unsafe { slot.add(1) };
         // SAFETY: as for the first word, see `slot`.
         let second = unsafe { second.as_ref() }.load(Ordering::Relaxed);
         let length = first >> 56;
         self.next = self.next.wrapping_add(1);
-        // SAFETY: the slot's frame lies in the slot.
+        // SAFETY: inside the slot, which is longer than SLOT_FRAME.
         let frame = unsafe { slot.cast::<u8>().add(SLOT_FRAME) };
         let frame = if length <= INLINE_MAX as u64 {
             // SAFETY: inside the slot by the check, mapped as long as `wire` lives, aligned to 16.
@@ -246,7 +246,7 @@ impl Rx {
         Ok(Message { first, second, frame })
     }
 
-    /// Returns a frame in an area. The note in the slot's frame says where the frame lies.
+    /// Returns a frame in an area. `note` is the place in the slot that says where the frame lies.
     #[inline(never)]
     fn frame_in_area(&mut self, note: NonNull<u8>, length: u8) -> Result<RegionView<'_>, Box<Error>> {
         if length != layout::IN_AREA {
@@ -444,7 +444,7 @@ mod tests {
         };
         fails(&mut window, IDLE * 2);
         let idle = window.rx.budget.polls();
-        // Longer than the polls. On a busy machine some of the waits are as long as idle ones.
+        // The waits are longer than the polls. On a busy machine some are as long as idle ones.
         for _ in 0..20 {
             fails(&mut window, Duration::from_micros(500));
         }
@@ -458,7 +458,7 @@ mod tests {
         let (mut window, mut server) = connection(&folder);
         send(&mut server);
         window.alarm().ring();
-        // The look of a wait that finds both the message and the alarm.
+        // The look that a wait makes finds both the message and the alarm.
         window.rx.look_around(LATEST.start()).unwrap();
         window.rx.receive(LATEST).unwrap();
         assert!(matches!(window.rx.receive(LATEST), Err(Error::Cancelled)));

@@ -47,7 +47,7 @@ pub struct Conditions {
     /// The share of datagrams with one to three bits flipped, or up to four bytes in a row
     /// overwritten: damage that CRC-32C always detects.
     pub corrupt: Share,
-    /// The share of datagrams that are cut short, down to nothing.
+    /// The share of datagrams that are cut short, some to no bytes at all.
     pub truncate: Share,
     /// The share of sends that find no room.
     pub busy: Share,

@@ -82,7 +82,8 @@ pub enum EventKind {
         /// The place in the peer's memory.
         remote: Option<RemoteAddress>,
     },
-    /// A receive descriptor was posted. The number is the total posted.
+    /// A receive descriptor was posted. The number counts the receives that are posted and not
+    /// completed.
     ReceivePosted(usize),
     /// A descriptor of the send queue completed.
     Completed {
@@ -99,7 +100,7 @@ pub enum EventKind {
     MessageEnded(Option<u32>),
     /// The message lost a part.
     MessageAbandoned,
-    /// A receive descriptor completed without a begun message.
+    /// A receive descriptor completed without an earlier [`Self::MessageBegan`].
     Received {
         /// The operation that completed it.
         operation: Operation,

@@ -232,7 +232,7 @@ fn waits_end(pair: &impl Connect) {
         let outcome = window.rx.receive(TIMEOUT);
         assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
         ringer.join().unwrap();
-        // The connection works on after that.
+        // The connection still works.
         send(&mut window, REQUEST, 8, 1);
         assert_eq!(window.rx.receive(TIMEOUT).unwrap().frame().len(), 8);
     });

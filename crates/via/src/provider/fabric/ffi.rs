@@ -63,7 +63,7 @@ pub(super) struct Done {
     pub(super) is_error: u8,
 }
 
-// SAFETY: the context tells operations apart, and is never followed.
+// SAFETY: the context only distinguishes operations; Rust code never dereferences it.
 unsafe impl Send for Done {}
 
 const _: () = {

@@ -2,7 +2,7 @@
 //!
 //! Where peers name memory by address, the word holds the address; otherwise the region's length
 //! and the peers' rights. The word's upper end is a checksum of the rest, which detects garbled
-//! handles. The protection of the memory is the key, which cannot be guessed.
+//! handles. The key and the domain of the protection tag protect the memory; the checksum does not.
 
 use crate::{Access, MemoryHandle};
 

@@ -68,7 +68,7 @@ pub(super) fn split(address: &str) -> Result<(&str, &str), Error> {
     Ok((host, port))
 }
 
-/// Waits for the next event.
+/// Waits for the next event. Gives up at the deadline, or once `is_wanted` returns false.
 fn wait(events: &EventQueue, deadline: Deadline, is_wanted: impl Fn() -> bool) -> Result<ConnectionEvent, Error> {
     let file = events.file()?;
     loop {

@@ -26,8 +26,8 @@ unsafe impl Sync for Owned {}
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: live by the invariant, and no other owner closes the object. Fields are declared
-        // so that objects opened on this one are closed before it.
+        // SAFETY: live by the invariant, and no other owner closes the object. The owners' fields
+        // are declared in the order in which objects are closed: dependent objects first.
         let result = unsafe { ffi::ob_close(self.0) };
         debug_assert_eq!(result, 0, "an object of libfabric was closed before an object that depends on it");
     }

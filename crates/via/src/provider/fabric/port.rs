@@ -323,8 +323,8 @@ impl FabricPort {
     }
 }
 
-/// Makes the error for an endpoint that the port of its peer, in this process, has closed together
-/// with the peer's own endpoint.
+/// Makes the error for an endpoint that was closed together with the endpoint of its peer, which is
+/// in this process.
 fn gone() -> Result<bool, Error> {
     Err(Error::BadState { what: "the endpoint is closed" })
 }

@@ -529,8 +529,8 @@ int ob_event(struct fid_eq *eq, struct ob_event *event)
 	return 1;
 }
 
-/* Whether a thread may sleep on the files of these: 0, or -FI_EAGAIN when there is something to
- * do. */
+/* Whether a thread may sleep on the files of these objects: 0, or -FI_EAGAIN when there is something
+ * to do. */
 int ob_may_sleep(struct fid_fabric *fabric, struct fid *first, struct fid *second)
 {
 	struct fid *both[2] = { first, second };

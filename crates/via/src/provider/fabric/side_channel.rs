@@ -21,7 +21,7 @@ use std::net::SocketAddr;
 /// The way by which this side's provider and the peer's exchange messages.
 #[derive(Debug)]
 pub(super) enum SideChannel {
-    /// No way.
+    /// The two providers exchange no messages.
     None,
     /// The introduction's socket, whose end of file also shows that the peer's process is gone.
     Socket(SocketMessages),

@@ -30,8 +30,8 @@ const CALL_NOTE: u32 = 3;
 /// Further messages cause an event, at which the next ones are consumed.
 const CONSUMED_MAX: usize = 64;
 /// The maximum number of notes that have arrived and that no message has asked for. A peer passes
-/// areas and regions right before the message that names them. With more of them, for example
-/// because calls have failed between the two, a connection does not park.
+/// an area or a region right before the message that names it. A connection with more such notes,
+/// for example after failed calls, does not park.
 const WAITING_MAX: usize = 4;
 /// The number of calls of a parked connection that may have come before their messages are counted.
 const EARLY_CALLS_MAX: u64 = 64;
@@ -281,12 +281,13 @@ impl Carrier for Socket {
     fn carry(&self, wire: &Wire, _: usize) {
         match &self.sleep {
             Sleep::OnWord if self.side == Side::Connector && is_parked(wire.peer.word(layout::SLEEP)) => {
-                // As below: a full socket is readable, and a closed one needs no call.
+                // An error needs no action: a full socket is readable at the peer's end, and a
+                // closed one needs no call.
                 let _ = self.send(&bytes_of_note(0, CALL_NOTE, 0));
             }
             Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),
-            // A full socket already is readable at the peer's end, and a peer that has closed its
-            // end needs no byte.
+            // An error needs no action: a full socket is readable at the peer's end, and a peer
+            // that has closed its end needs no byte.
             Sleep::OnSocket { .. } => drop(self.send(&[CALL])),
         }
     }
@@ -371,7 +372,8 @@ impl Carrier for Socket {
     }
 
     fn take_region(&self, number: u16, most: u64) -> Result<PeerRegion, Error> {
-        // A file without seals can be cut short under this process.
+        // A region that a peer only names is refused: a file without seals can be cut short under
+        // this process.
         if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number.into()).into());
         }
@@ -394,8 +396,8 @@ impl Carrier for Socket {
     }
 
     fn end(&self, _: &Wire) {
-        // The pulse thread and alarms may keep the socket open a little longer; the peer must not
-        // wait for that.
+        // The pulse thread and alarms may keep the socket open a little longer. The shutdown lets
+        // the peer see the end at once.
         let _ = rustix::net::shutdown(&*self.socket, Shutdown::Both);
         pulse::forget(&self.socket, self.number);
     }

@@ -23,7 +23,8 @@ pub(super) struct PeerWord<'a> {
 pub(super) enum Futexes {
     /// A sleep on both words: Linux 5.16.
     Two,
-    /// A sleep on the peer's word alone: an older kernel, a filter of system calls, or an emulator.
+    /// A sleep on the peer's word alone: on an older kernel, under a filter of system calls, or in
+    /// an emulator.
     One,
 }
 

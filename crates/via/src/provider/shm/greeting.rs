@@ -20,8 +20,8 @@ const MAGIC: u32 = 0x4956_424f;
 /// The version of the segment's layout and of this greeting.
 const VERSION: u32 = 2;
 const LENGTH: usize = 24;
-/// The errors at a limit: the system's, of open files, memory or mappings, watches, or threads; and
-/// the server's own, of connections in setup.
+/// The errors that report a limit: of the system's open files, memory or mappings, watches, or
+/// threads; or of the server's own connections in setup.
 const LIMITS: [Errno; 6] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOSPC, Errno::AGAIN, Errno::USERS];
 
 /// The greeting that each side sends before the first message.
@@ -226,7 +226,7 @@ impl Outgoing {
     }
 }
 
-/// A handle that ends a connection from another thread, also before it is made.
+/// A handle that ends a connection from another thread, also before the connection is made.
 #[derive(Clone, Debug)]
 pub struct Interrupter(Weak<OwnedFd>);
 

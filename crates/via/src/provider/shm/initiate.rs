@@ -26,8 +26,8 @@ pub(super) struct Initiator {
     stage: Stage,
     // Earlier descriptors whose bytes are in the ring and which are not complete.
     pending: VecDeque<Pending>,
-    // The number of RDMA that were left to the peer, of which all but possibly the last are
-    // answered.
+    // The number of RDMA that were left to the peer. All of them are answered, except possibly the
+    // last.
     asked: u64,
     pub(super) opened: Opened,
     pub(super) lender: Lender,
@@ -105,7 +105,7 @@ impl Initiator {
         self.pass();
     }
 
-    /// Does as much as is possible now.
+    /// Performs as much of the queue as is possible now.
     pub(super) fn pump(&mut self, wire: &mut Wire, sink: &mut dyn Sink) {
         loop {
             // Pending descriptors complete before the next descriptor is begun, because that
@@ -199,7 +199,7 @@ impl Initiator {
     }
 
     /// Whether an RDMA has to wait for the pending descriptors. Reliable reception performs nothing
-    /// after a failure, so the outcome of all of them has to be known first.
+    /// after a failure, so the outcomes of all earlier descriptors have to be known first.
     fn must_wait(&self, wire: &Wire) -> bool {
         wire.level == Reliability::ReliableReception && !self.pending.is_empty()
     }

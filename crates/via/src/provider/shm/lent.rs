@@ -164,8 +164,8 @@ impl Borrower {
         }
     }
 
-    /// Copies a begun message from its place. The references were loaded once. Each is checked
-    /// before the first of its bytes is copied.
+    /// Copies the bytes of a message from the lent regions. The references were loaded once. Each
+    /// is checked before the first of its bytes is copied.
     pub(super) fn fill(&self, references: References, whole: u32, sink: &mut dyn Sink) -> Result<(), Violation> {
         let mut done = 0_u32;
         for reference in references.iter() {

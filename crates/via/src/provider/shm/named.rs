@@ -69,7 +69,7 @@ impl Segment {
     }
 }
 
-/// Makes the file of a segment that the process that opens it first can still map writable.
+/// Makes the file of the peer's segment, which is not yet sealed against writable mappings.
 fn make_file(length: usize, mark: &[u8]) -> Result<OwnedFd, Error> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = rustix::fs::memfd_create("obvia", flags).map_err(Error::system("creating a segment"))?;

@@ -97,7 +97,8 @@ impl Opening {
     }
 }
 
-/// The peer's regions that this side may access directly, the one used last first.
+/// The peer's regions that this side may access directly. The most recently used region comes
+/// first.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
     regions: Vec<Reach>,

@@ -172,7 +172,8 @@ impl Lot {
         if places.waiting != 1 {
             return;
         }
-        // The thread may resume a connection before this one goes on.
+        // Counted before the start, because the new thread may resume a connection before this one
+        // goes on.
         places.waiting = 2;
         drop(places);
         if self.start().is_err() {

@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 /// The interval at which a port in constant use reads its socket, which shows when the peer is
 /// gone.
 const READ_INTERVAL: Duration = Duration::from_millis(1);
-/// The most packets that one call reads: more than the socket's buffer holds at a time, as the
-/// kernel sizes it.
+/// The maximum number of packets that one call reads. A socket's buffer of the kernel's default
+/// size holds fewer.
 const PACKETS: usize = 512;
 /// The interval at which an idle port looks for mappings that are no longer wanted, as long as it
 /// has mappings.

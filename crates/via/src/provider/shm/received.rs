@@ -232,7 +232,7 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Messa
     let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)?;
     let files = take(&mut control, socket, &mut reserved);
     if got.flags.contains(ReturnFlags::CTRUNC) {
-        // Without a lack of descriptors, a rule of the system has kept the file back.
+        // If a descriptor is left, a rule of the system has kept the file back.
         return rustix::io::fcntl_dupfd_cloexec(socket, 0).map(|_| Err(Violation::NoSegment));
     }
     let is_cut = got.flags.contains(ReturnFlags::TRUNC);

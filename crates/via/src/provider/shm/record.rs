@@ -110,7 +110,7 @@ pub(super) enum Kind {
     Write = 2,
     /// A request for an RDMA read.
     Read = 3,
-    /// The next bytes of the begun message or RDMA write.
+    /// The next bytes of the message or RDMA write that has begun.
     More = 4,
     /// Bytes of the answer to an RDMA read of the peer.
     Data = 5,

@@ -5,8 +5,8 @@ use super::record::{self, ALIGN, RING, Record, SLOT};
 use crate::{RegionView, Violation};
 use std::sync::atomic::Ordering;
 
-/// The maximum number of bytes of one record, so that one side copies a piece while the other
-/// copies the next.
+/// The maximum number of bytes of one record. Longer messages go in several pieces, so that the
+/// receiver copies one piece while the sender copies the next.
 const PIECE_MAX: usize = 64 << 10;
 
 /// The shape of a segment.

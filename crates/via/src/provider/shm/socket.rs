@@ -11,7 +11,7 @@ use rustix::time::Timespec;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 
-/// Sends a few bytes and a file descriptor. So few bytes fit the buffer of any socket: a full
+/// Sends a few bytes and a file descriptor. The buffer of any socket has room for them, so a full
 /// buffer means that the peer does not read.
 pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Result<(), Error> {
     let fds = [fd.as_fd()];

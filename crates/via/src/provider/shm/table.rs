@@ -2,8 +2,8 @@
 //!
 //! Each region that peers may reach has a word. A peer learns the word's value with the region. The
 //! word changes when the registration ends, and the peer sees that at its next look. Only peers
-//! that keep the rules are stopped by this. The mapping of any other peer stays until the
-//! connection ends, and with it the bytes of that region, which are used for nothing else.
+//! that keep the rules are stopped by this. Another peer can keep its mapping of the region, but
+//! the region's file is used for nothing else.
 
 use super::mapping::{self, Mapping};
 use crate::Error;

@@ -54,10 +54,10 @@ impl Connections {
         }
     }
 
-    /// Takes a datagram that the connection with these ids has received. If it is a sealed claim of
-    /// its client, the client is still at its address, so copies of the claim that arrive from
-    /// elsewhere later have no effect. Other datagrams are dropped without the lock: their source
-    /// may be forged, and the other connections need the lock.
+    /// Takes a datagram that the connection with these ids has received. A sealed claim shows that
+    /// the client is still at its address. The claim's seal is used up here, so copies that arrive
+    /// from elsewhere later have no effect. Other datagrams are dropped without the lock: their
+    /// source may be forged, and the other connections need the lock.
     pub(super) fn note_claim(&self, ids: [u64; 2], datagram: &[u8]) {
         let Some(seal) = moved::seal_of(ids, datagram) else { return };
         if let Some(Connection { seals: Some(seals), requires_seals, .. }) = lock(&self.0).get_mut(&ids[0]) {
@@ -68,7 +68,8 @@ impl Connections {
     /// Judges a claim that the client of the connection with these ids is at `to` now: the seal and
     /// the packet. The connection may move only to another port of its client's host: access rules
     /// know the client by its host. A claim from the client's present address moves nothing, but
-    /// uses its seal: the listener reads it behind the claim that has moved the connection there.
+    /// its seal is used up: the listener reads it after an earlier claim has moved the connection
+    /// to that address.
     pub(super) fn judge(
         &self,
         [own, client_id]: [u64; 2],
@@ -80,7 +81,7 @@ impl Connections {
         let known = *lock(&connection.client);
         let may_be_clients = connection.client_id == client_id && host(known) == host(to);
         let is_sealed = |seals: &mut ReceivedSeals| seals.take(seal, claim);
-        // The seal is used also while the connection moves without one.
+        // The seal is used up even if the connection does not require one.
         let is_sealed = may_be_clients && connection.seals.as_mut().is_some_and(is_sealed);
         // A client that seals a claim has shown its key.
         connection.requires_seals |= is_sealed;

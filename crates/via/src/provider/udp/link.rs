@@ -107,8 +107,8 @@ impl UdpLink {
         u32::try_from(kept).unwrap_or(u32::MAX).max(1 << 16)
     }
 
-    /// Processes a datagram that is about a claim of the client that it may have moved: the claim,
-    /// or the server's answer. No engine takes such datagrams.
+    /// Processes a datagram about the client's claim to have moved: the claim itself, or the
+    /// server's answer. No engine takes such datagrams.
     fn take_claim(&mut self, datagram: &[u8]) -> Result<(), Error> {
         let Some(ids) = self.ids else { return Ok(()) };
         match &mut self.side {

@@ -80,8 +80,8 @@ pub(super) struct Arrived {
 /// program of this host, to many hosts, or to none.
 fn is_source(source: SocketAddrV4, own: Ipv4Addr) -> bool {
     let ip = *source.ip();
-    // Class D has many hosts, class E has none, and the last address of class E is the broadcast
-    // address.
+    // A class D address stands for many hosts. A class E address stands for none, except for the
+    // last one, which is the broadcast address.
     let is_host = !matches!(ip.octets()[0], 0 | 127 | 224..);
     is_host && ip != own && source.port() != 0
 }

@@ -66,7 +66,7 @@ struct Rings {
     completion: ConsumerRing<u64>,
     receive: ConsumerRing<FrameDescriptor>,
     send: ProducerRing<FrameDescriptor>,
-    // The places of the UMEM from which no frame is being sent.
+    // The UMEM's places for sending that are not in use.
     free: Vec<u64>,
     inboxes: HashMap<u16, Inbox>,
     // The number of frames in all inboxes.

@@ -78,8 +78,9 @@ impl Target {
         self.read >= self.reads.len()
     }
 
-    /// Whether no operation of the peer is in progress: none has arrived in part, no read is
-    /// unanswered, and none was refused.
+    /// Whether no operation of the peer is in progress: none has arrived in part, none was refused,
+    /// no read waits for its answer or for the answer's acknowledgement, and the peer's connection
+    /// is not broken.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.current.is_none() && !self.is_void && self.reads.is_empty() && self.refused.is_none()

@@ -46,7 +46,7 @@ impl Engine {
             Body::Request { .. } | Body::Reject { .. } | Body::Retry { .. } | Body::Moved { .. } => {
                 return Err(Dropped::Stray);
             }
-            // The confirmation got lost.
+            // The confirmation got lost. An acknowledgement confirms again.
             Body::Accept { from, .. } if *from == self.peer_id => self.receiving.hurry(now),
             Body::Accept { .. } => return Err(Dropped::Stray),
             body => self.of_peer(now, header, body, datagram, sink),

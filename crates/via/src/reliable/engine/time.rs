@@ -9,7 +9,7 @@ use crate::spi::Sink;
 /// nanoseconds. The time is at least the round trip, or a quarter of the silence while no round
 /// trip is known.
 const HINT_LIMITS: (u64, u64) = (400_000_000, 1_000_000_000);
-/// The number of pings in that time.
+/// The number of pings in the time for the peer to contradict a hint.
 const HINT_PINGS: u64 = 4;
 
 impl Engine {

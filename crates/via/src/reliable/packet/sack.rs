@@ -1,7 +1,8 @@
 //! Selective acknowledgements.
 
 /// A selective acknowledgement: bit `i` of word `k` is set if packet `ack + 1 + 64 * k + i` has
-/// arrived. The first word is in the header, the others are behind it in an [`Body::Ack`].
+/// arrived. The first word is in the header, the others are behind it in a [`super::Body::Ack`] or
+/// [`super::Body::Marked`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::reliable) struct Sack<'a> {
     pub(in crate::reliable) first: u64,

@@ -38,7 +38,8 @@ fn slow_start_overfills_a_queue_by_a_part_of_its_length() {
         let mut net = queued(round_trip);
         goodput(&mut net, 2000);
         let (lost, queue) = (net.overflowed, net.line.queue / PACKET);
-        // Doubling until the first loss overfills it by two or three times its length.
+        // A window that doubles until the first loss overfills the queue by two or three times the
+        // queue's length.
         assert!(0 < lost && lost < queue * 2 / 3, "{lost} packets, and {queue} wait at {round_trip} ms");
         let rate = goodput(&mut net, 2000);
         assert!(rate > 95.0, "{rate} Mbit/s at {round_trip} ms");

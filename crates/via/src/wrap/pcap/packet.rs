@@ -8,7 +8,7 @@ const IPV4: usize = 20;
 const IPV6: usize = 40;
 const TCP: usize = 20;
 /// The options of a stream's first segments: no segment is longer than this (RFC 9293 3.2), and
-/// windows are in units of 2^14 bytes (RFC 7323 2.2), so that packet tools find none full.
+/// windows are in units of 2^14 bytes (RFC 7323 2.2), so that packet tools report no full window.
 const TCP_OPTIONS: [u8; 8] = [2, 4, 0xff, 0xff, 1, 3, 3, 14];
 const UDP: usize = 8;
 const PROTOCOL_TCP: u8 = 6;

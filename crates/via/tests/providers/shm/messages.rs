@@ -269,8 +269,8 @@ fn unreliable_messages_without_room_are_dropped_whole() {
 fn the_nic_thread_serves_idle_vis() {
     let place = Place::new();
     let nic = place.nic();
-    // Peers have no access to the memory, so no region is opened or lent. That would wake the NIC,
-    // but here only the message itself does.
+    // Peers have no access to the memory, so no region is opened or lent. Opening or lending a
+    // region would wake the NIC, but here only the message itself may do so.
     let end = || End::new(&nic, attributes(Reliability::ReliableReception, Waiting::Block), 1 << 21, Access::LOCAL);
     let (mut one, mut other) = (end(), end());
     connect(&mut one.vi, &nic, &mut other.vi);

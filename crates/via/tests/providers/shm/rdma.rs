@@ -325,8 +325,8 @@ fn waiting_rdma_proceeds_without_calls_of_its_owner() {
     for _ in 0..COUNT {
         one.vi.send.post(Descriptor::rdma_write(target).with_segment(&one.region, 0, 8)).unwrap();
     }
-    // The attendant looks once a second in any case: five minutes in total, more than twice the
-    // waiting time.
+    // Without a wake-up, the attendant looks once a second: five minutes in total, more than twice
+    // the limit of this wait.
     ground::until("all are complete", || one.vi.send.posted() == 0);
     for _ in 0..=COUNT {
         assert_eq!(one.sent(), (Status::Done, 8));

@@ -223,7 +223,8 @@ fn a_connection_goes_on_from_another_port_of_the_client() {
         passes(client, server, 1);
         for round in 0..3 {
             translator.change_port();
-            // The client sends first, then the server, which does not know the new port by itself.
+            // In even rounds the client sends first. In odd rounds the server sends without knowing
+            // the new port.
             if round % 2 == 0 {
                 passes(client, server, 2);
             }
@@ -315,7 +316,7 @@ fn a_connection_with_keys_is_moved_by_no_unsealed_or_copied_claim() {
             packet::seal(copy);
             send(copy);
         }
-        // The listener answers a claim about an unknown connection, and it keeps the order.
+        // The listener answers a claim about an unknown connection, after the claims before it.
         send(&claim([ids[0] ^ 1, ids[1]], [0; TOKEN]));
         let mut bytes = [0; 2000];
         let length = ground::poll("the listener has processed the claims", || neighbour.recv(&mut bytes).ok());

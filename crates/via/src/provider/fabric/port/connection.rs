@@ -10,8 +10,8 @@ use crate::error::Ended;
 use crate::spi::{Intent, Sink};
 use std::time::{Duration, Instant};
 
-/// The time that an RDMA may take before the peer is asked whether it is allowed. The time doubles
-/// with each question.
+/// The time that an RDMA may take before the peer is asked whether the RDMA is allowed. The time
+/// doubles with each question.
 pub(super) const FIRST_QUESTION_AFTER: Duration = Duration::from_millis(4);
 
 impl FabricPort {

@@ -159,8 +159,8 @@ impl NameFiles {
 ///
 /// Java can take record locks only. The kernel releases a process's record lock as soon as the
 /// process closes any descriptor of the file, so this lock excludes virtual machines only while the
-/// name is being taken. Afterwards the socket answers them. A virtual machine that looks for dead
-/// names also holds the record lock for a moment.
+/// name is being taken. Afterwards they find that the socket answers. A virtual machine that looks
+/// for dead names also holds the record lock for a moment.
 fn lock_both(file: &OwnedFd) -> Result<(), Errno> {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)?;
     rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockExclusive)

@@ -135,7 +135,7 @@ struct MutantSink<'a> {
     inner: &'a mut dyn Sink,
     mutation: Mutation,
     random: &'a mut Random,
-    // The length of the begun message.
+    // The length of the message that has begun.
     length: u32,
 }
 

@@ -125,8 +125,8 @@ impl Plan {
     }
 
     /// Whether a peer may count as gone although it is there. At least four signs of life are tried
-    /// before a peer counts as gone, so this must not happen on a network where few round trips
-    /// fail.
+    /// before a peer counts as gone, so where few round trips fail, no peer that is there may count
+    /// as gone.
     pub(super) fn may_seem_silent(&self) -> bool {
         let is_long = |cut: &Cut| cut.length.is_none_or(|length| length > self.settings.silence / 8);
         self.failing() > 20_000 || self.conditions.iter().any(|one| one.rate > 0 || one.cuts.iter().any(is_long))
@@ -134,8 +134,8 @@ impl Plan {
 
     /// Returns the time after the last planned event by which everything must be over.
     pub(super) fn time_limit(&self) -> Duration {
-        // Enough for each side's window at the slowest rate, again for every loss, and twice the
-        // time after which silence is noticed.
+        // A generous limit: several times the time to notice a silent peer, and a minute for
+        // transfers at the slowest rate with losses.
         self.settings.silence * 4 + Duration::from_secs(60)
     }
 }
@@ -229,7 +229,7 @@ fn operations(random: &mut Random, reliability: Reliability) -> Vec<Operation> {
     (0..count).map(|_| one(random)).collect()
 }
 
-/// Receives for the peer's operations: mostly in time and large enough.
+/// Returns the receives for the peer's operations, mostly in time and large enough.
 fn receives(random: &mut Random, peers: &[Operation], reliability: Reliability) -> Vec<Receive> {
     let consuming: Vec<_> = peers.iter().filter(|operation| operation.consumes()).collect();
     let longest = consuming.iter().map(|operation| operation.length).max().unwrap_or(0);

@@ -23,8 +23,8 @@ const TURNS_MAX: u32 = 20_000;
 const STEPS_MAX: u64 = 20_000_000;
 /// The time for which a side requests a connection before it gives up.
 const ASKS_FOR: Duration = Duration::from_secs(10);
-/// The time for which the sides stay connected when everything is done, in which nothing more may
-/// arrive.
+/// The time for which the sides stay connected when everything is done. Nothing more may arrive
+/// during it.
 const GRACE: Duration = Duration::from_millis(200);
 /// The number of datagrams kept, of which some are sent again much later.
 const RECENT_MAX: usize = 256;

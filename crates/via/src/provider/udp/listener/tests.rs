@@ -190,7 +190,7 @@ fn requests_with_others_tokens_or_expired_ones_get_new_tokens() {
     let incoming = listener.accept(SOON).unwrap();
     assert_eq!(incoming.peer(), one.socket.local_addr().unwrap().to_string());
     assert_eq!(listener.admission.count(), 1);
-    // Repetitions of the request make no second connection, before the answer and after it.
+    // Repetitions of the request, before or after the answer, make no second connection.
     one.ask();
     assert!(listener.accept(Deadline::Within(Duration::from_millis(50))).is_err());
     incoming.reject("not today");
