@@ -147,7 +147,7 @@ impl Canceller {
 /// calls cannot be cancelled.
 pub(crate) fn add(canceller: &Canceller) {
     let _ = SCOPES.try_with(|scopes| {
-        // The bell of an earlier call is not for this canceller.
+        // This canceller must not ring the bell of an earlier call.
         drop(scopes.wait.set(None));
         lock(&canceller.0.waits).push(Arc::clone(&scopes.wait));
         scopes.cancellers.borrow_mut().push(canceller.clone());
@@ -235,8 +235,9 @@ impl Drop for Bells<'_> {
     }
 }
 
-/// Tries to connect, each time for [`ATTEMPT`] at most, until `deadline` or until one of the
-/// thread's cancellers is used.
+/// Repeats `attempt` while it times out, each time for [`ATTEMPT`] at most, until `deadline` or
+/// until one of the thread's cancellers is used. A thread without cancellers makes one attempt
+/// until `deadline`.
 ///
 /// # Errors
 ///

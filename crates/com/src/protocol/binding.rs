@@ -102,7 +102,8 @@ impl Transfers {
         }
         // ORPC's own structures are in NDR 2.0 (MS-DCOM 2.2). Some clients that are not obvia
         // processes therefore support nothing else in calls of objects. So NDR64 is accepted from
-        // such clients only for interfaces that have functions without objects.
+        // clients that are not obvia processes only for interfaces that have functions without
+        // objects.
         let has_ndr64 = is_same || info.plain;
         let usable = |transfer: &&SyntaxId| match **transfer {
             FLAT => is_same,

@@ -107,8 +107,8 @@ pub(crate) fn work() {
         if was_woken {
             std::thread::sleep(BATCH);
         }
-        // A process that is killed closes its connections a moment before its end shows. The
-        // janitor may be woken before that, and has waited for `BATCH` since then.
+        // The connections of a killed process close a moment before its descriptor reports its end.
+        // The janitor may be woken in between, and has waited for `BATCH` since then.
         drop(runtime.exporter().give_up_clients());
         is_done = !runtime.clients().awaits_processes();
         // The links that end in this round. Links that die meanwhile end in the next round.

@@ -104,8 +104,8 @@ impl Runtime {
         client: Client,
     ) -> Result<ObjRef> {
         let interface = exports::query(&unwrapped(object), info)?;
-        // Servers that are not obvia processes cannot be named to other processes, so their objects
-        // are called through this process.
+        // Other processes cannot count references for a client that is not an obvia process. Such a
+        // client calls their objects through this process.
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
         };

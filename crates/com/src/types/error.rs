@@ -323,8 +323,8 @@ pub(crate) fn enter(connection: &Alarm, peer: &Peer) {
     let _ = CONNECTION.try_with(|own| own.replace(Some(entered)));
 }
 
-/// Whether the thread has performed no calls, or performs, or performed last, calls of a process of
-/// the same user.
+/// Whether the calls that this thread performs, or performed last, come from a process of the same
+/// user. True for a thread that has performed no calls.
 pub fn is_own_user() -> bool {
     let user = CONNECTION.try_with(|own| own.borrow().as_ref().map(|entered| entered.user)).ok().flatten();
     user.is_none_or(|user| user == Some(rustix::process::geteuid().as_raw()))

@@ -3,7 +3,7 @@
 use super::Client;
 use std::collections::{HashMap, VecDeque};
 
-/// The greatest number of moved clients that are remembered for one client. The oldest leaves
+/// The greatest number of moved clients that are remembered for one client. The oldest is forgotten
 /// first.
 pub(super) const MERGED_MAX: usize = 64;
 

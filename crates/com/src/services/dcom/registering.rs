@@ -90,7 +90,8 @@ pub fn register_class_by(
     Ok(registration)
 }
 
-/// Registers a class only for clients over a network. On this host clients find another process.
+/// Registers a class only for clients over a network. On this host the binding of the program's
+/// language registers the class itself.
 ///
 /// # Errors
 ///
