@@ -147,7 +147,7 @@ impl Canceller {
 /// calls cannot be cancelled.
 pub(crate) fn add(canceller: &Canceller) {
     let _ = SCOPES.try_with(|scopes| {
-        // This canceller must not ring the bell of an earlier call.
+        // The new canceller must not ring the bell of an earlier call.
         drop(scopes.wait.set(None));
         lock(&canceller.0.waits).push(Arc::clone(&scopes.wait));
         scopes.cancellers.borrow_mut().push(canceller.clone());

@@ -295,9 +295,9 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a further connection. If the key of the mark is known, the mark
-    /// is proved again over a network, and over any link that is proved: the server then recognises
-    /// this process also at another address.
+    /// Introduces this process on a further connection. Over a network or a proved link, this
+    /// process proves its mark again if it knows the key, so that the server recognises it at
+    /// another address, too.
     fn introduce_further(&self, channel: &mut Channel, deadline: Deadline) -> Result<()> {
         let (known, key) = {
             let mark = lock(&self.mark);

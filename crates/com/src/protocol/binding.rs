@@ -5,10 +5,10 @@
 //! The second context names the client process in the lower half of a UUID, and the server accepts
 //! the context as negotiated, with the server's own process as the transfer syntax.
 //!
-//! A client that proves a mark asks for a challenge first: the second context has the request as a
-//! further transfer syntax, and the server answers with the challenge in place of its own process.
-//! The client then names its process in an alter_context, with its [`MarkProof`] as a further
-//! transfer syntax. A server that accepts the proof answers with the confirmation.
+//! A client that proves a mark asks for a challenge first: the second context has the request for
+//! it as a further transfer syntax, and the server answers with the challenge in place of its own
+//! process. The client then names its process in an alter_context, with its [`MarkProof`] as a
+//! further transfer syntax. A server that accepts the proof answers with the confirmation.
 //!
 //! Interfaces follow in alter_context PDUs, each once for a link: a context proposes FLAT and, as
 //! one more transfer syntax, the fingerprint of the interface. The server accepts FLAT if its own

@@ -22,7 +22,7 @@ pub(super) struct Class {
     /// The class object.
     pub(super) object: Agile<IUnknown>,
     /// The listener by which processes of this host find the class; `None` if they find the class
-    /// by a listener of another process or of a language binding.
+    /// by a listener of another process, or of the runtime in the program's own language.
     pub(super) listener: Option<Arc<Listener>>,
 }
 
