@@ -169,7 +169,7 @@ pub(crate) fn remove(canceller: &Canceller) -> bool {
     SCOPES.try_with(remove).ok().flatten().unwrap_or(false)
 }
 
-/// Registers the alarm of a beginning call with the thread's cancellers.
+/// Registers the alarm of a new call with the thread's cancellers.
 ///
 /// # Errors
 ///
