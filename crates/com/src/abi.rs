@@ -89,7 +89,8 @@ pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Re
     export_object(name, object, info)
 }
 
-/// Exports an object only to clients over a network. On this host the program itself has the name.
+/// Exports an object only to clients over a network. On this host the runtime in the program's own
+/// language serves the name.
 ///
 /// # Errors
 ///

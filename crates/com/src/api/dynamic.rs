@@ -255,7 +255,7 @@ impl Object {
     ///
     /// # Errors
     ///
-    /// As for [`Self::call`]. `results` has no meaning then.
+    /// As for [`Self::call`]. After an error the contents of `results` are unspecified.
     pub fn call_into(&self, opnum: u16, request: &[u8], results: &mut Vec<u8>) -> Result<HRESULT> {
         exchange_into(&self.link, self.target, opnum, request, Unsent::default(), results)
     }

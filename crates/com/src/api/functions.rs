@@ -117,8 +117,8 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     if network::has_no_connections(&located) {
         return reach_foreign(runtime, &binding, ForeignServer { object, info });
     }
-    // Standard protocol sequences also lead to servers that are not obvia processes. A shorter
-    // deadline leaves time for a second attempt, with such a server.
+    // Standard protocol sequences also lead to servers that are not obvia processes. The first
+    // attempt has a shorter deadline, which leaves time for a second attempt with such a server.
     let is_standard = network::is_standard(&binding);
     let remaining = deadline::of_thread().start().remaining();
     let limit = if is_standard { remaining - share_of(remaining) } else { remaining };

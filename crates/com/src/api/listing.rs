@@ -280,7 +280,7 @@ pub fn exported() -> Result<usize> {
     Ok(process::runtime()?.exports().count())
 }
 
-/// Returns the string binding by which calls of an object go; `None` for an object of this process,
+/// Returns the string binding over which an object is called; `None` for an object of this process,
 /// whose methods are called directly.
 pub fn binding_of<I: Remote>(object: &I) -> Option<String> {
     way_to(object)

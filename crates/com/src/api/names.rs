@@ -99,7 +99,8 @@ fn check_name(name: &str) -> Result<()> {
     Err(Error::new(code::E_INVALIDARG, text))
 }
 
-/// Exports an object only to clients over a network. On this host another process has the name.
+/// Exports an object only to clients over a network. On this host the runtime in the program's own
+/// language serves the name.
 pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
     check_name(name)?;
     let runtime = process::runtime()?;

@@ -147,7 +147,7 @@ impl Canceller {
 /// calls cannot be cancelled.
 pub(crate) fn add(canceller: &Canceller) {
     let _ = SCOPES.try_with(|scopes| {
-        // The bell of an earlier call is not for this canceller.
+        // The new canceller must not ring the bell of an earlier call.
         drop(scopes.wait.set(None));
         lock(&canceller.0.waits).push(Arc::clone(&scopes.wait));
         scopes.cancellers.borrow_mut().push(canceller.clone());
@@ -169,7 +169,7 @@ pub(crate) fn remove(canceller: &Canceller) -> bool {
     SCOPES.try_with(remove).ok().flatten().unwrap_or(false)
 }
 
-/// Registers the alarm of a beginning call with the thread's cancellers.
+/// Registers the alarm of a new call with the thread's cancellers.
 ///
 /// # Errors
 ///
@@ -235,8 +235,9 @@ impl Drop for Bells<'_> {
     }
 }
 
-/// Tries to connect, each time for [`ATTEMPT`] at most, until `deadline` or until one of the
-/// thread's cancellers is used.
+/// Repeats `attempt` while it times out, each time for [`ATTEMPT`] at most, until `deadline` or
+/// until one of the thread's cancellers is used. A thread without cancellers makes one attempt
+/// until `deadline`.
 ///
 /// # Errors
 ///

@@ -154,7 +154,7 @@ impl Calls {
         unsafe { self.exchange_inline(opnum, length, target) }
     }
 
-    /// As [`Self::exchange`], inlined into a caller that is itself such an outlined function.
+    /// As [`Self::exchange`], for a caller that is itself never inlined.
     ///
     /// # Safety
     ///

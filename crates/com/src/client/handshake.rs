@@ -18,8 +18,9 @@ pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) address: Address,
     pub(crate) home: Channel,
-    /// A further connection, which the first call will use. `None` if the server polls: each
-    /// connection that is not a home connection keeps a thread of such a server busy.
+    /// A further connection, which the first call will use, if the handshake has made one. A server
+    /// that polls gets none: each of its connections that is not a home connection keeps a thread
+    /// busy.
     pub(crate) channel: Option<Channel>,
     pub(crate) terms: Terms,
 }

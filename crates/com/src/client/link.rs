@@ -1,9 +1,9 @@
 //! A link: the connections and state that this process shares with one other process whose objects
 //! it uses.
 //!
-//! A link has one home connection, over which references are requested and given back, and whose
-//! end tells each side at once that the other has ended. A link also has a pool of channels, from
-//! which each calling thread takes one.
+//! A link has one home connection, over which references are requested and given back. Its end
+//! tells each side at once that the other has ended or is unreachable. A link also has a pool of
+//! channels, from which each calling thread takes one.
 
 mod home;
 mod process;
@@ -108,7 +108,7 @@ impl Link {
         deadline: Deadline,
     ) -> Result<Self> {
         let link = Self { foreign: Some(server), ..Self::of(local, reached)? };
-        // Connects the channel that the first call will use, so that errors show now.
+        // Connects the channel that the first call will use, so that errors are reported now.
         link.return_channel(link.take_channel(deadline)?);
         Ok(link)
     }
@@ -167,8 +167,8 @@ impl Link {
         }
     }
 
-    /// Returns every binding of the peer that is known for certain: the link's own, those of other
-    /// links, and those that the peer sent itself.
+    /// Returns the known bindings of the peer: the link's own, those of other links, and those that
+    /// the peer sent itself.
     pub(crate) fn bindings(&self) -> Vec<StringBinding> {
         let mut known = vec![self.binding()];
         let others = [&self.process.others, &self.process.ways].map(|others| lock(others).clone());
@@ -225,7 +225,7 @@ impl Link {
         &self.process.managers
     }
 
-    /// Whether the process at the other end is gone.
+    /// Whether the home connection has ended. Over a network the process may still live.
     pub(crate) fn is_dead(&self) -> bool {
         self.home.is_ended()
     }
@@ -295,9 +295,9 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a further connection. If the key of the mark is known, the mark
-    /// is proved again over a network, and over any link that is proved: the server then recognises
-    /// this process also at another address.
+    /// Introduces this process on a further connection. Over a network or a proved link, this
+    /// process proves its mark again if it knows the key, so that the server recognises it at
+    /// another address, too.
     fn introduce_further(&self, channel: &mut Channel, deadline: Deadline) -> Result<()> {
         let (known, key) = {
             let mark = lock(&self.mark);

@@ -2,8 +2,8 @@
 //!
 //! One proxy manager stands for one object of another process. It has one interface proxy for each
 //! requested interface. An interface proxy begins with a pointer to a vtable, so its holder uses it
-//! like any other interface pointer. There is a separate interface proxy for each link by which the
-//! interface came, and queries through it use that link.
+//! like any other interface pointer. There is a separate interface proxy for each link by which
+//! this process received the interface, and queries through it use that link.
 
 mod known;
 mod pointer;
@@ -223,8 +223,8 @@ pub(crate) fn import(
     pointer
 }
 
-/// Adds references to a count. The count does not wrap, since a peer may send any number of
-/// references; the server releases no more of them than it has counted.
+/// Adds references to a count. The sum saturates, since a peer may send any number of references.
+/// The server releases no more references than it has counted.
 fn add_refs(count: &AtomicU32, refs: u32) {
     let add = |before: u32| Some(before.saturating_add(refs));
     // The closure always returns a count, so the update cannot fail.
@@ -297,7 +297,7 @@ impl ProxyManager {
     /// Finds or makes the proxy for an interface, and counts a reference for the caller.
     fn query(&self, asked: &Proxy, iid: &GUID) -> Result<NonNull<c_void>> {
         registry::refuse_rivals(iid)?;
-        // The identity has no link of its own.
+        // The identity has no target of its own.
         let through = asked.targeted();
         let proxies = self.proxies.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |proxy: &Proxy| {

@@ -39,7 +39,7 @@ impl Extents {
     }
 }
 
-/// The structure that the pointer leads to, with the targets of its own pointers. Its length is a
+/// The target of the pointer `extensions`, with the targets of its own pointers. Its length is a
 /// multiple of 8 bytes, so that the following data keeps its alignment.
 impl Body for Extents {
     fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {

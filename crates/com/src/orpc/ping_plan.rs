@@ -11,8 +11,8 @@ use obvia_rpc::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// The greatest number of objects that one ping adds or removes, so that a ping has only a few
-/// fragments.
+/// The greatest number of objects that a ping of an existing set adds or removes, so that it has
+/// only a few fragments.
 const CHANGES_MAX: usize = 1000;
 /// The number of attempts per period after a failed ping. A new object is announced after the same
 /// fraction of a period.

@@ -192,8 +192,8 @@ impl References {
         added
     }
 
-    /// Notes that a client has connected. The client no longer counts as a receiver, neither for
-    /// its giver nor in all.
+    /// Notes that a client has connected. The client no longer counts towards the limits on
+    /// receivers: that of its giver, and that of all givers together.
     pub fn connected(&mut self, client: Client) {
         let giver = self.shares.get_mut(&client).and_then(|share| share.giver.take());
         self.forget_giver(giver);

@@ -5,10 +5,10 @@
 //! The second context names the client process in the lower half of a UUID, and the server accepts
 //! the context as negotiated, with the server's own process as the transfer syntax.
 //!
-//! A client that proves a mark asks for a challenge first: the second context has the request as a
-//! further transfer syntax, and the server answers with the challenge in place of its own process.
-//! The client then names its process in an alter_context, with its [`MarkProof`] as a further
-//! transfer syntax. A server that accepts the proof answers with the confirmation.
+//! A client that proves a mark asks for a challenge first: the second context has the request for
+//! it as a further transfer syntax, and the server answers with the challenge in place of its own
+//! process. The client then names its process in an alter_context, with its [`MarkProof`] as a
+//! further transfer syntax. A server that accepts the proof answers with the confirmation.
 //!
 //! Interfaces follow in alter_context PDUs, each once for a link: a context proposes FLAT and, as
 //! one more transfer syntax, the fingerprint of the interface. The server accepts FLAT if its own
@@ -102,7 +102,8 @@ impl Transfers {
         }
         // ORPC's own structures are in NDR 2.0 (MS-DCOM 2.2). Some clients that are not obvia
         // processes therefore support nothing else in calls of objects. So NDR64 is accepted from
-        // such clients only for interfaces that have functions without objects.
+        // clients that are not obvia processes only for interfaces that have functions without
+        // objects.
         let has_ndr64 = is_same || info.plain;
         let usable = |transfer: &&SyntaxId| match **transfer {
             FLAT => is_same,

@@ -1,7 +1,7 @@
 //! The context of a call: the time for which the caller still waits, and the trace of the call.
 //!
 //! Only explicitly set contexts are sent. In NDR the context is in extents of ORPCTHIS
-//! ([`crate::dcom`]). In FLAT only calls with a context have a cost for it. On a connection in
+//! ([`crate::dcom`]). In FLAT a call without a context has no additional cost. On a connection in
 //! memory, the runtime sends the context of the next call by a call of its own. Over a stream, the
 //! context precedes the frame (docs/flat.md).
 

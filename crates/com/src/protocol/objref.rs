@@ -13,7 +13,7 @@ use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use windows_core::GUID;
 
-/// The greatest accepted length of a reference.
+/// The greatest accepted length of a reference that contains a STDOBJREF.
 pub(crate) const LENGTH_MAX: usize = 4096;
 
 /// A reference to an object of an obvia process.
@@ -33,7 +33,7 @@ pub(crate) struct ObjRef {
     /// The string bindings of the process that has the object.
     pub(crate) bindings: Vec<StringBinding>,
     /// The authentication mechanisms for clients that are not obvia processes. Empty in a reference
-    /// for an obvia process: the string bindings for such clients contain the protection.
+    /// for an obvia process, since the string bindings for obvia processes contain the protection.
     pub(crate) securities: Vec<SecurityBinding>,
 }
 

@@ -52,7 +52,7 @@ pub(crate) const OP_CONTEXT: u16 = 25;
 /// most 1024 in each message. A server that has refused the one-way call returns these references,
 /// since it has not read the call's arguments, and the client does not learn of the refusal.
 ///
-/// Number 27 is a call between Java virtual machines alone.
+/// Opnum 27 is used only between Java virtual machines.
 pub(crate) const OP_LISTED: u16 = 26;
 
 /// The opnum of a call that lists the newest connections of the server, for processes of its user.

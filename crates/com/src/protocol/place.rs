@@ -166,9 +166,8 @@ impl Place {
         }
     }
 
-    /// Whether a new client with this origin may be the process that is expected at the place. A
-    /// process of this host is expected over shared memory, since any process of this host may
-    /// connect over a network.
+    /// Whether a new client with this origin may be the process that is expected at the place.
+    /// [`Fit::OwnHost`] does not suffice: any process of this host may connect over a network.
     pub(crate) fn admits(&self, origin: &Origin, local: Option<&str>) -> bool {
         self.fit(origin, local).is_some_and(|fit| fit != Fit::OwnHost)
     }

@@ -143,7 +143,7 @@ impl Runtime {
     }
 
     /// Returns the bindings by which the destination of this thread's marshaling reaches this
-    /// process, or if no destination is known, by which processes in a context do.
+    /// process. If no destination is known, returns the bindings for processes in a context.
     pub(super) fn bindings_there(&'static self, context: Context) -> Result<Vec<StringBinding>> {
         if let Some(process) = destination() {
             return Ok(self.bindings_for(Client::Process(process)));

@@ -46,10 +46,9 @@ fn drop_unconnected(runtime: &Runtime) {
     clients.forget_expected(now, UNUSED, |number| exports.held_by(number) == 0);
 }
 
-/// Gives back the references that this process no longer holds, and then the references in calls
-/// that it has refused. If the peer does not accept the first references, the references of refused
-/// calls are not sent. Unsent references of refused calls wait for the next link to the client.
-/// Returns whether nothing is left to send over this link.
+/// Gives back the references that this process no longer holds, and then, if all of them were sent,
+/// the references in calls that this process has refused. Unsent references of refused calls wait
+/// for the next link to the client. Returns whether the link has nothing more to send.
 fn give_back(runtime: &Runtime, link: &Link) -> bool {
     let limit = Deadline::Within(RELEASE_TIMEOUT).start();
     if !link.flush_releases(limit) {
@@ -66,9 +65,9 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
     true
 }
 
-/// If the process at the other end of a dead link has ended, drops its references: it never read
-/// the calls that contained them. Returns false if the process is still running and has references,
-/// so that the janitor must look again.
+/// Drops the references of the process at the other end of a dead link if the process has ended and
+/// is no client of this process: it never read the calls that contained the references. Returns
+/// false if the process is still running and has references, so that the janitor must look again.
 ///
 /// The end of a process that was reached over a network is never proved. Its references expire as
 /// those of any process without a connection: see [`drop_unconnected`].
@@ -107,8 +106,8 @@ pub(crate) fn work() {
         if was_woken {
             std::thread::sleep(BATCH);
         }
-        // A process that is killed closes its connections a moment before its end shows. The
-        // janitor may be woken before that, and has waited for `BATCH` since then.
+        // The connections of a killed process close a moment before its descriptor reports its end.
+        // The janitor may be woken in between, and has waited for `BATCH` since then.
         drop(runtime.exporter().give_up_clients());
         is_done = !runtime.clients().awaits_processes();
         // The links that end in this round. Links that die meanwhile end in the next round.

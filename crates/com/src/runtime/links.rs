@@ -106,8 +106,8 @@ impl Links {
     }
 
     /// Returns the host name by which a process reaches this one over a network, and the level at
-    /// which this process protects its calls to that process. Of several links, the one with the
-    /// highest level counts. `None` without a link over a network.
+    /// which this process protects its calls to that process. If there are several links, the link
+    /// with the highest level counts. `None` without a link over a network.
     pub(super) fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
         let links = lock(&self.0);
         let locals = links

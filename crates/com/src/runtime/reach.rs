@@ -41,7 +41,7 @@ pub(crate) fn address_of(text: &str) -> Result<(Address, Option<String>)> {
         return Ok((Address::Name(name.clone()), Some(name)));
     }
     binding.options.retain(|(option, _)| option != "name");
-    // The object UUID is resolved by the process at the address.
+    // The object UUID selects an object of the process and is no part of its address.
     binding.object = None;
     Ok((Address::Binding(binding), name))
 }
@@ -166,7 +166,7 @@ impl Runtime {
         self.give_back_recent(link, self.unreached.take(link.oxid()));
     }
 
-    /// Gives unreached references back that are still remembered.
+    /// Gives back the unreached references that are not older than the limit.
     fn give_back_recent(&self, link: &Link, all: Vec<Entry>) {
         let (now, limit) = (Instant::now(), self.unreached_limit());
         for entry in all.into_iter().filter(|entry| entry.is_recent(now, limit)) {

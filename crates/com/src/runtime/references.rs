@@ -50,8 +50,8 @@ impl Runtime {
         self.serve()?;
         registry::register_module(info);
         let found = self.exports().add(object, info, client, REFS_PER_POINTER.into())?;
-        // One look shows that the client was there when the references were counted, and how it
-        // reaches this process.
+        // One look-up shows that the client was there when the references were counted, and by
+        // which bindings it reaches this process.
         let Some(bindings) = self.bindings_while_there(client) else {
             // The client has left, so neither its end nor a client that follows it releases these
             // references.
@@ -104,8 +104,8 @@ impl Runtime {
         client: Client,
     ) -> Result<ObjRef> {
         let interface = exports::query(&unwrapped(object), info)?;
-        // Servers that are not obvia processes cannot be named to other processes, so their objects
-        // are called through this process.
+        // Other processes cannot count references for a client that is not an obvia process. Such a
+        // client calls their objects through this process.
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
         };

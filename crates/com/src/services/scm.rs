@@ -2,8 +2,9 @@
 //! their servers on demand.
 //!
 //! A process that has registered a class listens on a name for the class in the directory of this
-//! user's servers. Clients thus find a running server without the SCM. The SCM keeps no state but
-//! the servers that it is starting, and may be killed and restarted at any time.
+//! user's servers. Clients thus find a running server without the SCM. Besides the servers that it
+//! is starting, the SCM keeps only the ping sets of clients of other hosts, which make new sets
+//! when it has forgotten theirs. It may therefore be killed and restarted at any time.
 
 mod folders;
 pub(crate) mod forward;

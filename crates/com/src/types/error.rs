@@ -23,8 +23,8 @@ pub struct Error {
     more: Option<Box<More>>,
 }
 
-/// The rest of COM's error information (MS-DCOM 2.2.21). A box of its own keeps the size of
-/// [`Error`]: with another size, calls with structures take up to nine more instructions.
+/// The rest of COM's error information (MS-DCOM 2.2.21). Boxed, so that [`Error`] stays small: with
+/// a larger one, calls with structures take up to nine more instructions.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct More {
     source: String,
@@ -323,8 +323,8 @@ pub(crate) fn enter(connection: &Alarm, peer: &Peer) {
     let _ = CONNECTION.try_with(|own| own.replace(Some(entered)));
 }
 
-/// Whether the thread has performed no calls, or performs, or performed last, calls of a process of
-/// the same user.
+/// Whether the calls that this thread performs, or performed last, come from a process of the same
+/// user. True for a thread that has performed no calls.
 pub fn is_own_user() -> bool {
     let user = CONNECTION.try_with(|own| own.borrow().as_ref().map(|entered| entered.user)).ok().flatten();
     user.is_none_or(|user| user == Some(rustix::process::geteuid().as_raw()))

@@ -50,7 +50,8 @@ pub(crate) fn local_binding(endpoint: impl Into<String>) -> StringBinding {
 }
 
 /// Whether a peer is a process of this user, or of the superuser, who could control this process
-/// anyway. Some calls are only for such peers; processes of other users may be connected as well.
+/// anyway. Some calls are refused to other peers, since processes of other users can be connected
+/// as well.
 pub(crate) fn is_of_own_user(peer: &Peer) -> bool {
     let own = rustix::process::geteuid().as_raw();
     matches!(peer, Peer::Process { uid, .. } if [own, 0].contains(uid))

@@ -245,7 +245,7 @@ unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
     // SAFETY: COM's rule for callers.
     let references = ManuallyDrop::into_inner(unsafe { Facet::of(this) }.references());
-    // The count is for tests of callers only: other threads may change it.
+    // Callers may use the count for tests only, since other threads may change it.
     let left = Arc::strong_count(&references) - 1;
     drop(references);
     u32::try_from(left).unwrap_or(u32::MAX)

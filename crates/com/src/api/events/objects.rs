@@ -12,8 +12,8 @@ use crate::types::error::{Error, Result, code};
 use std::sync::Arc;
 use windows_core::{ComObjectInterface, GUID, IUnknown, IUnknownImpl, implement};
 
-/// Objects with events. The objects of a type `#[implement(ITicker, IConnectionPointContainer)]
-/// struct Ticker` have events by `impl ConnectionPoints for Ticker_Impl`.
+/// Objects with events. A type `#[implement(ITicker, IConnectionPointContainer)] struct Ticker` has
+/// events by `impl ConnectionPoints for Ticker_Impl`.
 pub trait ConnectionPoints:
     IUnknownImpl<Impl: Send + Sync + 'static> + ComObjectInterface<IConnectionPointContainer>
 {

@@ -52,7 +52,7 @@ struct Sink {
 #[derive(Default)]
 struct Queue {
     events: VecDeque<Posted>,
-    /// Whether a thread is running that calls the sink.
+    /// Whether a thread that calls the sink is running.
     has_thread: bool,
 }
 

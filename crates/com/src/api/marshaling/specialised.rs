@@ -14,12 +14,11 @@ use crate::services::process;
 use crate::types::error::{Error, Result, code};
 use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 
-/// Marks objects in Rust that are called over virtual interfaces. The objects of a type
-/// `#[implement(ICalc, IMarshal)] struct Calc;` are called so by `impl Specialised for Calc_Impl
-/// {}`.
+/// Marks objects in Rust that are called over virtual interfaces. For a type `#[implement(ICalc,
+/// IMarshal)] struct Calc;` the mark is `impl Specialised for Calc_Impl {}`.
 pub trait Specialised: Send + Sync + 'static {
-    /// Returns the endpoint on which this process listens for such objects, as soon as one of them
-    /// is passed to another host: a string binding of virtual interfaces, as in
+    /// Returns the endpoint on which this process listens as soon as an object of the type is
+    /// passed to another host: a string binding of virtual interfaces, as in
     /// `ncacn_vi_fabric:10.0.0.1`. The default is `ncacn_vi_udp` at the addresses where the process
     /// listens on `ncacn_ip_tcp` and on no virtual interface.
     fn endpoint(&self) -> &str {

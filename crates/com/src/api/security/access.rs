@@ -16,14 +16,14 @@ pub fn caller() -> Option<Caller> {
     server::caller().map(|caller| caller.shown())
 }
 
-/// Sets the rule for calls of an object of this process from outside, by any of its interfaces,
-/// from the next call on. The rule replaces [the default rule](set_default_access) for the object.
-/// For an interface of functions, the object is the performer.
+/// Sets the rule for calls of an object of this process by other processes, through any of its
+/// interfaces, from the next call on. The rule replaces [the default rule](set_default_access) for
+/// the object. For an interface of functions, the object is the performer.
 ///
 /// Callers that the rule refuses do not get the object by a name either. A client that has received
 /// a reference from another process can still query interfaces and change reference counts. Calls
-/// within the process are not checked. Calls by other clients through proxies of this process go to
-/// the object itself and are not checked here.
+/// within the process are not checked. Other obvia processes that receive a proxy of this process
+/// call the proxy's object directly, and are not checked here.
 ///
 /// The rule ends with the object if the object has weak references, as those made by `#[implement]`
 /// do. Otherwise the rule keeps the object alive until [`clear_access`].

@@ -16,7 +16,7 @@ use std::sync::{Arc, Weak};
 
 thread_local! {
     static OTHERS: Others = const { Others(RefCell::new(Vec::new())) };
-    /// The channels of calls that are made while the thread ends, when `OTHERS` is destroyed.
+    /// The channels of calls that a thread makes while it ends, after `OTHERS` is destroyed.
     static LAST: Others = const { Others(RefCell::new(Vec::new())) };
     /// The number of used cancellers that were removed from this thread.
     static REMOVED: Cell<u64> = const { Cell::new(0) };

@@ -67,8 +67,8 @@ impl Home {
 struct Lent<'a> {
     home: &'a Home,
     connection: Option<Connection>,
-    /// Whether the thread was already panicking when it took the connection. Such a panic does not
-    /// spend the connection.
+    /// Whether the thread was already panicking when it took the connection. That panic leaves the
+    /// connection usable.
     was_panicking: bool,
 }
 

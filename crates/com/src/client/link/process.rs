@@ -1,6 +1,6 @@
 //! The state that the links to one process share. A process may be reached by several bindings, but
-//! each of its objects has one proxy manager. The manager's interface proxies each use the link by
-//! which they came.
+//! each of its objects has one proxy manager. Each of the manager's interface proxies uses the link
+//! by which this process received the interface.
 
 use super::Link;
 use super::releases::Releases;
@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 mod tests;
 
 /// The time that a process may take to send its mark: see [`own_calls::mark`]. It is shorter than
-/// the time limit for one of a process's bindings, so that a silent link does not exclude new ones.
+/// the time limit for an attempt at one binding, so that the wait for a silent process leaves time
+/// to make a new link.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The mark of a link's process.
@@ -61,15 +62,15 @@ impl Link {
         Arc::ptr_eq(&self.process, &other.process)
     }
 
-    /// Adopts the process state of one of `others` that leads to the same process. Links do so
-    /// before they are used. Equal OXIDs are no proof that two links lead to the same process: a
+    /// Adopts the process state of one of `others` that leads to the same process. A link does so
+    /// before its first use. Equal OXIDs are no proof that two links lead to the same process: a
     /// peer could claim the OXID of another process, and would receive calls of that process's
     /// objects. Equal marks are a proof, since a process sends its mark for this process to no
-    /// other process. Unencrypted networks carry a second mark. A reader of the network that acts
-    /// as a server can claim by that mark to be the process, but only towards links that have
-    /// reached the process without encryption. Over another transport a server cannot know that
-    /// this process is the same client, and sends another mark until this process has
-    /// [proved](Self::prove_process) its identity.
+    /// other process. Over unencrypted networks a process sends a second mark. An attacker who
+    /// reads the network and acts as a server can claim by that mark to be the process, but only
+    /// towards links that have reached the process without encryption. Over another transport a
+    /// server cannot know that this process is the same client, and sends another mark until this
+    /// process has [proved](Self::prove_process) its identity.
     ///
     /// # Errors
     ///
@@ -113,8 +114,8 @@ impl Link {
         }
         let own = deadline::of_thread().start();
         let is_late = asked.elapsed() >= PATIENCE;
-        // A process that has been silent before leaves half of the time to the call that needs the
-        // new link.
+        // For a process that has been silent before, the wait takes at most half of the remaining
+        // time. The rest is for the call that needs the new link.
         let span = if is_late { own.remaining() / 2 } else { own.remaining() };
         let limit = Deadline::Within(span.min(PATIENCE)).start();
         // The call is made without the lock, since a thread that waits for the lock cannot be

@@ -46,8 +46,8 @@ impl Releases {
         held.refs = held.refs.saturating_add(self.queue.remove(&target).unwrap_or_default());
     }
 
-    /// Removes a proxy with its references. The last one of a target moves all of them to the
-    /// queue.
+    /// Removes a proxy with its references. The last proxy of a target moves all references to the
+    /// target to the queue.
     fn remove_proxy(&mut self, target: TargetId, refs: u32) {
         self.add(target, refs);
         if let Entry::Occupied(mut held) = self.held.entry(target) {
@@ -78,8 +78,8 @@ impl Releases {
 }
 
 impl Link {
-    /// Whether no references wait to be sent. Proxies hold a reference count of their link, so that
-    /// the link's own count shows them.
+    /// Whether no references wait to be sent. Proxies are not examined here, since each holds a
+    /// reference count of its link.
     pub(crate) fn is_unused(&self) -> bool {
         lock(&self.process.releases).queue.is_empty()
     }

@@ -64,8 +64,7 @@ pub struct Param {
     pub iid: Option<GUID>,
     /// The permitted range of a number.
     pub range: Option<(i64, i64)>,
-    /// The listed numbers that alone are permitted; empty if there is no list. `range` applies in
-    /// addition.
+    /// The only permitted numbers; empty if every number is permitted. `range` applies in addition.
     pub values: &'static [i32],
 }
 
@@ -74,7 +73,7 @@ pub struct Param {
 pub enum Absent {
     /// No value: the argument is required.
     Refused,
-    /// The zero of the parameter's type, or a VARIANT for a missing argument.
+    /// The zero of the parameter's type; for a VARIANT, the value of a missing argument.
     Zero,
     /// A number.
     Int(i64),

@@ -1,4 +1,5 @@
-//! The values of VARIANT and SAFEARRAY in memory. A value of each type may own values of the other.
+//! The values of VARIANT and SAFEARRAY in memory. A VARIANT may own a SAFEARRAY, and the elements
+//! of a SAFEARRAY may be VARIANTs.
 
 use super::bstr::Bstr;
 use super::vt;

@@ -43,7 +43,7 @@ impl Unsent {
         made.to_wire_with(0, runtime.handler_class_of(object, receiver))
     }
 
-    /// Takes over references that were marshaled for the process behind a link before.
+    /// Takes over references that were marshaled earlier for the process behind a link.
     pub(crate) fn of(references: &[&[u8]], link: &Link) -> Result<Self> {
         let (runtime, unsent) = (Runtime::current()?, Self::default());
         if references.is_empty() {

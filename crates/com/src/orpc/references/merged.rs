@@ -3,7 +3,7 @@
 use super::Client;
 use std::collections::{HashMap, VecDeque};
 
-/// The greatest number of moved clients that are remembered for one client. The oldest leaves
+/// The greatest number of moved clients that are remembered for one client. The oldest is forgotten
 /// first.
 pub(super) const MERGED_MAX: usize = 64;
 
@@ -13,7 +13,7 @@ pub(super) const MERGED_MAX: usize = 64;
 pub(super) struct Merged {
     heirs: HashMap<Client, Client>,
     /// The moved clients of each heir, the oldest first.
-    // Invariant: these are the entries of `heirs`.
+    // Invariant: the lists contain exactly the entries of `heirs`.
     moved: HashMap<Client, VecDeque<Client>>,
 }
 

@@ -200,7 +200,7 @@ fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
     // All givers together have a limit, too. It concerns no client that is connected.
     assert_eq!(pass_on(&mut tables, BOB, 112), Err(OUT_OF_RESOURCES));
     tables.hand_out(7, ipid(70), process(120), Refs::public(1), now).unwrap();
-    // Receivers that connect, and those that are dropped, count no more.
+    // Receivers that connect, and those that are dropped, no longer count.
     tables.connected(process(100));
     tables.drop_client(process(101), now);
     assert!((103..105).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
@@ -233,7 +233,7 @@ fn references_that_have_moved_are_released_for_the_client_for_which_they_were_co
     assert_eq!(tables.release(&ipid(70), process(2), Refs::public(3)), None);
     assert_eq!(tables.held(&ipid(70), process(1)), Refs::public(2));
     assert!(tables.release(&ipid(70), process(2), Refs::public(2)).is_some() && tables.is_empty());
-    // With the client, the record of its moved clients ends, too.
+    // The record of a client's moved clients ends with the client.
     assert!(tables.drop_client(process(1), now).is_empty() && tables.merged.heir(process(2)).is_none());
 }
 

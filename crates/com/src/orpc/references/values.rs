@@ -77,7 +77,7 @@ pub struct Limits {
     pub clients: usize,
     /// The number of clients that received references from others and are not connected yet.
     pub receivers: usize,
-    /// The number of such receivers of one giver.
+    /// The number of such receivers whose first references one client has passed on.
     pub receivers_per_client: usize,
     /// The number of interface pointers to which one client has references.
     pub interfaces_per_client: usize,

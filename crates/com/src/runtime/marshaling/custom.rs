@@ -30,10 +30,10 @@ pub struct Passing {
     pub flags: Flags,
 }
 
-/// IMarshal for objects in Rust: `#[implement(IPoint, IMarshal)] struct Point;` has it by `impl
-/// Marshaler for Point_Impl`. The runtime calls [`Self::class`], [`Self::marshal`] and
-/// [`Self::disconnect`] of the passed object, and [`Self::unmarshal`] and [`Self::release`] of an
-/// object that was made for [`register_unmarshaler`].
+/// IMarshal for objects in Rust. A type `#[implement(IPoint, IMarshal)] struct Point;` implements
+/// IMarshal by `impl Marshaler for Point_Impl`. The runtime calls [`Self::class`],
+/// [`Self::marshal`] and [`Self::disconnect`] of the passed object, and [`Self::unmarshal`] and
+/// [`Self::release`] of an object that was made for [`register_unmarshaler`].
 ///
 /// Any thread calls the methods, several at once.
 pub trait Marshaler: Send + Sync + 'static {

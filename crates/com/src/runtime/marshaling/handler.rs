@@ -19,8 +19,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak as WeakArc};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
 
-/// IStdMarshalInfo for objects in Rust: `#[implement(IStock, IStdMarshalInfo)] struct Stock;` has
-/// it by `impl Handled for Stock_Impl`.
+/// IStdMarshalInfo for objects in Rust. A type `#[implement(IStock, IStdMarshalInfo)] struct
+/// Stock;` implements IStdMarshalInfo by `impl Handled for Stock_Impl`.
 ///
 /// Any thread may call the object, and several may do so at once.
 pub trait Handled: Send + Sync + 'static {

@@ -21,8 +21,8 @@ pub(super) struct Class {
     pub(super) make: Arc<Maker>,
     /// The class object.
     pub(super) object: Agile<IUnknown>,
-    /// The listener by which processes of this host find the class; `None` where another process is
-    /// found instead.
+    /// The listener by which processes of this host find the class; `None` if they find the class
+    /// by a listener of another process, or of the runtime in the program's own language.
     pub(super) listener: Option<Arc<Listener>>,
 }
 

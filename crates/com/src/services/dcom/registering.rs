@@ -90,7 +90,8 @@ pub fn register_class_by(
     Ok(registration)
 }
 
-/// Registers a class only for clients over a network. On this host clients find another process.
+/// Registers a class only for clients over a network. On this host the runtime in the program's own
+/// language registers the class.
 ///
 /// # Errors
 ///

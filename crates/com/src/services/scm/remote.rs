@@ -37,8 +37,8 @@ use windows_core::GUID;
 /// The time that a server may take to answer a forwarded resolver call, ping or release.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Whether this process is the SCM and a resolver or activator call comes from another host, so
-/// that it may be meant for a server of this user.
+/// Whether a resolver or activator call may be meant for a server of this user: this process is the
+/// SCM, and the call comes from another host.
 pub(crate) fn is_for(caller: &Caller) -> bool {
     let is_serving = Runtime::made().is_some_and(|runtime| Starter::of(runtime).is_serving());
     is_serving && caller.forwarding().is_none() && matches!(caller.peer, Peer::Host(_))

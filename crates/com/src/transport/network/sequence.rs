@@ -141,8 +141,8 @@ impl Wanted {
     }
 
     /// Whether a NIC with these options can be used for `other`. The shared options must be the
-    /// same. Of the options of this process, the NIC must have those that `other` has; a binding
-    /// from a peer has none.
+    /// same, and the NIC must have every option of this process that `other` has. A binding from a
+    /// peer has no options of this process.
     pub(crate) fn serves(&self, other: &Self) -> bool {
         self.sequence.protocol == other.sequence.protocol
             && self.shared == other.shared

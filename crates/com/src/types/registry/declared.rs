@@ -62,7 +62,7 @@ fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a Declared
 /// Declares a module that is linked into the program.
 ///
 /// Aborts the program if an IID has another meaning than in an earlier module, since casts would
-/// confuse the vtables of the two.
+/// confuse the vtables of the two interfaces.
 pub fn declare(declared: &'static Declared) {
     for other in all() {
         if ptr::eq(other, declared) {

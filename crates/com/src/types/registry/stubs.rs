@@ -25,7 +25,7 @@ impl Stubs {
     /// processes.
     pub const NONE: Self = Self(&[refuse]);
 
-    /// Makes the stubs from a table of [`pad`].
+    /// Makes the stubs from a table that [`pad`] has made.
     ///
     /// # Panics
     ///

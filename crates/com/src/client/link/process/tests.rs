@@ -94,8 +94,9 @@ fn links_lead_to_one_process(network: &str, is_late_by_memory: bool) {
     let early = Arc::new(early);
     late.join(&[Arc::clone(&early)]).unwrap();
     assert!(late.leads_where(&early), "{network}");
-    // All connections belong to that client, including the activities of datagrams that the link
-    // used before its proof. The channel that the link had then is not used any more.
+    // All new connections belong to the early link's client, including the activities of datagrams
+    // that the late link used before its proof. The channel from before the proof is not used any
+    // more.
     let mut further = [(); 3].map(|()| late.take_channel(limit()).unwrap());
     for channel in &mut further {
         assert_eq!(mark_over(channel), early.mark().unwrap(), "{network}");
@@ -149,7 +150,8 @@ fn the_mark_of_confidential_links_goes_over_no_other_network() {
     let mut further = far.connect(&far.options, limit()).unwrap();
     let (in_clear, key) = own_calls::mark(&mut further, limit()).unwrap();
     assert!(key.is_none() && near.mark().unwrap().is_some_and(|mark| mark != in_clear));
-    // A server that replays the proof is not the process that was reached by memory.
+    // A server that sends the mark read on the network is not the process that was reached by
+    // memory.
     let stranger = over("ncacn_ip_tcp:127.0.0.2");
     lock(&stranger.mark).known = Some(in_clear);
     let mut near = Link::to_itself();

@@ -73,7 +73,8 @@ fn automation_calls_of_impacket_are_read_and_rewritten_equal() {
             other => panic!("{other}"),
         };
         assert_eq!((values.as_slice(), names.as_slice()), (expected, named), "{name}");
-        // The results differ only in referent identifiers and padding, which readers ignore.
+        // The rewritten call differs from impacket's only in referent identifiers and padding,
+        // which readers ignore.
         let mut written = Vec::new();
         plan.method(6).unwrap().encode_request(&plan, format, &frame, &mut written).unwrap();
         assert_eq!(written.len(), stub.len(), "{name}");
