@@ -55,8 +55,8 @@ impl Object {
     }
 }
 
-/// Makes an object from a reference in the results of a call of `callee` through an object with
-/// this state. The object itself may have been closed since.
+/// Makes an object from a reference in the results of a call. `state` is the state of the called
+/// object, and `callee` the target of the call: the called object may have been closed since.
 fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let (interface, found) = detached(py, || {
         let interface = pointer::iid_of(reference).and_then(|iid| state.server.named_by(state.interface, iid));

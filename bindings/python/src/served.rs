@@ -134,8 +134,8 @@ impl Performer for Served {
         let interface = self.interface(iid).ok_or(Status::OP_RNG_ERROR)?;
         let mut methods = interface.methods.iter();
         let method = methods.find(|method| method.frames.plan().opnum == opnum).ok_or(Status::OP_RNG_ERROR)?;
-        // The interpreter may be ending.
         let object = self.object.as_ref().ok_or(Status::OP_RNG_ERROR)?;
+        // The attachment fails if the interpreter is ending.
         let (result, reply) =
             Python::try_attach(|py| call(py, object, interface, method, request)).ok_or(Status::OP_RNG_ERROR)??;
         Ok((result, reply.into()))
@@ -321,7 +321,7 @@ pub(crate) fn pointer_for(
     obvia::Agile::new(&pointer_of(&object.value, &declared)).map_err(wrong)
 }
 
-/// An exported name. The name disappears when this is closed.
+/// An exported name. The name disappears when the value is closed.
 #[pyclass(frozen, module = "obvia")]
 pub(crate) struct Serving {
     export: Mutex<Option<Export>>,

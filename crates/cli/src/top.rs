@@ -114,7 +114,7 @@ fn look() -> anyhow::Result<Look> {
     for (name, pid) in obvia::names()? {
         names.entry(pid.unwrap_or(0)).or_default().push(name);
     }
-    // The directory does not know the processes of names of other PID namespaces.
+    // The directory has no process ID for a name whose process is in another PID namespace.
     names.remove(&0);
     let mut servers = Look::new();
     let mut left = u32::try_from(names.len())?;
