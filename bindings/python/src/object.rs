@@ -70,8 +70,8 @@ fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8])
 /// Gives back the references for which no object is made.
 fn give_back(callee: &Callee, references: &[&[u8]]) {
     for reference in references {
-        // The caller learns why there is no object. If the connection is gone, the references are,
-        // too.
+        // An error is ignored: the caller reports the failure because of which there is no object.
+        // If the connection is gone, so are its references.
         let _ = callee.pointer().and_then(|through| pointer::refuse(through, reference));
     }
 }

@@ -31,8 +31,8 @@ struct Served {
     interfaces: Mutex<Vec<&'static Interface>>,
 }
 
-/// The served objects, by the address of the object of Python, which the interface pointer keeps
-/// alive.
+/// The served objects, by the address of the Python object. The interface pointer keeps the Python
+/// object alive, so no other object gets its address.
 static SERVED: LazyLock<ObjectTable<usize>> = LazyLock::new(ObjectTable::default);
 
 /// An interface whose methods the objects of a class have.
@@ -287,7 +287,7 @@ fn raised(object: &Argument<'_>, failure: PyErr) -> Wrong {
     wrong
 }
 
-/// Returns the pointer to an interface of an object of a server or of Python.
+/// Returns an interface pointer for an argument, which is an object of a server or of Python.
 pub(crate) fn pointer_for(
     object: &Argument<'_>,
     interface: &'static Interface,

@@ -117,7 +117,7 @@ impl Verified {
     }
 }
 
-/// The client means another call than the received call.
+/// The trailer names another call than the received call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mismatch;
 
