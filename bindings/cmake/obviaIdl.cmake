@@ -50,7 +50,8 @@ function(obvia_check_idl_target target)
     endif()
 endfunction()
 
-# Compiles a file into a folder when its header or stubs are needed. Stores their paths in `made`.
+# Compiles a file into a folder when its header or stubs are needed. Stores the paths of the
+# generated files in the variable that `made` names.
 function(obvia_compile_idl path out made includes)
     get_filename_component(name "${path}" NAME_WLE)
     set(header "${out}/${name}.h")
@@ -72,7 +73,7 @@ function(obvia_compile_idl path out made includes)
     endif()
     add_custom_command(OUTPUT "${header}" "${stubs}" "${values}" COMMAND ${compile} ${when} COMMENT "Compiling ${path}" VERBATIM)
     if(NOT CMAKE_C_COMPILER_LOADED)
-        # The stubs are C++ as well.
+        # The stubs are valid C++ as well.
         set_source_files_properties("${stubs}" PROPERTIES LANGUAGE CXX COMPILE_OPTIONS -xc++)
     endif()
     set(${made} "${header}" "${stubs}" "${values}" PARENT_SCOPE)

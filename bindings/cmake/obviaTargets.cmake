@@ -1,10 +1,11 @@
-# The targets that programs use, of an obvia that is installed or part of their own project.
+# The CMake targets of obvia, which is installed or is part of the program's own project.
 cmake_policy(VERSION 3.16...3.25)
 
 # obvia_import_targets(libobvia.so libobvia.a needed obvia include-folder...)
 #
-# Makes the targets `obvia::obvia` and `obvia::obvia_static`, the library, and `obvia::command`, of
-# these files. `needed` are the libraries that the static library needs.
+# Makes targets of these files: `obvia::obvia` and `obvia::obvia_static` for the library, and
+# `obvia::command` for the program `obvia`. `needed` are the libraries that the static library
+# needs.
 function(obvia_import_targets shared static needed command)
     if(TARGET obvia::obvia)
         return()

@@ -84,8 +84,8 @@ public:
     const std::string &help_file() const noexcept { return help_file_; }
     uint32_t help_context() const noexcept { return help_context_; }
 
-    // Makes this error the failure of the method that runs on this thread. Returns the HRESULT, or
-    // E_UNEXPECTED in place of a success, because the method has no results.
+    // Makes this error the failure of the method that runs on this thread. Returns the error's
+    // HRESULT. A success becomes E_UNEXPECTED, because a method that throws has set no results.
     HRESULT leave() const noexcept
     {
         const obvia_error_info info = {description_.c_str(), source_.c_str(), help_file_.c_str(), help_context_};
@@ -201,7 +201,7 @@ public:
         }
         const HRESULT result = pointer_->QueryInterface(iid_of<J>(), other.put_void());
         if (result < 0) {
-            // A failed query has added no reference.
+            // A failed query has added no reference, so none must be released.
             other.detach();
         }
         return result;
@@ -284,7 +284,8 @@ template <class Work> HRESULT guard(Work &&work) noexcept
 // obvia_set_exception_texts().
 inline void set_exception_texts(bool are_told) noexcept { obvia_set_exception_texts(are_told); }
 
-// The interface of an object's base: the base itself, or the interface for which the base was made.
+// The interface that a base of an object implements: `Base::obvia_raw` if the base defines it, or
+// else the base itself.
 template <class Base, class = void> struct interface_in {
     using type = Base;
 };
@@ -292,8 +293,8 @@ template <class Base> struct interface_in<Base, std::void_t<typename Base::obvia
     using type = typename Base::obvia_raw;
 };
 
-// A further base of an object that is called over virtual interfaces wherever its process is
-// reached:
+// An additional base of objects whose calls go over virtual interfaces, whatever binding leads to
+// their process:
 //
 //     class Calc : public obvia::implements<Calc, ICalc>, public obvia::over_vi { ... };
 //
@@ -436,7 +437,7 @@ template <class Object, class... Arguments> com_ptr<typename Object::default_int
     return com_ptr<typename Object::default_interface>::attach(new Complete(std::forward<Arguments>(arguments)...));
 }
 
-// An exported name: other processes can connect to the object during the lifetime of this object.
+// An exported name. While this value exists, other processes can connect to the exported object.
 class served {
 public:
     served() noexcept = default;
@@ -819,7 +820,7 @@ private:
     uint32_t before_;
 };
 
-// A canceller of other threads' calls: of the calls in the scope of a `cancellable` for this
+// A canceller, which ends the calls of other threads in the scope of a `cancellable` for this
 // canceller. Copies share one canceller.
 class canceller {
 public:
@@ -834,7 +835,7 @@ private:
 };
 
 // The scope in which a canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the call
-// in progress and later calls. In overlapping scopes, any of their cancellers ends the calls.
+// in progress and later calls. Where scopes overlap, each of their cancellers ends the calls.
 // Scopes may end in any order, each on the thread that began the scope. Methods are not
 // interrupted: methods in other processes can poll obvia_is_cancelled().
 class cancellable {
@@ -1001,7 +1002,7 @@ private:
     T *first_ = nullptr;
 };
 
-// Frees and copies elements without pointers: as bytes.
+// The functions that free and copy elements without pointers, as bytes.
 template <class T, class = void> struct elements_of {
     static void free(T *first, std::size_t) noexcept { obvia_free(first); }
     static HRESULT copy(const T *first, std::size_t count, T **copy) noexcept
@@ -1015,7 +1016,7 @@ template <class T, class = void> struct elements_of {
         return *copy ? S_OK : E_OUTOFMEMORY;
     }
 };
-// Structures with pointers are freed and copied with the targets of their pointers.
+// The functions for structures with pointers, which include the targets of the pointers.
 template <class T> struct elements_of<T, std::void_t<decltype(sizeof(obvia_structure_of<T>))>> : obvia_structure_of<T> {};
 
 // Converts a number of elements to the type of the method's count.

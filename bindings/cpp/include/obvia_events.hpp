@@ -98,8 +98,8 @@ private:
     std::tuple<connection_point<Events>...> points_;
 };
 
-// A further base of a source of these interfaces' events, among the arguments of obvia::implements
-// or obvia::implementation.
+// An additional base of a source of events, for the interfaces `Events` of its sinks. The base is
+// an argument of obvia::implements or obvia::implementation.
 template <class... Events> class connection_points : public IConnectionPointContainer, public event_points<Events...> {
 public:
     using obvia_raw = IConnectionPointContainer;
@@ -112,8 +112,8 @@ protected:
     ~connection_points() = default;
 };
 
-// The part of an adapter for connection points. The object with values holds the connection points
-// itself.
+// The part of an adapter that implements IConnectionPointContainer. The adapted object holds the
+// connection points.
 template <class Made> struct connection_points_adapter : IConnectionPointContainer {
     using obvia_raw = IConnectionPointContainer;
 

@@ -22,7 +22,7 @@ struct IClassFactory : IUnknown {
     virtual HRESULT LockServer(int32_t lock) = 0;
 };
 
-// The number of a library's objects and of other reasons not to unload it.
+// The number of existing objects that keep the library loaded, class objects included.
 inline std::atomic<uint32_t> &library_uses() noexcept
 {
     static std::atomic<uint32_t> uses{0};

@@ -7,8 +7,8 @@
 //     std::cout << calc.Add(2, 3) << std::endl;      // a value, or an obvia::error
 //     HRESULT result = calc->Add(2, 3, &sum);        // the method as NAME.h has it
 //
-// An object is a class with such methods. Its adapter, which obvia::make creates with it,
-// implements the interface.
+// A class of objects defines these methods. obvia::make creates an object together with an adapter,
+// which implements the interface by calling the object's methods.
 //
 //     class Calc final : public obvia::implementation<ICalc> {
 //     public:
@@ -189,7 +189,8 @@ inline void check_length_or_none(std::size_t size, uint64_t count)
     }
 }
 
-// Returns the elements of a method's array in the object's view: none if the array is null.
+// Returns the elements of a method's array as the type that the object's method takes. Returns none
+// if the array is null.
 template <class Seen, class T, class Count> span<Seen> elements(T *first, Count count)
 {
     static_assert(sizeof(Seen) == sizeof(T), "both types have the same layout");
@@ -231,8 +232,8 @@ template <class T, class Seen> T *raw(const span<Seen> &elements) noexcept
     return reinterpret_cast<T *>(const_cast<std::remove_const_t<Seen> *>(elements.data()));
 }
 
-// Queries an object for the interface of an IID parameter: the result is passed where a pointer to
-// that interface is expected.
+// Queries an object for the interface that an IID parameter names. The result points to that
+// interface, in spite of its type.
 inline com_ptr<IUnknown> asked(const com_ptr<IUnknown> &object, const IID &iid)
 {
     com_ptr<IUnknown> found;
@@ -244,7 +245,7 @@ inline com_ptr<IUnknown> asked(const com_ptr<IUnknown> &object, const IID &iid)
     return found;
 }
 
-// Returns the content of a method's place as the type that frees it.
+// Returns the content of a method's place as the owning type, whose destructor frees the content.
 template <class Owner, class T> Owner &in_place(T *place) noexcept
 {
     static_assert(sizeof(Owner) == sizeof(T) && std::is_standard_layout<Owner>::value, "the owner has the layout of its structure");

@@ -50,8 +50,8 @@ impl<'py> Argument<'py> {
         Self::new(value, &self.failure)
     }
 
-    /// Keeps an exception of the program. TypeError and OverflowError are not kept: they say that
-    /// the value is of another type. `None` after any exception.
+    /// Returns the value that was read, or `None` after an exception. Keeps the exception, unless
+    /// it is a TypeError or OverflowError, which say that the value has another type.
     fn read<T>(&self, read: PyResult<T>) -> Option<T> {
         let py = self.value.py();
         let is_other_type = |failure: &PyErr| {
@@ -72,8 +72,8 @@ impl<'py> Argument<'py> {
     /// Returns the names of the members that an object has as a structure's value. `None` if the
     /// object cannot be a structure.
     ///
-    /// A server names the members that are read, so only members that the object's class declares
-    /// are read. Other attributes would give the server any data of the program.
+    /// The server's description names the members to read. So only members that the object's class
+    /// declares are read: other attributes could give the server any data of the program.
     fn members(&self) -> Option<Bound<'py, PyFrozenSet>> {
         static MEMBERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let (py, class) = (self.value.py(), self.value.get_type());
@@ -217,8 +217,8 @@ impl Given for Argument<'_> {
         Some(Named { arm, case: self.member("case") })
     }
 
-    /// Returns the address of a structure's object as its label: the object is alive during the
-    /// call.
+    /// Returns the address of a structure's object as its label. The address is unique, because the
+    /// object is alive during the call.
     fn label(&self) -> Label {
         if self.is_structure() { Label::Of((self.value.as_ptr() as usize).to_string()) } else { Label::None }
     }

@@ -39,7 +39,7 @@ pub(crate) fn end<T>(used: T) {
     }
 }
 
-/// Notes that this process uses the runtime, unless it must not.
+/// Notes that this process uses the runtime. Fails in a process that must not use it.
 pub(crate) fn enter() -> obvia::Result<()> {
     if !IS_USED.load(Ordering::Relaxed) {
         IS_USED.store(true, Ordering::Relaxed);

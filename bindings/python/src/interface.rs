@@ -61,8 +61,8 @@ impl Method {
     }
 }
 
-/// The properties by which interfaces are distinguished. The IIDs of the named interfaces are among
-/// them, because the text of an interface does not have them, and a server chooses them.
+/// The properties that distinguish interfaces. The IIDs of all named interfaces belong to the key,
+/// because an interface's text does not contain these IIDs, and a server chooses them.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     /// The IID and the fingerprint.
@@ -88,13 +88,15 @@ const BYTES_MAX: usize = 64 << 20;
 /// The greatest size of the text in which a server describes an interface, in bytes.
 const TEXT_MAX: usize = 1 << 20;
 
-/// The size in which an interface's method is counted: its layout is larger than its text.
+/// The size that each method adds to an interface's size, because a method's layout is larger than
+/// its text.
 const METHOD_BYTES: usize = 512;
 
 /// The number of interfaces that this process uses, and the sum of their sizes.
 static RESERVED: Mutex<(usize, usize)> = Mutex::new((0, 0));
 
-/// Reserves the place of an interface of this size, before its parts that are never freed are made.
+/// Reserves the place of an interface of this size. Callers reserve the place before they make the
+/// interface's parts, which are never freed.
 fn reserve(bytes: usize) -> obvia::Result<()> {
     let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
     let (count, sum) = (reserved.0 + 1, reserved.1.saturating_add(bytes));
@@ -163,7 +165,7 @@ fn declared(model: &Model, interface: Option<&str>) -> Result<InterfaceId, Strin
     }
 }
 
-/// Calls a function of the package's part that makes classes.
+/// Calls a function of `obvia._types`, which makes a class.
 fn class<'py>(py: Python<'py>, function: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyResult<Py<PyAny>> {
     Ok(py.import("obvia._types")?.getattr(function)?.call1(arguments)?.unbind())
 }

@@ -55,8 +55,8 @@ impl Object {
     }
 }
 
-/// Makes an object from a reference in the results of a call of `callee` through an object with
-/// this state. The object itself may have been closed since.
+/// Makes an object from a reference in the results of a call. `state` is the state of the called
+/// object, and `callee` the target of the call: the called object may have been closed since.
 fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let (interface, found) = detached(py, || {
         let interface = pointer::iid_of(reference).and_then(|iid| state.server.named_by(state.interface, iid));
@@ -70,8 +70,8 @@ fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8])
 /// Gives back the references for which no object is made.
 fn give_back(callee: &Callee, references: &[&[u8]]) {
     for reference in references {
-        // The caller learns why there is no object. If the connection is gone, the references are,
-        // too.
+        // An error is ignored: the caller reports the failure because of which there is no object.
+        // If the connection is gone, so are its references.
         let _ = callee.pointer().and_then(|through| pointer::refuse(through, reference));
     }
 }

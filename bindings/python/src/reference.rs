@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// An object of a server, or the functions of one.
 ///
-/// The attributes are the methods of its interface. Each is kept in the object's dictionary once it
-/// was used, so that a call looks nothing up by its name in the description.
+/// The attributes are the methods of the interface. The object's dictionary keeps each method after
+/// its first use, so that later calls need no look-up in the description.
 #[pyclass(frozen, dict, weakref, module = "obvia")]
 pub(crate) struct Object {
     pub(crate) state: Arc<State>,

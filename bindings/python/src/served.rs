@@ -31,8 +31,8 @@ struct Served {
     interfaces: Mutex<Vec<&'static Interface>>,
 }
 
-/// The served objects, by the address of the object of Python, which the interface pointer keeps
-/// alive.
+/// The served objects, by the address of the Python object. The interface pointer keeps the Python
+/// object alive, so no other object gets its address.
 static SERVED: LazyLock<ObjectTable<usize>> = LazyLock::new(ObjectTable::default);
 
 /// An interface whose methods the objects of a class have.
@@ -134,8 +134,8 @@ impl Performer for Served {
         let interface = self.interface(iid).ok_or(Status::OP_RNG_ERROR)?;
         let mut methods = interface.methods.iter();
         let method = methods.find(|method| method.frames.plan().opnum == opnum).ok_or(Status::OP_RNG_ERROR)?;
-        // The interpreter may be ending.
         let object = self.object.as_ref().ok_or(Status::OP_RNG_ERROR)?;
+        // The attachment fails if the interpreter is ending.
         let (result, reply) =
             Python::try_attach(|py| call(py, object, interface, method, request)).ok_or(Status::OP_RNG_ERROR)??;
         Ok((result, reply.into()))
@@ -287,7 +287,7 @@ fn raised(object: &Argument<'_>, failure: PyErr) -> Wrong {
     wrong
 }
 
-/// Returns the pointer to an interface of an object of a server or of Python.
+/// Returns an interface pointer for an argument, which is an object of a server or of Python.
 pub(crate) fn pointer_for(
     object: &Argument<'_>,
     interface: &'static Interface,
@@ -321,7 +321,7 @@ pub(crate) fn pointer_for(
     obvia::Agile::new(&pointer_of(&object.value, &declared)).map_err(wrong)
 }
 
-/// An exported name. The name disappears when this is closed.
+/// An exported name. The name disappears when the value is closed.
 #[pyclass(frozen, module = "obvia")]
 pub(crate) struct Serving {
     export: Mutex<Option<Export>>,

@@ -23,7 +23,7 @@ class Statistics(unittest.TestCase):
         client = [sys.executable, str(EXAMPLE / "client.py")]
         done = subprocess.run(client, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.stdout, PRINTED, done.stderr)
-        # The first client's watcher is gone, which its server notices and bears.
+        # The first client's watcher is gone. The server notices this, and continues to serve.
         statistics = obvia.connect("statistics")
         statistics.record([20])
         self.assertEqual(statistics.summarize().count, 5)

@@ -446,8 +446,8 @@ typedef struct obvia_callers {
 /* Sets the access rule of an object, from the next call on. The rule applies to calls from other
  * processes: calls by any of the object's interfaces, and calls of functions that the object
  * serves. The rule takes precedence over the default rule; NULL removes the object's rule. Callers
- * that the rule refuses get E_ACCESSDENIED, and are logged. An object without IWeakReferenceSource,
- * such as those of obvia.hpp, is kept alive until the rule is removed. */
+ * that the rule refuses get E_ACCESSDENIED, and are logged. Objects without IWeakReferenceSource,
+ * such as those of obvia.hpp, are kept alive until the rule is removed. */
 HRESULT obvia_set_access(void *object, const obvia_callers *callers);
 
 /* Sets the access rule of objects and functions without a rule of their own. By default, every

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* An interface pointer that can be called. */
+/* A cached target of calls: an interface pointer and its stubs. */
 typedef struct obvia_place {
     uint64_t target;
     void *object;

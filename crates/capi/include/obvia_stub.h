@@ -107,7 +107,8 @@ static inline uint64_t obvia_text16(const obvia_wchar *text)
     return count;
 }
 
-/* Returns the end of a string's object, if there is one. */
+/* Returns the end of a string's object. Without a string there is no header either, so the end is
+ * before the header. */
 static inline uint64_t obvia_text_end(uint64_t at, uint64_t bytes)
 {
     return bytes != 0 ? at + OBVIA_ALIGN(bytes) : at - 8;
@@ -456,7 +457,7 @@ static inline obvia_answer obvia_too_large(uint64_t count)
     return count > INT64_MAX ? OBVIA_BAD_STUB_DATA : OBVIA_NO_MEMORY;
 }
 
-/* Allocates zeroed private memory for arguments and results; to be freed. */
+/* Allocates zeroed private memory for arguments and results, which the caller frees. */
 static inline void *obvia_room(uint64_t bytes)
 {
     return calloc(1, bytes != 0 ? (size_t)bytes : 1);

@@ -3,21 +3,21 @@
  * compiler.
  *
  * A table is a sequence of words. Each item is followed by its components. A list is preceded by
- * its length (n), an optional item by OBVIA_NONE or OBVIA_SOME. Offsets are the same in memory and
- * in frames.
+ * its length (n), an optional item by OBVIA_NONE or OBVIA_SOME. Sizes and offsets are in bytes.
+ * Offsets are the same in memory and in frames.
  *
  *     types:   n types
- *     type:    its bytes, a shape; a tail or none
- *     tail:    its offset, the bytes of an element, a shape, a number; another number (elements in
+ *     type:    its size, a shape; a tail or none
+ *     tail:    its offset, the size of an element, a shape, a number; another number (elements in
  *              use) or none
  *     shape:   n runs of bytes that are values: offset and length; n parts: offset and part, as
  *              listed below
  *     method:  opnum, whether it is oneway, the request's block, the reply's block, n outer numbers,
  *              n parameters
- *     block:   its bytes, a shape
+ *     block:   its size, a shape
  *     outer:   the index of the parameter, and the type of its integer, or the half of its GUID
  *     parameter: OBVIA_PLACE if a pointer that is never null is left out, OBVIA_SLOT otherwise;
- *              its bytes in the block; its offset in the request or none; its offset in the reply
+ *              its size in the block; its offset in the request or none; its offset in the reply
  *              or none
  */
 #ifndef OBVIA_TABLE_H

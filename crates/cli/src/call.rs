@@ -86,7 +86,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns the description of the called interface, the method's name, and the object to call. The
-/// object has the target's name, or the methods before the last lead to it.
+/// object is the one with the target's name, or the one to which the methods before the last lead.
 fn locate(target: &Target) -> anyhow::Result<(Described, &str, dynamic::Object)> {
     if !target.named.is_empty() {
         let text = "this object is not called by name, so its arguments have no names: give all of them, in order";

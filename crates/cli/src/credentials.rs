@@ -20,7 +20,7 @@ impl User {
         Self { user }
     }
 
-    /// Sets the process's credentials to this user; a domain precedes a `/`.
+    /// Sets the process's credentials to this user. A `/` separates a domain from the user's name.
     pub(crate) fn set(&self) -> anyhow::Result<()> {
         let Some(user) = &self.user else { return Ok(()) };
         let (domain, name) = user.split_once('/').unwrap_or(("", user));

@@ -114,12 +114,13 @@ fn look() -> anyhow::Result<Look> {
     for (name, pid) in obvia::names()? {
         names.entry(pid.unwrap_or(0)).or_default().push(name);
     }
-    // The directory does not know the processes of names of other PID namespaces.
+    // The directory has no process ID for a name whose process is in another PID namespace.
     names.remove(&0);
     let mut servers = Look::new();
     let mut left = u32::try_from(names.len())?;
     for (pid, names) in names {
-        // A server that does not answer leaves time for the others.
+        // Each server gets an equal share of the remaining time, so a server that does not answer
+        // leaves time for the others.
         let share = end.saturating_duration_since(Instant::now()) / left;
         left -= 1;
         let state = obvia::with_deadline(Instant::now() + share.min(ANSWER_MAX), || State::of(&names[0]));
@@ -183,7 +184,7 @@ impl Measured {
 fn show(before: &Look, now: &Look, is_json: bool) -> anyhow::Result<()> {
     let measured = now.iter().map(|(pid, server)| {
         let former = before.get(pid).and_then(|former| former.state.as_ref().ok());
-        // A server that has just begun is compared with itself.
+        // A server without an earlier state is compared with itself.
         let measured = server.state.as_ref().map(|state| state.since(former.unwrap_or(state)));
         (*pid, server, measured)
     });

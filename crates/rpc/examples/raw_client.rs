@@ -1,8 +1,8 @@
 //! A test client: makes raw calls to a server that returns the arguments, such as `raw_server`, and
 //! checks the responses.
 //!
-//! `raw_client HOST:PORT|NAME [one-at-a-time]`, where the last argument is for servers without
-//! other interfaces and objects.
+//! `raw_client HOST:PORT|NAME [one-at-a-time]`. The last argument omits concurrent calls, and calls
+//! of other interfaces and of objects, for servers that do not support them.
 
 use obvia_rpc::co::pdu::{ACCEPTED, Context, Outcome};
 use obvia_rpc::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingFault, OutgoingCall};

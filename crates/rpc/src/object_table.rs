@@ -210,7 +210,7 @@ impl Watch {
     }
 
     /// Marks the copy of `target` as valid, and sets the number of other valid copies. The owner
-    /// has to call this before the look-up, so that it does not miss a concurrent removal.
+    /// has to call this before the look-up, so that the owner does not miss a concurrent removal.
     pub fn revalidate(&self, target: u64, copies: u32) {
         self.target.swap(target, Ordering::AcqRel);
         self.valid.swap(copies, Ordering::AcqRel);

@@ -1,4 +1,4 @@
-//! Tests programs in C++ that respect the types: see `programs/sound.cc`.
+//! Tests type-correct programs in C++: see `programs/sound.cc`.
 
 use crate::program::build;
 use native_programs::run;

@@ -38,8 +38,8 @@ pub(super) fn object(target: &Target) -> anyhow::Result<Option<IDispatch>> {
         Ok(_) => Ok(None),
         // The time limit has passed: no time is left for another attempt.
         Err(error) if exit::is_timeout(&error) => Err(error),
-        // An object without a description may still have IDispatch; other errors are reported by
-        // the call without names.
+        // An object without a description may still have IDispatch. If it does not, the call by
+        // frames follows and reports the error.
         Err(_) => Ok(connect().ok()),
     }
 }

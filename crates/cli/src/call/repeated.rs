@@ -94,8 +94,8 @@ pub(crate) enum Connected {
         reply: Vec<u8>,
         /// The last reply that was checked. An equal reply needs no check.
         checked: Vec<u8>,
-        /// Whether there is such a reply. Replies with objects are never kept here, because their
-        /// objects must be released each time.
+        /// Whether `checked` holds a reply. A reply with objects is never held, because its objects
+        /// must be released each time.
         has_checked: bool,
     },
     /// By name.

@@ -12,7 +12,7 @@ const BYTES: usize = 64 << 10;
 /// The time limit of all calls over one protocol sequence.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// A protocol sequence, what its failure costs, and what to do about it.
+/// A protocol sequence, the consequence of its failure, and the remedy.
 type Sequence = (Path, &'static str, &'static str);
 
 const LOOPBACK: &str = "`ip address show lo` says whether the loopback interface is up and has 127.0.0.1.";

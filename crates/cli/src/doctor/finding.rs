@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 /// The columns of a terminal that the report fits.
 const WIDTH: usize = 80;
-/// The widths of the columns of states and subjects. Further lines of texts are indented by both,
-/// remedies by the first.
+/// The widths of the columns of states and subjects. The further lines of a text are indented by
+/// both widths, remedies by the first width.
 const STATE: usize = 9;
 const SUBJECT: usize = 20;
 

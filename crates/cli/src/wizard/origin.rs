@@ -22,7 +22,7 @@ const PACKAGE: &str = "cmake/obvia/obviaConfig.cmake";
 const LIBRARIES: [&str; 2] = ["lib", "lib64"];
 
 impl Origin {
-    /// Finds obvia at the given path, or else above the running program's path.
+    /// Finds obvia at the given path, or else in a parent folder of the running program.
     pub(crate) fn find(given: Option<&Path>) -> anyhow::Result<Self> {
         let Some(given) = given else {
             // A program without a path has no ancestors, so that the result is `Version`.

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A process that serves notes. The process runs this test program, with only the test that serves
+/// A process that serves notes. The process runs this test program with a single test, which serves
 /// until the process ends.
 struct Server {
     directory: Directory,

@@ -106,7 +106,7 @@ fn processes_in_other_pid_namespaces_call_each_other() {
         let listed = apart(options, &["ls"]).good();
         assert!(listed.contains("ICalc2"), "{listed}");
     }
-    // The reverse case: the server is in other namespaces.
+    // The reverse case: the server, not the client, is in other namespaces.
     let mut command = Command::new("unshare");
     command.args(["--fork", "--pid", "--kill-child", "--mount-proc"]).arg(calc_server());
     let server = Server::start(command);

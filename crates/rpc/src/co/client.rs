@@ -290,12 +290,12 @@ impl ClientAssociation {
         Ok(id)
     }
 
-    /// Asks the server to cancel a call, which still gets a response (C706 12.6.4.5).
+    /// Asks the server to cancel a call, which still gets a response (C706 12.6.4.6).
     pub fn cancel(&mut self, id: u32) {
         self.put_empty(PduType::CO_CANCEL, id);
     }
 
-    /// Abandons a call (C706 12.6.4.10). [`Self::keeps_on_orphan`] tells whether the connection can
+    /// Abandons a call (C706 12.6.4.8). [`Self::keeps_on_orphan`] tells whether the connection can
     /// be used for other calls afterwards.
     pub fn orphan(&mut self, id: u32) {
         self.outstanding.retain(|call| call.id != id);

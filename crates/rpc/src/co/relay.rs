@@ -146,8 +146,8 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// Answers a bind or an alter_context that arrives as the parameters of a call, in a protocol
     /// whose units have no contexts. `None` if calls on this interface are not binds.
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
-    /// Whether the client has not begun to introduce itself, and the server keeps no state for it.
-    /// Such a client loses nothing if it has to begin anew.
+    /// Whether the client can begin anew without a loss: it has not begun to introduce itself, and
+    /// the server keeps no state for it.
     fn is_dispensable(&self) -> bool;
     /// Starts a thread that serves a further window, which takes calls of the association while all
     /// other windows are busy.

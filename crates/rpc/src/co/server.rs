@@ -25,7 +25,8 @@ pub struct ServerOptions {
     /// The associations' limits.
     pub limits: Limits,
     /// The server's association groups. If there are none, each bind is answered with the group
-    /// number that it asks for, and associations share nothing.
+    /// number that it asks for, or with 1 if it asks for a new group, and associations share
+    /// nothing.
     pub groups: Option<Arc<dyn Joins>>,
     /// The endpoint for further connections: the port, or the name of the socket.
     pub secondary_address: String,
@@ -64,11 +65,11 @@ impl Exemption {
     }
 }
 
-/// A refusal for a client's identity or protection, before any access check.
+/// A refusal because of the client's identity or the call's protection, before any access check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial<'a> {
     /// The refusal of a call: the call is below the minimum level, the client's authentication
-    /// failed, or the verification trailer means another call.
+    /// failed, or the verification trailer names another call.
     Call {
         /// The interface, if the call's context is known.
         interface: Option<SyntaxId>,
@@ -90,8 +91,8 @@ pub trait DenialObserver: Send + Sync + fmt::Debug {
 /// An event of a server's association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerEvent<'a> {
-    /// A complete call. The server has to answer it by [`ServerAssociation::respond`] or
-    /// [`ServerAssociation::fault`] at some time.
+    /// A complete call. Unless [`IncomingCall::is_maybe`] is set, the server has to answer the call
+    /// at some time by [`ServerAssociation::respond`] or [`ServerAssociation::fault`].
     Call(IncomingCall<'a>),
     /// The client asked for this call to be cancelled; the call still needs an answer.
     Cancelled(u32),

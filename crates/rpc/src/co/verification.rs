@@ -12,7 +12,7 @@ use crate::octets::{ByteOrder, Reader, Short, Writer};
 const SIGNATURE: [u8; 8] = [0x8a, 0xe3, 0x13, 0x71, 0x02, 0xf4, 0x36, 0x71];
 /// The alignment of the trailer in the stub data, in bytes.
 const ALIGN: usize = 4;
-/// The maximum length of a trailer, in bytes. The known commands take 84.
+/// The maximum length of a trailer, in bytes. A trailer with the known commands takes 80.
 const LENGTH_MAX: usize = 256;
 
 /// The commands, and the flags in their numbers.
@@ -76,7 +76,7 @@ impl Verified {
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] if the client means another call than the received call.
+    /// [`Mismatch`] if the trailer names another call than the received call.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
         // The search begins at the end, because the bytes before the trailer are arguments. These
@@ -117,7 +117,7 @@ impl Verified {
     }
 }
 
-/// The client means another call than the received call.
+/// The trailer names another call than the received call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mismatch;
 

@@ -17,8 +17,8 @@ const FIRST_PING: Duration = Duration::from_millis(250);
 /// The longest time between two pings. If several pings are missing, a server may consider its
 /// client gone.
 const LAST_PING: Duration = Duration::from_secs(8);
-/// The time after which results are acknowledged; an earlier next call acknowledges them
-/// implicitly.
+/// The time after which results are acknowledged, unless the next call comes earlier and
+/// acknowledges them implicitly.
 const ACK_AFTER: Duration = Duration::from_millis(500);
 /// The interval of a client's keep-alive requests.
 const INDY_EVERY: Duration = Duration::from_secs(4);

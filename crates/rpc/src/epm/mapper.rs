@@ -180,8 +180,9 @@ fn put_array(writer: &mut Writer<'_>, max: u32, count: usize) {
 }
 
 impl Mapper {
-    /// Registers an entry. With `replaces`, the entry takes the place of the registrant's entries
-    /// of the same interface, object and protocol sequence. Entries of other registrants stay.
+    /// Registers an entry, which replaces an equal entry of the registrant. With `replaces`, the
+    /// entry also replaces the registrant's entries of the same interface, object and protocol
+    /// sequence. Entries of other registrants stay.
     ///
     /// # Errors
     ///

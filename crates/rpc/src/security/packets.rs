@@ -89,7 +89,7 @@ pub(super) struct Packets {
 
 impl Packets {
     /// Derives the keys from an established context, from `secret`, and from `legs`, the transcript
-    /// of the proof. Returns the key of the client's claims to have moved beside them.
+    /// of the proof. Also returns the key of the packets by which the client claims to have moved.
     pub(super) fn new(
         context: &dyn SecurityContext,
         secret: &AgreedSecret,

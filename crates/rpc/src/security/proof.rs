@@ -41,8 +41,8 @@ pub const LEG_MAX: usize = HEADER + PUBLIC_KEY + TOKEN_MAX;
 /// secret.
 pub const CONTEXT_LEVEL: Level = Level::Integrity;
 
-/// The purposes of the seals, which distinguish them from each other and from other codes with the
-/// same key.
+/// The purposes of the seals, which distinguish the two seals from each other and from other codes
+/// with the same key.
 const CLIENT_SEAL: &[u8] = b"obvia proof, the client's seal\0";
 const SERVER_SEAL: &[u8] = b"obvia proof, the server's seal\0";
 

@@ -31,16 +31,17 @@ pub struct ServerCall<'a> {
 }
 
 /// The maximum number of region look-ups in one call. A call needs one for each of its arrays by
-/// reference; the limit stops callers that keep changing a reference while the server reads it. The
-/// same number limits the nesting of stubs.
+/// reference; the limit stops callers that keep changing a reference while the server reads it. A
+/// stub calls itself again after its look-ups, so the number also limits the depth of that
+/// recursion.
 const TURNS_MAX: u8 = 2 * REGION_CACHES as u8;
 
 /// The answer to a call: returned by a stub, published by the loop.
 ///
 /// An answer is a word. Results have the method's return value in the lower half and the length of
-/// their frame in the upper half. A fault has the topmost bit set above its status. A failed
-/// method's answer is the HRESULT, sign-extended to 64 bits, so that one comparison distinguishes
-/// results from everything else.
+/// their frame in the upper half. A fault has its status in the lower half, and of the upper half
+/// only the topmost bit is set. A failed method's answer is the HRESULT, sign-extended to 64 bits,
+/// so that one comparison distinguishes results from everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 #[must_use]

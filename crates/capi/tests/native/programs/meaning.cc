@@ -1,5 +1,5 @@
-// Two interfaces with one IID: an object of one of them is queried for the other. Only the first
-// declaration is seen.
+// Two interfaces with one IID. The program has to end when it is loaded: main() would call a method
+// of one interface by the declaration of the other.
 #include "meaning.h"
 #include "meaning_later.h"
 

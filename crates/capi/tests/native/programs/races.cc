@@ -2,8 +2,8 @@
 // races:
 //
 //     program serve HOW   exports an object until the standard input ends; HOW is "runtime" or
-//                         "loop", which serves its connections; "careless" is as "runtime", with an
-//                         object whose callers race
+//                         "loop", by which the connections are served, or "careless": as "runtime",
+//                         with an object whose callers race
 //     program call        calls it from several threads, and prints "ok"
 //
 // libobvia is not instrumented, so its synchronization of objects between threads is not visible.
@@ -227,9 +227,9 @@ void meet(std::atomic<int32_t> &missing)
 //
 // The sanitizer does not notice that memory which a connection no longer uses becomes the memory of
 // another connection. So all connections exist before the first of them exchanges its memory for a
-// larger one; the connections do so one after another, while Add() orders the server's threads; no
-// thread ends, with its connections, before all are done; and the server keeps an object of this
-// process, since it closes its connections to a process if it has no object of that process.
+// larger one. The connections do so one after another, while Add() orders the server's threads. No
+// thread ends, with its connections, before all are done. The server keeps an object of this
+// process, since a server closes its connections to a process of which it has no object.
 void call()
 {
     const members own_members = make_members();

@@ -1,5 +1,5 @@
-// Objects and callers in C++ that respect the types, and the guarantees for them. `sound` makes all
-// checks that take one process; `sound serve` exports an object that `sound call` calls.
+// Type-correct objects and callers in C++, and the guarantees for them. `sound` makes all checks
+// that take one process; `sound serve` exports an object that `sound call` calls.
 #include "sound_values.hpp"
 
 #include <chrono>
@@ -72,7 +72,7 @@ private:
     int32_t number_ = 0;
 };
 
-// Takes a pointer to the interface of the IID, as COM specifies.
+// An object whose method Take() expects a pointer to the interface of the IID, as COM specifies.
 class Plain final : public obvia::implements<Plain, ISound> {
 public:
     explicit Plain(bool *is_gone = nullptr) : is_gone_(is_gone) {}

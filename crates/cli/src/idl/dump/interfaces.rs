@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 /// The VARTYPE of `unsigned hyper`.
 const VT_UI8: u16 = 21;
-/// The place of the first method behind IUnknown's methods.
+/// The opnum of the first method after IUnknown's methods. The model numbers the functions of a
+/// plain interface from there, too.
 const FIRST: u16 = 3;
 
 pub(super) fn all(model: &Model) -> Value {

@@ -189,7 +189,7 @@ impl ClientAssociation {
         Ok(false)
     }
 
-    /// Appends an auth3, whose body is four bytes of padding (MS-RPCE 2.2.2.5).
+    /// Appends an auth3, whose body is four bytes of padding (MS-RPCE 2.2.2.10).
     fn put_auth3(&mut self, id: u32, head: TrailerHead, token: &[u8]) {
         let mut message = Message::begin(&mut self.output, &Header::new(PduType::AUTH3, flags::WHOLE, id));
         message.body().zeros(4);

@@ -1,5 +1,5 @@
 //! The units that open an association: bind, alter_context and their answers (C706 12.6.4.1 to
-//! 12.6.4.6).
+//! 12.6.4.5).
 
 use super::{Header, Message, PduError, PduType, TrailerHead, Unit, flags};
 use crate::octets::{Reader, Writer};
@@ -35,7 +35,7 @@ impl FragmentSizes {
     pub const GREATEST: Self = Self { sent: 0xfff8, received: 0xfff8 };
     /// The length that every implementation accepts (C706 12.6.3.1, MustRecvFragSize).
     pub const LEAST: u16 = 1432;
-    /// The length that servers use in the place of a lesser one (MS-RPCE 3.3.1.5.4).
+    /// The length that servers use in the place of a length below [`Self::LEAST`].
     const INSTEAD: u16 = 2048;
 
     /// Returns the length of the longest fragment that both sides support in both directions, or

@@ -83,8 +83,8 @@ struct State {
     /// A call that failed before it was sent: the number of its message in the window, and the
     /// status of the fault.
     refused: Option<(u32, Status)>,
-    /// Whether a thread waits for the server's bytes. It is woken to deliver the fault of a refused
-    /// call, for which no bytes arrive.
+    /// Whether a thread waits for the server's bytes. The thread is woken to deliver the fault of a
+    /// refused call, for which no bytes arrive.
     is_waiting: bool,
     /// The buffer for translations.
     scratch: Vec<u8>,

@@ -115,8 +115,8 @@ impl Addressee {
 }
 
 impl Performed {
-    /// Notes that a call has ended without stub data for a response: the request's headers do not
-    /// apply to the thread's next call.
+    /// Notes that a call has ended without stub data for a response, so that the request's headers
+    /// do not apply to the thread's next call.
     pub(crate) fn end(&self) {
         self.translation.end(&self.request);
     }

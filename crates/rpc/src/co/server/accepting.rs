@@ -57,7 +57,7 @@ impl ServerAssociation {
         };
         let token = match trailer.map(|(head, token)| self.authenticate(head, &token)).transpose() {
             Ok(token) => token.flatten(),
-            // The contexts that the association has stay as they are (MS-RPCE 3.3.1.5.4).
+            // The existing security contexts stay valid (MS-RPCE 3.3.1.5.4).
             Err(SecurityError::TooManyContexts) => {
                 self.refuse(id, bind.alters, BindNak::NOT_SPECIFIED);
                 return Ok(());

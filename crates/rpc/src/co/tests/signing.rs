@@ -394,7 +394,7 @@ fn denied(level: Level, exemption: Exemption) -> Pair {
     pair
 }
 
-/// Pings of clients whose authentication failed are such calls.
+/// Exempt calls are, for example, a client's pings to an object exporter.
 #[test]
 fn a_client_whose_authentication_failed_makes_exempt_calls_as_an_anonymous_client() {
     let exemption = Exemption { interface: INTERFACE, opnums: &[1], least: None };

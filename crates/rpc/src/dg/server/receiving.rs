@@ -39,8 +39,9 @@ impl Server {
     }
 
     fn request(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
-        // Callbacks are for clients. A server that answered another server's callback, in whatever
-        // way, could be made to ask back, without end.
+        // Callbacks are for clients, and a server ignores them. Otherwise a request with the
+        // address of another server as its forged source could make the two servers answer each
+        // other without end.
         if header.interface.uuid == CONV.uuid {
             return;
         }
