@@ -72,7 +72,7 @@ pub struct Plan {
 pub enum Ending {
     /// The time has passed.
     Duration,
-    /// The number of calls was made.
+    /// All planned calls were made.
     Calls,
     /// The user interrupted the run.
     Interrupt,
@@ -100,10 +100,11 @@ pub struct Load {
     pub plan: Plan,
     /// The reason for the end.
     pub ended_by: Ending,
-    /// The error of the probe that the server did not answer, if one ended the run.
+    /// The error of the probe that the server did not answer, if such a probe ended the run.
     pub lost: Option<Error>,
     /// The time from the end of the warm-up to the end of the run. A run with a number of calls
-    /// ends with its last answer. At a rate, it ends not before the next call would be due.
+    /// ends with its last answer. At a rate, the run ends no earlier than the next call would be
+    /// due.
     pub measured: Duration,
     /// The latencies of the calls that succeeded.
     pub latency: Histogram,

@@ -315,9 +315,9 @@ pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
 
 /// Serves a segment. Only `serve` may call this.
 fn serve_memory<W: Waiting>(shared: OwnedFd, copying: bool, parent: Parent) -> Result<Infallible, Error> {
-    // SAFETY: `shared` is standard input. It comes from the process that started this one, which is
-    // `case`: it has created the segment for this process alone. `SERVING` lets only one call get
-    // this far.
+    // SAFETY: `shared` is standard input, which the process that started this one has passed:
+    // `memory_case` has created the segment for this process alone. `SERVING` lets only one call
+    // get this far.
     let end = unsafe { ServerEnd::<W>::attach(shared) }?;
     end.serve(copying, parent)
 }

@@ -35,7 +35,7 @@ fn is_fast(point: &Point) -> bool {
 }
 
 /// Whether the two flows have shares of 40 to 60 %, and fill the line. The shares of two flows of
-/// TCP are the kernel's matter.
+/// TCP depend on the kernel alone, and are not checked.
 fn is_fair(Sharing { flows, rates: [one, other], .. }: &Sharing) -> bool {
     let share = one / (one + other);
     (0.4..=0.6).contains(&share) && one + other > 60e6 || !flows.contains(&Transport::Obvia)

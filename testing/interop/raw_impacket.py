@@ -1,6 +1,8 @@
 """Calls by impacket to `raw_server`: binds, fragments, faults, the endpoint mapper, and management.
 
-Usage: raw_impacket.py HOST PORT [REGISTERED-PORT], the last if a capturing relay is in between.
+Usage: raw_impacket.py HOST PORT [REGISTERED-PORT]
+
+REGISTERED-PORT is the server's own port, if PORT is that of a capturing relay.
 """
 
 import struct

@@ -160,7 +160,8 @@ fn folders(name: &str) -> Outcome<[PathBuf; 2]> {
 
 fn fuzz(program: &Path, name: &str, seconds: u32) -> Outcome {
     let [corpus, found] = folders(name)?;
-    // With this check, the sanitizer would report variables that the linker has merged.
+    // The check for violations of the one-definition rule is off, because it would report variables
+    // that the linker has merged.
     let mut program = Program::new(&program.display().to_string(), &[])
         .variable(VARIABLE, name)
         .variable("ASAN_OPTIONS", "detect_odr_violation=0")

@@ -18,8 +18,8 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     thorough()
 }
 
-/// Runs the part of a test run, which explores interleavings up to a limit of preemptions. The
-/// build is not optimized, because optimizing would take longer than the models.
+/// Explores interleavings up to a limit of preemptions, as a part of a test run. The build is not
+/// optimized, because optimizing would take longer than the models.
 pub(crate) fn quick() -> Outcome {
     explore(&Program::cargo(&["test"]).variable("LOOM_MAX_PREEMPTIONS", PREEMPTIONS_QUICK))
 }

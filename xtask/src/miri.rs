@@ -35,7 +35,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     thorough()
 }
 
-/// Runs the modules of [`QUICK`], which are the part of a test run.
+/// Runs the modules of [`QUICK`], as a part of a test run.
 pub(crate) fn quick() -> Outcome {
     for Module { name, why } in QUICK {
         println!("    {name} {why}");

@@ -33,7 +33,7 @@ pub(crate) fn build(idl: &str, sources: &[&str], library: &Path, folder: &Path, 
     Program::new("g++", &objects)
         .with(&["-o", &binary.display().to_string(), "-lobvia"])
         .argument(format!("-L{library}"))
-        // RPATH takes precedence over LD_LIBRARY_PATH, in which cargo has the folder of other
+        // RPATH takes precedence over LD_LIBRARY_PATH, in which cargo names the folders of other
         // builds.
         .argument(format!("-Wl,--disable-new-dtags,-rpath,{library}"))
         .run()

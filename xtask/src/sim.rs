@@ -28,7 +28,7 @@ fn program() -> Program {
     Program::cargo_release("run").with(&["--quiet", "--package", "obvia-via", "--example", "sim", "--"])
 }
 
-/// Runs the part of a test run, with [`SEEDS_QUICK`] seeds.
+/// Runs [`SEEDS_QUICK`] seeds, as a part of a test run.
 pub(crate) fn quick() -> Outcome {
     workspace::build()?;
     let program = target().join("debug/examples/sim").display().to_string();

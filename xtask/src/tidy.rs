@@ -63,7 +63,7 @@ const RULES: &[(&str, Rule)] = &[
     ("documents", documents::check),
 ];
 
-/// Checks what the part of a test run checks: the rules, rustfmt and clippy.
+/// Checks the rules, rustfmt and clippy, as a part of a test run.
 pub(crate) fn quick() -> Outcome {
     all([("rules", rules()), ("rustfmt", formats::rustfmt()), ("clippy", workspace::lint())])
 }

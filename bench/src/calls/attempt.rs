@@ -1,4 +1,4 @@
-//! A few calls over a path, which show that it works on this host.
+//! A few calls, which show that a path works on this host.
 
 use super::interface::IBench;
 use super::{failed, start};

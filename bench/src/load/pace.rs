@@ -100,8 +100,8 @@ impl Pace {
         self.begin + self.interval_ns.map_or(Duration::ZERO, |interval| due_after(number, interval))
     }
 
-    /// Returns the end of the measured time; `None` if a closed loop has given all its calls, of
-    /// which none ended. `last` is the end of the last measured call.
+    /// Returns the end of the measured time; `None` if a closed loop has begun all its calls and
+    /// none has ended. `last` is the end of the last measured call.
     ///
     /// A run at a rate lasts until the call after its last one would be due: otherwise two calls at
     /// a rate of one a second would count as two a second. A closed loop ends with its last call.

@@ -25,7 +25,8 @@ pub struct Description {
     idl: *const c_char,
 }
 
-/// Makes an interface known. The result is never freed. The same interface has the same result.
+/// Makes an interface known. The result is never freed. Repeated calls for an interface return the
+/// same result.
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@
 
 namespace {
 
-// Throws if a promise of the calculator is not kept.
+// Throws unless the condition holds.
 void expect(bool condition, const char *what)
 {
     if (!condition) {

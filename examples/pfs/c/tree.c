@@ -19,7 +19,7 @@
 #define OBJECTS_MAX (1 << 16)
 #define OPEN_MAX (1 << 12)
 #define CLIENTS_MAX (1 << 12)
-/* The most entries of a directory that one call returns. */
+/* The maximum number of entries of a directory that one call returns. */
 #define ENTRIES_MAX 4096
 /* The number of a client's hash lists. */
 #define LISTS (1 << 12)
@@ -266,8 +266,8 @@ static int open_holder(Tree *tree, int32_t client, int32_t fobj, const char **na
     return object ? open_directory(tree, client, object->parent) : -EBADF;
 }
 
-/* Returns 0, or the error number of the last system call if its result is negative. Closes a
-   descriptor. */
+/* Returns 0, or the error number of the last system call if its result is negative. Closes
+   `descriptor`. */
 static int outcome(long result, int descriptor)
 {
     const int error = result < 0 ? errno : 0;
@@ -429,8 +429,8 @@ int tree_close(Tree *tree, int32_t handle)
     return 0;
 }
 
-/* Reads at an offset, and stores the number of bytes read in `got`. It is less than requested only
-   at the file's end, or before an error. */
+/* Reads at an offset, and stores the number of bytes read in `got`. The number is less than
+   requested only at the file's end, or before an error. */
 int tree_read(Tree *tree, int32_t handle, int64_t pos, uint32_t len, uint8_t *data, uint32_t *got)
 {
     const Open *open = open_of(tree, handle);

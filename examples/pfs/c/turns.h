@@ -10,7 +10,7 @@ typedef enum Length {
     LONG
 } Length;
 
-/* The most short calls in a row while a long call waits. */
+/* The maximum number of short calls in a row while a long call waits. */
 #define IN_A_ROW_MAX 16
 
 typedef struct Turns {

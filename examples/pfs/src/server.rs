@@ -11,7 +11,7 @@ use windows_core::implement;
 /// The facility of HRESULTs that carry an error number of the operating system.
 const FACILITY_ERRNO: u32 = 0x0a5;
 
-/// The most entries of a directory that one call returns.
+/// The maximum number of entries of a directory that one call returns.
 const ENTRIES_MAX: usize = 4096;
 
 /// Converts an error number to an HRESULT.

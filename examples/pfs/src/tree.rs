@@ -12,11 +12,11 @@ use std::ffi::{CStr, CString};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most files and directories with numbers for one client.
+/// The maximum number of files and directories with numbers for one client.
 const OBJECTS_MAX: usize = 1 << 16;
-/// The most open files of one client.
+/// The maximum number of open files of one client.
 const OPEN_MAX: usize = 1 << 12;
-/// The most clients of a tree.
+/// The maximum number of clients of a tree.
 const CLIENTS_MAX: usize = 1 << 12;
 
 type Result<T> = std::result::Result<T, Errno>;

@@ -372,9 +372,9 @@ static KINDS_OF_METHODS: [KindOfMethod; 4] = [
     },
 ];
 
-/// The kind of the only method in an interface, for declarations that are named after the interface
-/// with one of the suffixes [`OF_INTERFACES`]. `OBJECTS_OF_INTERFACES` are the suffixes that C code
-/// appends to the name of such an interface.
+/// The index of the kind of method for interfaces with a single method, which test the declarations
+/// that are named after an interface with one of the suffixes [`OF_INTERFACES`].
+/// `OBJECTS_OF_INTERFACES` are the suffixes that C code appends to the name of such an interface.
 const TABLED: usize = 1;
 const OBJECTS_OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _types _types_words _calls _methods _adapter";
 

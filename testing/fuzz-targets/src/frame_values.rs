@@ -9,7 +9,7 @@ use obvia_idl::model::{Base, EnumId, InterfaceId, Model, StructId, UnionId};
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// The most bytes that are read more than once.
+/// The maximum number of bytes that are read more than once.
 const REPEATED_MAX: usize = 1 << 20;
 /// The maximum number of values for a byte, which may be a member of nested structures, arrays and
 /// unions.

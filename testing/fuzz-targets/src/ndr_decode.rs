@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 /// The longest frame, in bytes.
 const FRAME_MAX: usize = 1 << 20;
-/// The most numbers that a message takes from another message.
+/// The maximum count of numbers that a message takes from another message.
 const NUMBERS: usize = 8;
 
 const INTERFACES: [(&str, &str); 5] = [

@@ -1,6 +1,6 @@
 //! Fuzzes the software wire of a VI with datagrams: an accepted packet survives a round trip. No
 //! sequence of datagrams, even with the right id and checksum, makes an engine panic, send without
-//! end, or access memory out of bounds. No datagram gets a longer answer from a listener.
+//! end, or access memory out of bounds. A listener answers no datagram with a longer one.
 
 use obvia_via::provider::udp;
 use obvia_via::reliable::{Answer, Answering, Engine, Judged, Moved, Requesting, Settings, Tokens, packet};

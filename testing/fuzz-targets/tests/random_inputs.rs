@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 const MADE: usize = 2000;
 /// The longest input that is not made from a seed, in bytes.
 const LENGTH_MAX: usize = 400;
-/// The most memory that the process may map, in bytes: an input that makes a target allocate more
-/// ends the test.
+/// The maximum memory that the process may map, in bytes: an input that makes a target allocate
+/// more ends the test.
 const BYTES_MAX: u64 = 8 << 30;
 /// The longest time for an input: a target that takes longer has an excessive loop.
 const INPUT_MAX: Duration = Duration::from_secs(60);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const THREADS: usize = 4;
 /// The number of objects that each thread holds.
 const OBJECTS: usize = 1_000;
-/// The most numbers of an echo call: 200 KiB.
+/// The maximum size of the array of an echo call, in numbers: 200 KiB.
 const ECHO_MAX: u64 = 50 << 10;
 /// The range of the random number that chooses the kind of a call.
 const KINDS: u64 = 32;

@@ -115,8 +115,8 @@ fn waiting_calls_end_with_a_killed_server_and_its_name_is_reusable() {
 fn waiting_calls_over_udp_end_soon_after_their_server() {
     const CLIENTS: usize = 5;
     const THREADS: usize = 4;
-    // Half a second until the next ping, and as much until the peer counts as gone; and the same
-    // again for a busy machine.
+    // Half a second passes until the next ping, and as much until the peer counts as gone. A busy
+    // machine gets the same time again.
     const LIMIT: Duration = Duration::from_secs(2);
     let (here, there) = (Directory::new(), Directory::new());
     let mut first = server(&there, "name");

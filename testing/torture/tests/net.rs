@@ -168,7 +168,8 @@ fn objects_are_passed_in_both_directions_with_authentication() {
 fn the_chosen_fabric_provider_is_passed_to_peers() {
     let Some(mut pair) = Pair::connect(FABRIC, ",provider=shm") else { return };
     pair.client.good("make 1");
-    // The server's callbacks use the same provider, which it knows from the reference alone.
+    // The server's callbacks use the same provider, which the server knows from the reference
+    // alone.
     assert_eq!(pair.client.number("callback 5"), 16);
     let why = pair.client.bad("list-at ncacn_vi_fabric:10.0.0.1[7,provider=none]");
     assert!(why.contains("libfabric has no provider `none` here"), "{why}");

@@ -68,7 +68,7 @@ fn strangers_keep_no_client_out<S>(
     }
     let taken = server.open_files();
     assert!(taken < DESCRIPTORS as usize * 9 / 10, "{taken} descriptors");
-    // Without a bind, a connection ends in seconds, although its client keeps it.
+    // A connection without a bind ends in seconds, although its client keeps it open.
     within(LATEST, || match server.threads() {
         left if left < calm + 10 => Ok(()),
         left => Err(format!("there are {left} threads, and there were {calm}")),

@@ -220,8 +220,9 @@ fn idle_clients_over_tcp_wake_no_thread() {
 
 #[test]
 fn idle_clients_over_udp_wake_threads_for_signs_of_life_alone() {
-    /// The wake-ups of a connection in a second: each side sends a sign of life in half a second at
-    /// most, and a thread wakes for its own sign, for the peer's, and for the peer's answer.
+    /// The maximum number of wake-ups of a connection in a second: each side sends at most two
+    /// signs of life in a second, and a thread wakes for its own sign, for the peer's, and for the
+    /// peer's answer.
     const WAKE_UPS: f64 = 6.0;
     let woken = sleeps_while_idle(&mut Scene::new("ncacn_vi_udp", IDLE));
     assert!(woken < WAKE_UPS * OBSERVED.as_secs_f64(), "{woken} wake-ups for each client");

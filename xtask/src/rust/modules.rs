@@ -110,7 +110,8 @@ impl Modules {
         all.filter_map(arrow).collect()
     }
 
-    /// Returns the file of the type with a path that a module names, if it is in this crate.
+    /// Returns the file of a type, if the type is in this crate. `named` is the type's path as the
+    /// module names it.
     fn file_of_type(&self, module: &[String], named: &[String]) -> Option<usize> {
         match named {
             [name] => self.imported(module, name, &[], HOPS_MAX),
@@ -118,7 +119,7 @@ impl Modules {
         }
     }
 
-    /// Returns the file that defines the item with a path that a module names. `None` for other
+    /// Returns the file that defines the item that a module names by a path. `None` for other
     /// crates' items, for whole modules and for exported macros.
     fn file_of(&self, module: &[String], named: &[String], hops: usize) -> Option<usize> {
         let (mut at, rest) = self.beginning(module, named, hops)?;

@@ -1,4 +1,4 @@
-//! The main job in one command: serves a real tree in a process of its own, reads every file
+//! The demonstration in one command: serves a real tree in a process of its own, reads every file
 //! through calls, compares the contents with those of a direct read, and measures the calls.
 
 use pfs::client::{Client, name};

@@ -1,5 +1,5 @@
-//! Tests of files on a FUSE file system that does not answer: a process that uses them may wait for
-//! as long as the file system likes, and no signal ends the wait.
+//! Tests of files on a FUSE file system that does not answer: a process that uses them may wait
+//! without end, and no signal ends the wait.
 
 use crate::peer::{AREA_LENGTH, await_end, connect, name_segments, receive_either, send};
 use crate::scene::{PATIENCE, Scene, Server, against_every_server, await_that};
@@ -37,7 +37,7 @@ const ACCESS: u32 = 34;
 /// processes of that user.
 const DOUBTFUL_MAX: usize = 64;
 
-/// A file system that never answers some operations, and others well.
+/// A file system that never answers some operations, and answers the others correctly.
 ///
 /// A process that waits for an answer cannot even be killed. A test has to declare such a process
 /// before the file system, so that the process is dropped after the file system.

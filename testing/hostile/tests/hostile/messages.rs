@@ -185,8 +185,8 @@ fn unknown_area_numbers_end_the_connection(server: Server) {
 fn areas_that_contradict_their_note_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let fd = || crate::segment::memory_file(1 << 20);
-    // Errors of the notes: another number, no length, a length beyond the limit, one beyond the
-    // file's end, no seals, no file, too many files.
+    // Errors of the notes: a number other than the request's, no length, a length beyond the limit,
+    // one beyond the file's end, no seals, no file, too many files.
     let notes: [&dyn Fn(&mut Peer); 8] = [
         &|peer| {
             peer.hand_over(2, 1 << 20);

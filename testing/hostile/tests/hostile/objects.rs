@@ -297,7 +297,7 @@ fn malformed_references_are_refused(server: Server) {
         peer.refused(object, VISIT, &visit(&right)[..16], BAD_DATA);
         let huge = Frame::block(8).object(0, 1, u32::MAX as usize, &right).bytes;
         peer.refused(object, VISIT, &huge, BAD_DATA);
-        // A null reference reaches the method as a null pointer, and it returns E_POINTER.
+        // A null reference reaches the method as a null pointer, and the method returns E_POINTER.
         assert_eq!(peer.call(object, VISIT, &Frame::block(8).bytes).first, 0x8000_4003);
     });
 }

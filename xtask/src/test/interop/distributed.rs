@@ -19,13 +19,14 @@ const BINDING: &str = "ncacn_ip_tcp:127.0.0.1[135]";
 /// The ping period in milliseconds.
 const PERIOD: &str = "500";
 
-/// The classes of the server. Behind them, the NT hash of the user's password.
+/// The classes of the server.
 const CLASSES: [&str; 4] = [
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01",
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b02",
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b03",
     "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b04",
 ];
+/// The NT hash of the user's password.
 const HASH: &str = "01610ca63fc6868f0391c63f9abb3e02";
 
 /// The filters that tshark has to match in unprotected traffic, and their meanings.

@@ -36,8 +36,9 @@ public interface Export extends AutoCloseable {
     <T> void replace(T object, Class<T> type);
 
     /**
-     * Binds the name to another object, without a gap. Existing references keep leading to the
-     * previous object.
+     * Binds the name to another object. No other process can take the name meanwhile, but a client
+     * that looks the name up over a network at that moment may not find it. Existing references
+     * keep leading to the previous object.
      *
      * @param <T> the interface
      * @param object the new object

@@ -123,7 +123,7 @@ public final class Tables {
         return new Runner(options.build()).run();
     }
 
-    /** Returns the median of the iterations, some of which other programs disturb. */
+    /** Returns the median of the iterations, because other programs disturb some of them. */
     private static double nanoseconds(RunResult result) {
         return result.getPrimaryResult().getStatistics().getPercentile(50);
     }

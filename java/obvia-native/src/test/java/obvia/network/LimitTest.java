@@ -99,7 +99,7 @@ class LimitTest {
         assertEquals("the deadline of the call passed", late.getMessage());
     }
 
-    /** A call may be done just when its time is over. */
+    /** A call may complete just when its deadline expires. */
     @Test
     void lateResultsAreReturned() throws Exception {
         var isBegun = new AtomicBoolean();

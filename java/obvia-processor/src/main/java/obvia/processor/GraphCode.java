@@ -24,7 +24,7 @@ final class GraphCode {
 
     private final Code code;
     private final InfoCode info;
-    /** The names of the constants of structures and enumerations. */
+    /** The names of the generated constants that describe structures and enumerations. */
     private final Map<Type, String> types = new LinkedHashMap<>();
 
     GraphCode(Code code, InfoCode info) {

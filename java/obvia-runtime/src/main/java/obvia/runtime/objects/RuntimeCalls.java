@@ -50,7 +50,7 @@ final class RuntimeCalls {
     /** The opnum of the question whether the server has opened a connection to the client. */
     static final int OWNS = 27;
 
-    // Number 28 is a call of runtimes in Rust, which lists the connections of a server.
+    // Opnum 28, which lists the connections of a server, is served by runtimes in Rust alone.
 
     /** The maximum length of a name in bytes. */
     static final int NAME_MAX = 255;

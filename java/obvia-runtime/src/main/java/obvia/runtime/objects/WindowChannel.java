@@ -18,13 +18,13 @@ import obvia.runtime.shm.Regions;
 import obvia.runtime.shm.Window;
 
 /**
- * A channel through shared memory: calls neither allocate, nor lock, nor enter the kernel unless
- * the thread has to sleep.
+ * A channel through shared memory: calls neither allocate, nor lock, nor enter the kernel unless a
+ * thread sleeps.
  */
 final class WindowChannel extends Channel implements CallContext.Cached {
     /**
-     * The time in nanoseconds after an answer for which the connection counts as open. If the
-     * connection has ended within that time, the call fails with RPC_E_DISCONNECTED.
+     * The time in nanoseconds for which the connection counts as open after an answer, without a
+     * check. If the connection has ended within that time, the call fails with RPC_E_DISCONNECTED.
      */
     static final long FRESH = 1_000_000;
 
@@ -256,7 +256,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     }
 
     /**
-     * Prepares the channel for the next thread that takes it, at a time by {@link System#nanoTime}.
+     * Notes whether the peer has answered all messages, before another thread takes the channel.
+     * {@code now} is by {@link System#nanoTime}.
      */
     void rest(long now) {
         if (window.isAnswered()) {

@@ -26,7 +26,7 @@ record Mounts(List<Mount> all) {
     private static final Pattern ESCAPE = Pattern.compile("\\\\([0-7]{3})");
     /** The types of local file systems that the kernel itself implements. They always answer. */
     static final Set<String> LOCAL = Set.of("bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "ramfs", "tmpfs", "xfs", "zfs");
-    /** The number of bytes of a peer's list that are read. */
+    /** The maximum number of bytes of a peer's list that are read. */
     private static final long LIST_MAX = 8 << 20;
 
     private static final int OTHERS_WRITE = 0022;

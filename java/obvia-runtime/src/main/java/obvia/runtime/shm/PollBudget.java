@@ -53,7 +53,7 @@ final class PollBudget {
         };
     }
 
-    /** Whether the thread polls at all. */
+    /** Whether the thread polls, with a budget above the minimum. */
     boolean isPatient() {
         return isPatient;
     }

@@ -166,8 +166,8 @@ abstract class WindowSender {
     }
 
     /**
-     * Waits until the peer has consumed a message in the area, or any message so that a slot is
-     * free.
+     * Waits until the peer has consumed a message in the area, or, unless {@code isArea}, until a
+     * slot is free.
      */
     private void awaitCredit(boolean isArea, int message) {
         Deadline deadline = CallContext.currentDeadline();
