@@ -10,7 +10,7 @@ use crate::types::hosts;
 use crate::types::threads::lock;
 use obvia_via::Request;
 use obvia_via::datagram::Host;
-use obvia_via::spi::Revoke;
+use obvia_via::spi::Revocation;
 use obvia_via::stream::Stream;
 use obvia_via::window::Alarm;
 use rustix::process::{Resource, getrlimit};
@@ -64,7 +64,7 @@ struct Setup {
     /// The alarm of the window. Belongs to no window until the setup is complete.
     alarm: Alarm,
     /// The handle that ends the setup.
-    revocation: Option<Arc<dyn Revoke>>,
+    revocation: Option<Arc<Revocation>>,
     is_abandoned: bool,
 }
 
