@@ -147,7 +147,7 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// whose units have no contexts. `None` if calls on this interface are not binds.
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
     /// Whether the client has not begun to introduce itself, and the server keeps no state for it.
-    /// Such a client loses nothing if it has to begin anew.
+    /// A client without state loses nothing if it has to begin anew.
     fn is_dispensable(&self) -> bool;
     /// Starts a thread that serves a further window, which takes calls of the association while all
     /// other windows are busy.
