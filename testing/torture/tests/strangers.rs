@@ -151,20 +151,20 @@ fn connections_beyond_the_places_of_their_host_are_refused_with_the_reason() {
     let place = binding.replace(']', ",name=there]");
     let nic = udp::open(&udp::Options::default()).unwrap();
     let mut clients = Vec::new();
-    let error = loop {
+    let errors = loop {
         let mut client = directories[1].start(PROGRAM, &[]);
         client.good(&format!("connect {place}"));
-        // The last client may lack a place for its second connection.
+        // The last client lacks a place for its second connection.
         client.order("make 1");
-        client.line();
+        let made = client.line();
         clients.push(client);
         if let Err(error) = window::connect(&nic, &address, &Options::default(), LIMIT) {
-            break error.to_string();
+            break [error.to_string(), made];
         }
         assert!(clients.len() < FEW_DESCRIPTORS as usize / 2, "more clients than descriptors");
     };
     let expected = "the server serves as many clients of this host as it can: see `ulimit -n`";
-    assert!(error.contains(expected), "{error}");
+    assert!(errors.iter().all(|error| error.contains(expected)), "{errors:?}");
     // Clients that have called keep their places, and a client of this host needs none.
     assert_eq!(clients[0].number("add 1"), 1);
     serves(&mut directories[0].start(PROGRAM, &[]), "there");
