@@ -208,7 +208,7 @@ impl SharedLanes {
             let answered = match performed {
                 _ if is_maybe => Ok(()),
                 Ok(results) => association.respond(id, &results),
-                Err(status) => association.fault(id, status, status != Status::OP_RNG_ERROR),
+                Err(status) => association.fault(id, status, !status.is_before_arguments()),
             };
             return answered.map(|()| Taken::Something).map_err(over);
         }
