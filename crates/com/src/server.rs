@@ -17,6 +17,7 @@ pub(crate) mod exports;
 pub(crate) mod functions;
 mod gate;
 mod group;
+mod held;
 pub(crate) mod listening;
 mod local_setups;
 pub(crate) mod own_call;

@@ -1,6 +1,6 @@
 //! Connection setup: VI Architecture 1.0, "Connection Management".
 
-use crate::spi::{Incoming, Listening, Revoke};
+use crate::spi::{Incoming, Listening, Revocation};
 use crate::vi::Vi;
 use crate::{Deadline, Error, Reliability};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Request {
 
     /// Returns the handle by which another thread ends [`Self::accept`] while the peer is slow.
     /// `None` if the provider does not wait for the peer.
-    pub fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+    pub fn revocation(&self) -> Option<Arc<Revocation>> {
         self.inner.revocation()
     }
 

@@ -14,7 +14,7 @@ use crate::reliable::Guard;
 use crate::{Deadline, Error, Memory, RegionView};
 use rustix::fd::OwnedFd;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// A way to reach peers.
@@ -142,11 +142,27 @@ pub trait Listening: Send + fmt::Debug {
     fn address(&self) -> String;
 }
 
-/// A connection that is being accepted, and that another thread can give up.
-pub trait Revoke: Send + Sync {
+/// The handle by which another thread ends the acceptance of a connection.
+#[derive(Debug, Default)]
+pub struct Revocation(OnceLock<&'static str>);
+
+impl Revocation {
     /// Ends the wait for the peer within less than a second. Without effect once the connection is
     /// made.
-    fn revoke(&self);
+    pub fn revoke(&self) {
+        self.revoke_because("other connections need the place of this one, which is not complete");
+    }
+
+    /// As [`Self::revoke`], for a reason that the peer learns where it can be told.
+    pub(crate) fn revoke_because(&self, why: &'static str) {
+        // An earlier reason holds.
+        let _ = self.0.set(why);
+    }
+
+    /// Returns the reason why the connection has to yield its place, if it has to.
+    pub(crate) fn reason(&self) -> Option<&'static str> {
+        self.0.get().copied()
+    }
 }
 
 /// A connection request that has not been answered. Dropping the request rejects the peer.
@@ -176,7 +192,7 @@ pub trait Incoming: Send + fmt::Debug {
 
     /// Returns the handle that ends [`Self::accept`] early. `None` if [`Self::accept`] does not
     /// wait for the peer, or cannot be ended.
-    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+    fn revocation(&self) -> Option<Arc<Revocation>> {
         None
     }
 

@@ -151,29 +151,28 @@ fn connections_beyond_the_places_of_their_host_are_refused_with_the_reason() {
     let place = binding.replace(']', ",name=there]");
     let nic = udp::open(&udp::Options::default()).unwrap();
     let mut clients = Vec::new();
-    let error = loop {
+    let errors = loop {
         let mut client = directories[1].start(PROGRAM, &[]);
         client.good(&format!("connect {place}"));
-        // The last client may lack a place for its second connection.
+        // The last client lacks a place for its second connection.
         client.order("make 1");
-        client.line();
+        let made = client.line();
         clients.push(client);
         if let Err(error) = window::connect(&nic, &address, &Options::default(), LIMIT) {
-            break error.to_string();
+            break [error.to_string(), made];
         }
         assert!(clients.len() < FEW_DESCRIPTORS as usize / 2, "more clients than descriptors");
     };
     let expected = "the server serves as many clients of this host as it can: see `ulimit -n`";
-    assert!(error.contains(expected), "{error}");
+    assert!(errors.iter().all(|error| error.contains(expected)), "{errors:?}");
     // Clients that have called keep their places, and a client of this host needs none.
     assert_eq!(clients[0].number("add 1"), 1);
     serves(&mut directories[0].start(PROGRAM, &[]), "there");
 }
 
-/// Checks that each connection of a server takes fewer descriptors than it is counted as: one is
-/// left for the bell of a connection that has waited to send.
+/// Checks that each connection of a server takes this number of descriptors.
 #[track_caller]
-fn connections_take_at_most(listening: &str, descriptors: usize) {
+fn connections_take(listening: &str, descriptors: usize) {
     let directories = [Directory::new(), Directory::new()];
     let mut server = directories[0].start(PROGRAM, &[]);
     server.good("export there");
@@ -181,25 +180,28 @@ fn connections_take_at_most(listening: &str, descriptors: usize) {
     let client = || {
         let mut client = directories[1].start(PROGRAM, &[]);
         serves(&mut client, &place);
+        // No buffer takes the whole response.
+        client.good("echo 4000000");
         client
     };
     // The first client causes files that belong to no connection.
     let _first = client();
-    let (threads, files) = (server.threads() as usize, server.open_files());
-    let _others: Vec<_> = (0..4).map(|_| client()).collect();
-    within(LATEST, || {
-        // Each connection has a thread.
-        let connections = (server.threads() as usize).saturating_sub(threads);
-        let files = server.open_files().saturating_sub(files);
-        let is_right = connections >= 4 && files >= connections && files < connections * descriptors;
-        if is_right { Ok(()) } else { Err(format!("{connections} connections have {files} files")) }
+    let files = server.open_files();
+    let others: Vec<_> = (0..4).map(|_| client()).collect();
+    // A client has a connection for its calls and one for calls of the runtime's own.
+    let expected = others.len() * 2 * descriptors;
+    within(LATEST, || match server.open_files().saturating_sub(files) {
+        taken if taken == expected => Ok(()),
+        taken => Err(format!("the connections have {taken} files, and should have {expected}")),
     });
 }
 
 #[test]
 fn connections_take_no_more_descriptors_than_they_are_counted_as() {
-    connections_take_at_most("ncacn_ip_tcp:127.0.0.1", 3);
-    connections_take_at_most("ncacn_vi_udp:127.0.0.1", 3);
+    connections_take("ncacn_ip_tcp:127.0.0.1", 2);
+    // Connections by virtual interfaces are counted with one more, for the bell of waits to send.
+    // Only a full queue causes such a wait, and a window has too few messages to fill the queue.
+    connections_take("ncacn_vi_udp:127.0.0.1", 2);
     #[cfg(feature = "fabric")]
-    connections_take_at_most("ncacn_vi_fabric:127.0.0.1", 10);
+    connections_take("ncacn_vi_fabric:127.0.0.1", 9);
 }

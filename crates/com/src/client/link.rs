@@ -269,7 +269,11 @@ impl Link {
         let connected = self.address.connect(self.local_process, &self.terms, options, deadline, greet);
         match connected {
             Ok((channel, ())) => Ok(channel),
-            Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Err(self.process_ended()),
+            Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => {
+                let why = error.detail().unwrap_or_default();
+                let refuses = |ended: &str| format!("{ended}, or refuses a further connection: {why}");
+                Err(self.process_ended().with_detail(refuses))
+            }
             Err(error) => Err(error),
         }
     }

@@ -138,11 +138,11 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
                 Ok(stream) => {
                     let (stream, terms) = (Arc::new(stream), terms.clone());
                     match admit(exporter.clients(), &stream) {
-                        Ok(standing) => {
+                        Some(standing) => {
                             start_service(exporter, move || accept_association(exporter, stream, standing, terms).ok());
                         }
                         // A peer without an association gets no reason.
-                        Err(NoPlace) => access::log_refused_connection(stream.peer().clone()),
+                        None => access::log_refused_connection(stream.peer().clone()),
                     }
                 }
                 Err(ViError::TimedOut) => {}
@@ -153,17 +153,11 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
     start_accepting(accept)
 }
 
-/// The error for a stream without a free place.
-struct NoPlace;
-
-/// Gives a place to a stream, or counts it as in setup.
-fn admit(clients: &'static Clients, stream: &Arc<Stream>) -> std::result::Result<Standing, NoPlace> {
+/// Gives a place to a stream, or counts it as in setup. Returns `None` if no place is free.
+fn admit(clients: &'static Clients, stream: &Arc<Stream>) -> Option<Standing> {
     match stream.peer() {
-        Peer::Host(address) => clients.entrance.enter(address, stream).map(Standing::Remote).map_err(|_| NoPlace),
-        Peer::Process { uid, .. } => {
-            let setup = clients.local_setups.enter(*uid, Arc::clone(stream));
-            setup.map(Standing::local).map_err(|_| NoPlace)
-        }
+        Peer::Host(address) => clients.entrance.enter(address, stream).ok().map(Standing::Remote),
+        Peer::Process { uid, .. } => clients.local_setups.enter(*uid, Arc::clone(stream)).ok().map(Standing::local),
     }
 }
 

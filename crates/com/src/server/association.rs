@@ -171,16 +171,6 @@ impl AssociationClient {
         self.standing.is_bound();
     }
 
-    /// Notes a permitted call of the client.
-    ///
-    /// # Errors
-    ///
-    /// [`Status::SERVER_TOO_BUSY`] if the connection has yielded to another one: the call must not
-    /// run, since its connection is about to end.
-    fn note_call(&self) -> Result<(), Status> {
-        if self.standing.has_called() { Ok(()) } else { Err(Status::SERVER_TOO_BUSY) }
-    }
-
     fn users(&self) -> MutexGuard<'_, Users> {
         lock(&self.users)
     }
@@ -354,18 +344,21 @@ impl Interfaces for AssociationClient {
         // An anonymous call of a service does not count, since some services permit anonymous calls
         // everywhere.
         if maker.is_some() || target.generation != 0 || target == own_calls::TARGET {
-            return self.note_call();
+            return self.standing.note_call();
         }
         Ok(())
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        let performed = self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state);
-        if performed.is_some() && call.maker.is_some() {
-            // The call is done already.
-            let _ = self.note_call();
+        let services = self.exporter.services();
+        // An anonymous call does not count here either.
+        if call.maker.is_some()
+            && services.performs(call.presentation.interface)
+            && let Err(status) = self.standing.note_call()
+        {
+            return Some(Err(status));
         }
-        performed
+        services.perform(call, (&self.peer, self.local.as_deref()), &self.state)
     }
 
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
@@ -398,11 +391,11 @@ impl Joins for AssociationClient {
 
 impl Budget for AssociationClient {
     fn take(&self, bytes: usize) -> bool {
-        self.standing.place().is_none_or(|place| place.hold(bytes))
+        self.standing.held().is_none_or(|held| held.take(bytes))
     }
 
     fn give_back(&self, bytes: usize) {
-        self.standing.place().into_iter().for_each(|place| place.let_go(bytes));
+        self.standing.held().into_iter().for_each(|held| held.give_back(bytes));
     }
 }
 
@@ -451,13 +444,63 @@ impl Clients for DatagramClients {
 
 #[cfg(test)]
 mod tests {
-    use super::{USERS_MAX, Users};
+    use super::{AssociationClient, USERS_MAX, Users};
+    use crate::protocol::binding::{Introduction, Transfers};
     use crate::server::Presence;
+    use crate::server::entrance::NetworkWindow;
+    use crate::server::local_setups::{LocalSetups, MAX};
+    use crate::server::standing::Standing;
     use crate::services::process;
-    use obvia_rpc::security::Principal;
+    use obvia_rpc::co::relay::Interfaces as _;
+    use obvia_rpc::co::{IncomingCall, Presentation};
+    use obvia_rpc::mgmt;
+    use obvia_rpc::octets::ByteOrder;
+    use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
     use obvia_rpc::status::Status;
+    use obvia_rpc::uuid::NDR;
     use obvia_via::window::Peer;
     use std::sync::Arc;
+
+    fn client() -> AssociationClient {
+        let exporter = process::runtime().unwrap().exporter();
+        let peer = Peer::Host("10.0.0.1".to_owned());
+        AssociationClient::from(exporter, |_, _, _, _| {}, peer, None, Transfers::NDR)
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn calls_of_services_do_not_run_if_their_connection_has_yielded() {
+        let setups: &'static LocalSetups = Box::leak(Box::default());
+        let enter = |user| Standing::local(setups.enter(u32::MAX - user, NetworkWindow::default()).unwrap());
+        let first = enter(7);
+        let _others: Vec<_> = (1..MAX).map(|_| enter(7)).collect();
+        // The oldest connection of the user with the most yields.
+        let newcomer = enter(8);
+        let principal = Arc::new(Principal { domain: "A".to_owned(), user: "anna".to_owned() });
+        let maker = Authenticated { principal, kind: AuthType::NTLM, level: Level::Privacy };
+        let perform = |standing, maker| {
+            // inq_stats.
+            let (presentation, opnum) = (Presentation { id: 0, interface: mgmt::INTERFACE, transfer: NDR }, 1);
+            let (object, order, security) = (None, ByteOrder::Little, None);
+            let stub = &4_u32.to_le_bytes();
+            let call =
+                IncomingCall { id: 1, presentation, opnum, object, order, is_maybe: false, security, maker, stub };
+            AssociationClient { standing, ..client() }.perform(&call).unwrap()
+        };
+        assert_eq!(perform(first, Some(&maker)), Err(Status::SERVER_TOO_BUSY));
+        assert!(perform(newcomer, Some(&maker)).is_ok());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn clients_are_dispensable_until_they_have_state_or_begin_to_introduce_themselves() {
+        let (caller, newcomer) = (client(), client());
+        let number = caller.number_for(None).unwrap();
+        assert!(caller.is_dispensable() && newcomer.is_dispensable());
+        caller.exporter.contexts().lock().entry(Some(number)).or_default().insert(1, Arc::new(()));
+        newcomer.identify(Introduction { oxid: 7, asks: true, proof: None });
+        assert!(!caller.is_dispensable() && !newcomer.is_dispensable());
+    }
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]

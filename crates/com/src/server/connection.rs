@@ -181,8 +181,11 @@ impl Connection {
         let performer = self.exporter.services().performer(target, self.association.is_some());
         // As over streams, an anonymous call of a service does not count.
         let counts = performer.is_some() && self.caller.is_some();
-        if counts && (target == own_calls::TARGET || self.proved.is_some()) && !self.standing.has_called() {
-            return Answer::fault(Status::SERVER_TOO_BUSY);
+        if counts
+            && (target == own_calls::TARGET || self.proved.is_some())
+            && let Err(status) = self.standing.note_call()
+        {
+            return Answer::fault(status);
         }
         match performer {
             None => {
@@ -195,7 +198,7 @@ impl Connection {
                     Some(caller) => {
                         let target = (target.identity, target.interface);
                         exporter.rules().admit(target, opnum, || caller.shown())?;
-                        if standing.has_called() { Ok(()) } else { Err(Status::SERVER_TOO_BUSY) }
+                        standing.note_call()
                     }
                     // A client must introduce itself before it calls.
                     None => Err(Status::PROTOCOL_ERROR),

@@ -6,16 +6,17 @@
 //! that have called keep their places, and clients that have just connected have a moment to bind
 //! and call.
 
+use super::held::Held;
 use crate::types::hosts;
 use crate::types::threads::lock;
 use obvia_via::Request;
 use obvia_via::datagram::Host;
-use obvia_via::spi::Revoke;
+use obvia_via::spi::Revocation;
 use obvia_via::stream::Stream;
 use obvia_via::window::Alarm;
 use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -25,13 +26,8 @@ const STREAM_DESCRIPTORS: u64 = 2;
 /// thread, so there are at most half as many threads.
 const DESCRIPTORS_MAX: u64 = 1 << 15;
 
-/// The greatest number of bytes of incomplete messages, for all clients and for one host.
-const HELD_MAX: usize = 1 << 30;
-const HELD_BY_HOST_MAX: usize = HELD_MAX / 2;
-
 /// The time for which a new client keeps its place, as long as there is an older client that can
-/// lose its place instead.
-/// An authentication takes three round trips, and the first call one more.
+/// lose its place instead. An authentication takes three round trips, and the first call one more.
 const MOMENT: Duration = Duration::from_secs(2);
 
 /// The stage of a client.
@@ -64,7 +60,7 @@ struct Setup {
     /// The alarm of the window. Belongs to no window until the setup is complete.
     alarm: Alarm,
     /// The handle that ends the setup.
-    revocation: Option<Arc<dyn Revoke>>,
+    revocation: Option<Arc<Revocation>>,
     is_abandoned: bool,
 }
 
@@ -100,8 +96,6 @@ impl Abandon for NetworkWindow {
 #[derive(Default)]
 pub(super) struct Entrance {
     places: Mutex<Places>,
-    /// The bytes of all incomplete messages.
-    held: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -114,16 +108,17 @@ struct Places {
     descriptors: u64,
     /// The number of descriptors of connections that were abandoned, and are not closed yet.
     abandoned: u64,
+    /// The memory for incomplete messages, in which hosts have shares.
+    held: Held,
 }
 
 /// The places and the memory of the clients of one host.
-#[derive(Default)]
 struct Share {
     descriptors: u64,
     /// The number of places of clients that have not called.
     waiting: u64,
-    /// The bytes of the incomplete messages of the host's clients.
-    held: Arc<AtomicUsize>,
+    /// The memory for the incomplete messages of the host's clients.
+    held: Arc<Held>,
 }
 
 struct Taken {
@@ -146,30 +141,20 @@ impl Taken {
     }
 }
 
-/// Descriptors that a newcomer lacks: of those of its host, or of all.
-struct Lack {
-    of: Option<Host>,
-    descriptors: u64,
-}
-
-impl Lack {
-    /// Returns the error if no connection can yield them to a newcomer. No limit of the system
-    /// raises the greatest number of descriptors.
-    fn full(&self, most: u64) -> Full {
-        match (self.of.is_some(), most < DESCRIPTORS_MAX) {
-            (true, true) => OF_HOST,
-            (false, true) => OF_ALL,
-            (true, false) => OF_HOST_AT_CAP,
-            (false, false) => OF_ALL_AT_CAP,
-        }
-    }
-}
-
 /// A connection that needs a place.
 struct Newcomer {
     host: Host,
     descriptors: u64,
     connection: Arc<dyn Abandon>,
+}
+
+/// The place that a newcomer has got.
+struct Entered {
+    number: u64,
+    /// The memory for the incomplete messages of the newcomer's host.
+    held: Arc<Held>,
+    /// The connections that have to end for the newcomer.
+    abandoned: Vec<Arc<dyn Abandon>>,
 }
 
 impl Entrance {
@@ -205,12 +190,11 @@ impl Entrance {
 
     fn give_place(&'static self, address: &str, descriptors: u64, connection: Arc<dyn Abandon>) -> Result<Place, Full> {
         let host = hosts::counted(address).unwrap_or(Host::NONE);
-        let mut abandoned = Vec::new();
         let newcomer = Newcomer { host, descriptors, connection };
-        let entered = lock(&self.places).enter(newcomer, descriptors_max(), Instant::now(), &mut abandoned);
         // The connections are ended without the lock.
+        let entered = lock(&self.places).enter(newcomer, descriptors_max(), Instant::now())?;
+        let Entered { number, held, abandoned } = entered;
         abandoned.iter().for_each(|connection| connection.abandon());
-        let (number, held) = entered?;
         Ok(Place { entrance: self, number, held, has_called: AtomicBool::new(false) })
     }
 }
@@ -226,6 +210,17 @@ const OF_HOST_AT_CAP: Full =
 const OF_ALL_AT_CAP: Full = Full("the server serves as many clients as any server can: use several servers");
 const ENDING: Full = Full("the server is ending connections for which it has no room: try again");
 
+/// Returns the error if no connection can yield descriptors to a newcomer: of those of its host, or
+/// of all. No limit of the system raises the greatest number of descriptors.
+fn full(is_of_host: bool, most: u64) -> Full {
+    match (is_of_host, most < DESCRIPTORS_MAX) {
+        (true, true) => OF_HOST,
+        (false, true) => OF_ALL,
+        (true, false) => OF_HOST_AT_CAP,
+        (false, false) => OF_ALL_AT_CAP,
+    }
+}
+
 /// Returns the greatest number of descriptors of all connections: three quarters of the process's
 /// descriptors at most.
 fn descriptors_max() -> u64 {
@@ -234,65 +229,64 @@ fn descriptors_max() -> u64 {
 }
 
 impl Places {
-    /// Gives a place to a newcomer. Connections that have to be ended for it are added to
-    /// `abandoned`.
-    fn enter(
-        &mut self,
-        newcomer: Newcomer,
-        most: u64,
-        now: Instant,
-        abandoned: &mut Vec<Arc<dyn Abandon>>,
-    ) -> Result<(u64, Arc<AtomicUsize>), Full> {
+    /// Gives a place to a newcomer.
+    fn enter(&mut self, newcomer: Newcomer, most: u64, now: Instant) -> Result<Entered, Full> {
         let Newcomer { host, descriptors, connection } = newcomer;
-        self.can_make_room(host, descriptors, most)?;
-        while let Some(room) = self.lack(host, descriptors, most) {
-            abandoned.push(self.evict(room.of, now).ok_or_else(|| room.full(most))?);
-        }
+        let abandoned = self.make_room(host, descriptors, most, now)?;
         let number = self.next;
         self.next += 1;
         let stage = Stage::Connected;
         self.taken.insert(number, Taken { host, descriptors, stage, since: now, is_abandoned: false, connection });
         self.descriptors += descriptors;
-        let share = self.by_host.entry(host).or_default();
+        let new = || Share { descriptors: 0, waiting: 0, held: self.held.another() };
+        let share = self.by_host.entry(host).or_insert_with(new);
         share.descriptors += descriptors;
         share.waiting += 1;
-        Ok((number, Arc::clone(&share.held)))
+        Ok(Entered { number, held: Arc::clone(&share.held), abandoned })
     }
 
-    /// Returns what a newcomer lacks.
-    fn lack(&self, host: Host, descriptors: u64, most: u64) -> Option<Lack> {
+    /// Makes room for a newcomer, and returns the connections that lose their places. Without room
+    /// for the newcomer, all connections keep their places.
+    fn make_room(
+        &mut self,
+        host: Host,
+        descriptors: u64,
+        most: u64,
+        now: Instant,
+    ) -> Result<Vec<Arc<dyn Abandon>>, Full> {
         // A host has half of the descriptors at most. Peers without an IP address have no known
         // host.
-        let of_host = self.by_host.get(&host).map_or(0, |share| share.descriptors) + descriptors;
-        let of_all = self.descriptors - self.abandoned + descriptors;
-        let half = most.div_ceil(2);
-        if host != Host::NONE && of_host > half {
-            return Some(Lack { of: Some(host), descriptors: of_host - half });
-        }
-        (of_all > most).then(|| Lack { of: None, descriptors: of_all - most })
-    }
-
-    /// Checks whether a newcomer can get what it lacks, so that no connection ends in vain.
-    fn can_make_room(&self, host: Host, descriptors: u64, most: u64) -> Result<(), Full> {
-        let Some(lack) = self.lack(host, descriptors, most) else { return Ok(()) };
-        let all =
-            Lack { of: None, descriptors: (self.descriptors - self.abandoned + descriptors).saturating_sub(most) };
-        for lack in [lack, all] {
-            let may_go = self.taken.values().filter(|taken| taken.may_go_for(lack.of));
-            if may_go.map(|taken| taken.descriptors).sum::<u64>() < lack.descriptors {
-                return Err(lack.full(most));
+        let of_host = self.by_host.get(&host).filter(|_| host != Host::NONE).map_or(0, |share| share.descriptors);
+        let of_all = self.descriptors - self.abandoned;
+        let lack = |taken: u64, most: u64| (taken + descriptors).saturating_sub(most);
+        let lacks = [(Some(host), lack(of_host, most.div_ceil(2))), (None, lack(of_all, most))];
+        let lacks: Vec<_> = lacks.into_iter().filter(|(_, lack)| *lack > 0).collect();
+        for &(of, lack) in &lacks {
+            let may_go = self.taken.values().filter(|taken| taken.may_go_for(of));
+            if may_go.map(|taken| taken.descriptors).sum::<u64>() < lack {
+                return Err(full(of.is_some(), most));
             }
         }
         // Abandoned connections still have descriptors.
-        if self.abandoned > 0 && self.abandoned + descriptors > most.div_ceil(8) {
+        if !lacks.is_empty() && self.abandoned > 0 && self.abandoned + descriptors > most.div_ceil(8) {
             return Err(ENDING);
         }
-        Ok(())
+        let (mut freed, mut abandoned) = (0, Vec::new());
+        for (of, lack) in lacks {
+            while freed < lack
+                && let Some((descriptors, connection)) = self.evict(of, now)
+            {
+                freed += descriptors;
+                abandoned.push(connection);
+            }
+        }
+        Ok(abandoned)
     }
 
-    /// Returns the oldest connection at the lowest stage, which loses its place: a connection of
-    /// `host` if given, otherwise a connection of the hosts with the most waiting clients.
-    fn evict(&mut self, host: Option<Host>, now: Instant) -> Option<Arc<dyn Abandon>> {
+    /// Returns the oldest connection at the lowest stage, which loses its place, and the number of
+    /// its descriptors: a connection of `host` if given, otherwise a connection of the hosts with
+    /// the most waiting clients.
+    fn evict(&mut self, host: Option<Host>, now: Instant) -> Option<(u64, Arc<dyn Abandon>)> {
         let may_go = |taken: &&Taken| taken.may_go_for(host);
         let waiting = |taken: &Taken| self.by_host.get(&taken.host).map_or(0, |share| share.waiting);
         let most = self.taken.values().filter(may_go).map(waiting).max()?;
@@ -304,7 +298,7 @@ impl Places {
         self.abandoned += taken.descriptors;
         let (host, descriptors, connection) = (taken.host, taken.descriptors, Arc::clone(&taken.connection));
         self.forget(host, descriptors, true);
-        Some(connection)
+        Some((descriptors, connection))
     }
 
     /// Subtracts a place from the places of its host.
@@ -347,8 +341,8 @@ impl Places {
 pub(crate) struct Place {
     entrance: &'static Entrance,
     number: u64,
-    /// The bytes of the incomplete messages of the client's host.
-    held: Arc<AtomicUsize>,
+    /// The memory for the incomplete messages of the client's host.
+    pub(super) held: Arc<Held>,
     has_called: AtomicBool,
 }
 
@@ -372,26 +366,6 @@ impl Place {
 
     fn move_up(&self, stage: Stage) -> bool {
         lock(&self.entrance.places).move_up(self.number, stage)
-    }
-
-    /// Takes bytes for an incomplete message. Returns false if fewer bytes are left.
-    pub(super) fn hold(&self, bytes: usize) -> bool {
-        let limits = [(&self.entrance.held, HELD_MAX), (&*self.held, HELD_BY_HOST_MAX)];
-        for (at, (held, most)) in limits.iter().enumerate() {
-            if held.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) > *most {
-                for (held, _) in &limits[..=at] {
-                    held.fetch_sub(bytes, Ordering::Relaxed);
-                }
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Gives bytes of an incomplete message back.
-    pub(super) fn let_go(&self, bytes: usize) {
-        self.entrance.held.fetch_sub(bytes, Ordering::Relaxed);
-        self.held.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 

@@ -3,15 +3,16 @@
 //! superuser may take as many as the kernel permits, since they can end this process anyway.
 
 use super::entrance::Abandon;
+use super::held::Held;
 use crate::types::threads::lock;
 use obvia_via::provider::shm::Interrupter;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 /// The greatest number of connections in setup of all users that are counted. One user may have all
 /// of them while no other user needs one, so that many processes of a user can connect at once.
-const MAX: usize = 256;
+pub(super) const MAX: usize = 256;
 /// The time after which a connection in setup yields its place to a newcomer of a user that has as
 /// many. To a newcomer of a user that has fewer, the connection yields at once.
 const YIELDS_AFTER: Duration = Duration::from_millis(750);
@@ -35,6 +36,9 @@ struct Places {
     next: u64,
     /// The connections, the oldest first.
     pending: BTreeMap<u64, Pending>,
+    /// The memory for incomplete messages, and the shares of the users with connections.
+    held: Held,
+    held_by_user: HashMap<u32, Weak<Held>>,
 }
 
 struct Pending {
@@ -59,11 +63,14 @@ impl LocalSetups {
         if user == 0 || user == rustix::process::geteuid().as_raw() {
             return Ok(None);
         }
-        let (number, old) = lock(&self.0).enter(user, Arc::new(connection), Instant::now())?;
+        let mut places = lock(&self.0);
+        let (number, old) = places.enter(user, Arc::new(connection), Instant::now())?;
+        let held = places.held_by(user);
+        drop(places);
         if let Some(old) = old {
             old.abandon();
         }
-        Ok(Some(LocalSetup { setups: self, number }))
+        Ok(Some(LocalSetup { setups: self, number, has_kept: OnceLock::new(), held }))
     }
 }
 
@@ -94,28 +101,40 @@ impl Places {
         }
         Some(self.pending.remove(&number)?.connection)
     }
+
+    /// Returns the share of a user in the memory for incomplete messages.
+    fn held_by(&mut self, user: u32) -> Arc<Held> {
+        self.held_by_user.retain(|_, held| held.strong_count() > 0);
+        let held = self.held_by_user.get(&user).and_then(Weak::upgrade).unwrap_or_else(|| self.held.another());
+        self.held_by_user.insert(user, Arc::downgrade(&held));
+        held
+    }
 }
 
-/// A connection that is counted as in setup until this value is dropped.
+/// A connection that is counted as in setup until its setup ends, or this value is dropped.
 pub(crate) struct LocalSetup {
     setups: &'static LocalSetups,
     number: u64,
+    /// Whether the connection was still counted when its setup ended. Empty until then.
+    has_kept: OnceLock<bool>,
+    /// The memory for the incomplete messages of the client's user.
+    pub(super) held: Arc<Held>,
 }
 
 impl LocalSetup {
     /// Ends the setup. Returns false if the connection has yielded to another one before.
-    pub(super) fn leave(self) -> bool {
-        // The connection is dropped without the lock.
-        let pending = lock(&self.setups.0).pending.remove(&self.number);
-        pending.is_some()
+    pub(super) fn leave(&self) -> bool {
+        *self.has_kept.get_or_init(|| {
+            // The connection is dropped without the lock.
+            let pending = lock(&self.setups.0).pending.remove(&self.number);
+            pending.is_some()
+        })
     }
 }
 
 impl Drop for LocalSetup {
     fn drop(&mut self) {
-        // The connection is dropped without the lock.
-        let pending = lock(&self.setups.0).pending.remove(&self.number);
-        drop(pending);
+        self.leave();
     }
 }
 
@@ -187,6 +206,23 @@ mod tests {
         let old = lock(&setups.0).pending.remove(&first.number);
         drop(old);
         assert!(!first.leave() && second.leave());
+        // The end of a setup is final.
+        assert!(!first.leave() && second.leave());
+    }
+
+    #[test]
+    fn the_connections_of_a_user_share_the_memory_for_incomplete_messages() {
+        let setups: &'static LocalSetups = Box::leak(Box::default());
+        let enter = |user| setups.enter(u32::MAX - user, Connection::default()).unwrap().unwrap();
+        let [one, same, other] = [7, 7, 8].map(enter);
+        assert!(Arc::ptr_eq(&one.held, &same.held) && !Arc::ptr_eq(&one.held, &other.held));
+        // The share lasts as long as a connection of the user, and is forgotten after it.
+        let held = Arc::downgrade(&one.held);
+        drop(one);
+        assert!(Arc::ptr_eq(&enter(7).held, &held.upgrade().unwrap()));
+        drop(same);
+        drop(enter(8));
+        assert_eq!(lock(&setups.0).held_by_user.len(), 1);
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub(crate) trait Services: Sync {
     /// interfaces.
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Option<Result<(TargetId, Interface), Status>>;
 
+    /// Whether [`Self::perform`] performs the calls of this interface.
+    fn performs(&self, interface: SyntaxId) -> bool;
+
     /// Performs a call that arrives over an association and needs no target; `None` for all other
     /// calls. `client` is the peer, and the address at which the peer reaches this process.
     fn perform(

@@ -1,10 +1,9 @@
 //! The count to which a connection belongs: a place at the entrance, a local setup, or nothing.
 
 use super::entrance::Place;
+use super::held::Held;
 use super::local_setups::LocalSetup;
-use crate::types::threads::lock;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use obvia_rpc::status::Status;
 
 /// The count to which a connection belongs.
 pub(crate) enum Standing {
@@ -12,32 +11,24 @@ pub(crate) enum Standing {
     Remote(Place),
     /// A connection of another user's process is counted until its client has introduced itself or
     /// bound.
-    Setup(Setup),
+    Local(LocalSetup),
     /// No count: the process has the server's own user or is the superuser's, or the connection is
     /// part of an association, whose standing counts.
     Uncounted,
 }
 
-/// A local connection in setup, or after it.
-pub(crate) struct Setup {
-    counted: Mutex<Option<LocalSetup>>,
-    /// Whether the connection yielded to another one before its setup was over.
-    has_yielded: AtomicBool,
-}
-
 impl Standing {
     /// Returns the standing of a local connection.
     pub(super) fn local(setup: Option<LocalSetup>) -> Self {
-        setup.map_or(Self::Uncounted, |setup| {
-            Self::Setup(Setup { counted: Mutex::new(Some(setup)), has_yielded: AtomicBool::new(false) })
-        })
+        setup.map_or(Self::Uncounted, Self::Local)
     }
 
-    /// Returns the place of a connection from a network.
-    pub(super) fn place(&self) -> Option<&Place> {
+    /// Returns the memory for the client's incomplete messages, if it is limited.
+    pub(super) fn held(&self) -> Option<&Held> {
         match self {
-            Self::Remote(place) => Some(place),
-            Self::Setup(_) | Self::Uncounted => None,
+            Self::Remote(place) => Some(&place.held),
+            Self::Local(setup) => Some(&setup.held),
+            Self::Uncounted => None,
         }
     }
 
@@ -45,24 +36,23 @@ impl Standing {
     pub(super) fn is_bound(&self) {
         match self {
             Self::Remote(place) => place.is_bound(),
-            Self::Setup(setup) => {
-                let counted = lock(&setup.counted).take();
-                if counted.is_some_and(|counted| !counted.leave()) {
-                    setup.has_yielded.store(true, Ordering::Relaxed);
-                }
-            }
+            Self::Local(setup) => drop(setup.leave()),
             Self::Uncounted => {}
         }
     }
 
-    /// Notes that the client makes a permitted call. Returns false if the connection has yielded to
-    /// another one: the call must not run, since the connection is about to end. Takes no lock
-    /// after the first call.
-    pub(super) fn has_called(&self) -> bool {
-        match self {
+    /// Notes that the client makes a permitted call. Takes no lock after the first call.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::SERVER_TOO_BUSY`] if the connection has yielded to another one: the call must not
+    /// run, since the connection is about to end.
+    pub(super) fn note_call(&self) -> Result<(), Status> {
+        let has_place = match self {
             Self::Remote(place) => place.has_called(),
-            Self::Setup(setup) => !setup.has_yielded.load(Ordering::Relaxed),
+            Self::Local(setup) => setup.leave(),
             Self::Uncounted => true,
-        }
+        };
+        if has_place { Ok(()) } else { Err(Status::SERVER_TOO_BUSY) }
     }
 }

@@ -97,12 +97,16 @@ impl Drop for Membership {
 /// Returns the outcome of a presentation context for one of these interfaces; `None` for all other
 /// interfaces.
 pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
-    let is_own = match context.interface {
+    performs(runtime, context.interface).then(|| Outcome::choose(context, &[NDR]))
+}
+
+/// Whether this process performs an interface, which is one of these.
+pub(crate) fn performs(runtime: &Runtime, interface: SyntaxId) -> bool {
+    match interface {
         mgmt::INTERFACE => true,
         epm::INTERFACE => OwnInterfaces::of(runtime).map().is_some(),
         _ => false,
-    };
-    is_own.then(|| Outcome::choose(context, &[NDR]))
+    }
 }
 
 /// Performs a call of one of these interfaces; `None` for all other interfaces. If the peer is a

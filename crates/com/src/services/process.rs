@@ -62,6 +62,10 @@ impl Services for ProcessServices {
         service::find(Runtime::made()?, object, interface)
     }
 
+    fn performs(&self, interface: SyntaxId) -> bool {
+        Runtime::made().is_some_and(|runtime| management::performs(runtime, interface))
+    }
+
     fn perform(
         &self,
         call: &IncomingCall<'_>,

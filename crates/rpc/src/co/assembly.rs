@@ -95,18 +95,6 @@ impl<H> Assemblies<H> {
         self.partial.iter().filter_map(|partial| partial.due(self.silence_max)).min()
     }
 
-    /// Refuses a peer whose incomplete message has not arrived in time.
-    ///
-    /// # Errors
-    ///
-    /// [`AssociationError::Slow`].
-    pub(super) fn check_pace(&self) -> Result<(), AssociationError> {
-        match self.due() {
-            Some(due) if due <= Instant::now() => Err(AssociationError::Slow),
-            _ => Ok(()),
-        }
-    }
-
     fn hold(&mut self, bytes: usize) -> Result<(), AssociationError> {
         if self.held + bytes > self.held_max {
             return Err(AssociationError::TooLong { limit: self.held_max });

@@ -2,6 +2,7 @@
 
 use super::pdu::{Header, PduError};
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 /// The least room offered to a stream, in bytes, so that one read gets several small units.
 const ROOM: usize = 16 << 10;
@@ -15,11 +16,13 @@ pub struct Input {
     end: usize,
     // The longest accepted unit.
     unit_max: usize,
+    // The time at which the incomplete unit was found. `None` if there is none.
+    incomplete_since: Option<Instant>,
 }
 
 impl Input {
     pub(super) fn new(unit_max: u16) -> Self {
-        Self { bytes: Vec::new(), start: 0, end: 0, unit_max: unit_max.into() }
+        Self { bytes: Vec::new(), start: 0, end: 0, unit_max: unit_max.into(), incomplete_since: None }
     }
 
     /// Returns the room for further bytes, which is never empty. The buffer stays bounded by the
@@ -59,7 +62,21 @@ impl Input {
     /// Takes the next complete unit and returns its range, or `None` if no unit is complete. The
     /// range is valid until the next call of [`Self::room`].
     pub(super) fn next(&mut self) -> Result<Option<Range<usize>>, PduError> {
-        let there = &self.bytes[self.start..self.end];
+        let Some(length) = self.complete_length()? else {
+            if self.start < self.end {
+                self.incomplete_since.get_or_insert_with(Instant::now);
+            }
+            return Ok(None);
+        };
+        self.incomplete_since = None;
+        let unit = self.start..self.start + length;
+        self.start = unit.end;
+        Ok(Some(unit))
+    }
+
+    /// Returns the length of the next unit, or `None` if the unit is not complete.
+    fn complete_length(&self) -> Result<Option<usize>, PduError> {
+        let there = self.rest();
         if there.len() < Header::SIZE {
             return Ok(None);
         }
@@ -67,12 +84,12 @@ impl Input {
         if usize::from(length) > self.unit_max {
             return Err(PduError::Length(length));
         }
-        if there.len() < usize::from(length) {
-            return Ok(None);
-        }
-        let unit = self.start..self.start + usize::from(length);
-        self.start = unit.end;
-        Ok(Some(unit))
+        Ok(Some(usize::from(length)).filter(|length| *length <= there.len()))
+    }
+
+    /// Returns the time from which on an incomplete unit counts as slow, if there is one.
+    pub(super) fn due(&self, silence_max: Duration) -> Option<Instant> {
+        self.incomplete_since?.checked_add(silence_max)
     }
 
     /// Returns the bytes of a unit or of a part of one.

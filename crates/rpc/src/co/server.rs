@@ -448,17 +448,21 @@ impl ServerAssociation {
     /// Returns the time from which on [`Self::check_pace`] refuses the client if no more bytes
     /// arrive.
     pub(super) fn pace_due(&self) -> Option<Instant> {
-        self.assemblies.due()
+        let unit = self.input.due(self.options.limits.silence_max);
+        unit.into_iter().chain(self.assemblies.due()).min()
     }
 
-    /// Refuses a client whose incomplete call has not arrived in time. To be called when all bytes
-    /// that have arrived are processed.
+    /// Refuses a client whose incomplete call or fragment has not arrived in time. To be called
+    /// when all bytes that have arrived are processed.
     ///
     /// # Errors
     ///
     /// [`AssociationError::Slow`].
     pub(super) fn check_pace(&self) -> Result<(), AssociationError> {
-        self.assemblies.check_pace()
+        match self.pace_due() {
+            Some(due) if due <= Instant::now() => Err(AssociationError::Slow),
+            _ => Ok(()),
+        }
     }
 
     /// Whether a client has bound.

@@ -6,11 +6,11 @@
 use super::handshake::Answering;
 use super::moved::{self, Claimed};
 use super::packet::{self, Body, MOVED_LENGTH, MoveSeal, SEALED_MOVED_LENGTH};
-use super::requests::{Requests, Revocation, Treatment};
+use super::requests::{Requests, Treatment};
 use super::token::{Judged, Moved, Tokens};
 use crate::Error;
 use crate::random::random;
-use crate::spi::{Offer, Revoke};
+use crate::spi::{Offer, Revocation};
 use crate::sync::lock;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -152,8 +152,8 @@ impl AdmittedRequest {
     }
 
     /// Returns the handle by which another thread makes the request yield its place.
-    pub(crate) fn revocation(&self) -> Arc<dyn Revoke> {
-        Arc::clone(&self.revocation) as Arc<_>
+    pub(crate) fn revocation(&self) -> Arc<Revocation> {
+        Arc::clone(&self.revocation)
     }
 
     /// Makes the connection by `open`, unless the request has to yield its place meanwhile. `open`
@@ -167,7 +167,7 @@ impl AdmittedRequest {
         let Some(answering) = self.answering.take() else {
             return Err(Error::BadState { what: "the request was already answered" });
         };
-        let is_wanted = || self.revocation.get().is_none();
+        let is_wanted = || self.revocation.reason().is_none();
         let opened = if is_wanted() { open(&answering, &is_wanted) } else { Err(Error::TimedOut) };
         let failed = match opened {
             Ok(port) => {
@@ -176,12 +176,12 @@ impl AdmittedRequest {
             }
             Err(error) => error,
         };
-        if let Some(why) = self.revocation.get() {
+        if let Some(why) = self.revocation.reason() {
             self.reject(&answering, why, send);
             if let Some(observe) = self.observer {
                 observe(self.from.ip());
             }
-            return Err(Error::Refused { why: (*why).to_owned() });
+            return Err(Error::Refused { why: why.to_owned() });
         }
         self.reject(&answering, &failed.to_string(), send);
         Err(failed)

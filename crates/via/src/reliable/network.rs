@@ -9,7 +9,7 @@ use super::{Admission, AdmittedRequest, Link, RefusalObserver, Settings, accept,
 use crate::attributes::Attributes;
 use crate::notice::poll_fds;
 use crate::random::random;
-use crate::spi::{Incoming, Listening, Offer, Port, Provider, Revoke};
+use crate::spi::{Incoming, Listening, Offer, Port, Provider, Revocation};
 use crate::sync::lock;
 use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error};
@@ -305,7 +305,7 @@ impl<N: Network> Incoming for ReceivedRequest<N> {
         )
     }
 
-    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+    fn revocation(&self) -> Option<Arc<Revocation>> {
         Some(self.request.revocation())
     }
 

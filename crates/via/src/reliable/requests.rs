@@ -3,10 +3,10 @@
 
 use super::TOKEN_LIFETIME;
 use crate::host::Host;
-use crate::spi::Revoke;
+use crate::spi::Revocation;
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The maximum number of requests that are being answered, for one host and for all. A network of
@@ -21,7 +21,6 @@ const ANSWERED_MAX: usize = 2048;
 /// The reasons of refusals.
 pub(crate) const TOO_MANY_OF_HOST: &str = "too many connections are being made from this host";
 const TOO_MANY: &str = "too many connections are being made to this server";
-const REVOKED: &str = "other connections need the place of this one, which is not complete";
 
 /// The source of a request, and the connection id that the peer has chosen.
 pub(super) type RequestName = (SocketAddr, u64);
@@ -42,16 +41,6 @@ struct Pending {
     host: Host,
     began: Instant,
     revocation: Arc<Revocation>,
-}
-
-/// The reason why a request had to yield its place. Empty while it has not.
-pub(super) type Revocation = OnceLock<&'static str>;
-
-impl Revoke for Revocation {
-    fn revoke(&self) {
-        // An earlier reason holds.
-        let _ = self.set(REVOKED);
-    }
 }
 
 /// The way to treat a request.
@@ -108,8 +97,7 @@ impl Requests {
         let old = self.pending.iter().filter(|(_, pending)| yields(pending));
         let oldest = old.min_by_key(|(_, pending)| pending.began);
         let (&name, pending) = oldest.ok_or(why)?;
-        // The request leaves `pending`, so it cannot yield again.
-        let _ = pending.revocation.set(why);
+        pending.revocation.revoke_because(why);
         self.answered(now, name, None);
         Ok(())
     }
@@ -196,7 +184,7 @@ mod tests {
                 other => panic!("{other:?}"),
             })
             .collect();
-        let revoked = || revocations.iter().filter_map(|revocation| revocation.get().copied()).collect::<Vec<_>>();
+        let revoked = || revocations.iter().filter_map(|revocation| revocation.reason()).collect::<Vec<_>>();
         let late = (SocketAddr::from(([10, 0, 0, 1], 1)), 1);
         let soon = now + YIELDS_AFTER - Duration::from_millis(1);
         assert!(matches!(requests.arrived(soon, late), Treatment::Refuse(TOO_MANY_OF_HOST)));

@@ -38,10 +38,18 @@ impl Door {
         let connection = Arc::<Connection>::default();
         self.connections.push(Arc::clone(&connection));
         let host = hosts::counted(host).unwrap_or(Host::NONE);
-        let mut abandoned = Vec::new();
-        let entered = self.places.enter(Newcomer { host, descriptors, connection }, most, self.now, &mut abandoned);
-        abandoned.iter().for_each(|connection| connection.abandon());
-        entered.map(|(number, _)| number)
+        let entered = self.places.enter(Newcomer { host, descriptors, connection }, most, self.now)?;
+        entered.abandoned.iter().for_each(|connection| connection.abandon());
+        Ok(entered.number)
+    }
+
+    /// Gives places to `N` clients with one descriptor each, which call.
+    fn enter_and_call<const N: usize>(&mut self, last: u8, most: u64) -> [u64; N] {
+        [(); N].map(|()| {
+            let number = self.enter(last, most).unwrap();
+            self.move_up(number, Stage::Called);
+            number
+        })
     }
 
     fn has_ended(&self, at: usize) -> bool {
@@ -110,13 +118,11 @@ fn connections_that_are_about_to_end_are_limited() {
 #[test]
 fn clients_that_have_called_keep_their_places() {
     let mut door = Door::new();
-    let entered: Vec<_> = (0..4).map(|_| door.enter(1, 8).unwrap()).collect();
-    entered.iter().for_each(|number| door.move_up(*number, Stage::Called));
+    let entered = door.enter_and_call::<4>(1, 8);
     assert_eq!(door.enter(1, 8).unwrap_err(), OF_HOST);
     assert!(entered.iter().all(|number| door.has(*number)));
     // Other hosts have the other half of the places.
-    let others: Vec<_> = (0..4).map(|_| door.enter(2, 8).unwrap()).collect();
-    others.iter().for_each(|number| door.move_up(*number, Stage::Called));
+    door.enter_and_call::<4>(2, 8);
     assert_eq!(door.enter(3, 8).unwrap_err(), OF_ALL);
     door.places.leave(entered[0]);
     assert!(door.enter(1, 8).is_ok());
@@ -136,8 +142,7 @@ fn the_host_with_the_most_places_loses_one_first() {
 #[test]
 fn clients_that_have_called_do_not_count_against_their_host() {
     let mut door = Door::new();
-    let called = [(); 3].map(|()| door.enter(1, 8).unwrap());
-    called.iter().for_each(|number| door.move_up(*number, Stage::Called));
+    door.enter_and_call::<3>(1, 8);
     let new = door.enter(1, 8).unwrap();
     let others = [(); 4].map(|()| door.enter(2, 8).unwrap());
     door.enter(3, 8).unwrap();
@@ -165,14 +170,12 @@ fn a_connection_takes_as_many_places_as_it_has_descriptors() {
 #[test]
 fn a_newcomer_for_which_there_is_no_room_ends_no_connection() {
     let mut door = Door::new();
-    let called = [(); 3].map(|()| door.enter(1, 12).unwrap());
-    called.iter().for_each(|number| door.move_up(*number, Stage::Called));
+    door.enter_and_call::<3>(1, 12);
     let small = [(); 3].map(|()| door.enter(1, 12).unwrap());
     // One that needs four of the host's six places would need one of a client that has called.
     assert_eq!(door.enter_with("10.0.0.1", 4, 12).unwrap_err(), OF_HOST);
     assert!(small.iter().all(|number| door.has(*number)));
-    let others = [(); 5].map(|()| door.enter(2, 12).unwrap());
-    others.iter().for_each(|number| door.move_up(*number, Stage::Called));
+    door.enter_and_call::<5>(2, 12);
     assert_eq!(door.enter_with("10.0.0.3", 5, 12).unwrap_err(), OF_ALL);
     assert!(small.iter().all(|number| door.has(*number)));
     // One that needs no more than the others can yield gets its place.
@@ -201,7 +204,7 @@ fn a_client_that_has_lost_its_place_is_told_before_its_call() {
     let [lost, kept] = [(); 2].map(|()| {
         let connection = Arc::<Connection>::default();
         let newcomer = Newcomer { host: Host::NONE, descriptors: 1, connection };
-        places.enter(newcomer, 8, Instant::now(), &mut Vec::new()).unwrap().0
+        places.enter(newcomer, 8, Instant::now()).unwrap().number
     });
     assert!(places.evict(None, Instant::now()).is_some());
     drop(places);
@@ -247,20 +250,4 @@ fn a_connection_in_setup_that_loses_its_place_ends_when_it_is_complete() {
     assert!(!other.is_closed());
     window.abandon();
     assert!(other.is_closed());
-}
-
-#[test]
-fn incomplete_messages_are_limited_for_a_host_and_for_all() {
-    let entrance: &'static Entrance = Box::leak(Box::default());
-    let place = |held: &Arc<AtomicUsize>| {
-        let (held, has_called) = (Arc::clone(held), AtomicBool::new(false));
-        Place { entrance, number: 0, held, has_called }
-    };
-    let [one, two, three] = [(); 3].map(|()| Arc::default());
-    let (first, second) = (place(&one), place(&one));
-    assert!(first.hold(HELD_BY_HOST_MAX - 10) && second.hold(10) && !first.hold(1));
-    assert!(place(&two).hold(HELD_BY_HOST_MAX) && !place(&three).hold(1));
-    second.let_go(10);
-    assert!(place(&three).hold(10) && !first.hold(1));
-    assert_eq!(entrance.held.load(Ordering::Relaxed), HELD_MAX);
 }

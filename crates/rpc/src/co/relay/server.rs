@@ -208,7 +208,7 @@ impl SharedLanes {
             let answered = match performed {
                 _ if is_maybe => Ok(()),
                 Ok(results) => association.respond(id, &results),
-                Err(status) => association.fault(id, status, status != Status::OP_RNG_ERROR),
+                Err(status) => association.fault(id, status, !status.is_before_arguments()),
             };
             return answered.map(|()| Taken::Something).map_err(over);
         }
@@ -347,7 +347,7 @@ impl Lane {
                 return (state, outcome);
             }
             if let Some(span) = span.take() {
-                // A client that falls silent between two fragments must not keep them for ever.
+                // A client that falls silent within a call must not keep its fragments for ever.
                 let slow_at = state.association.pace_due();
                 let left = slow_at.map_or(span, |at| span.min(at.saturating_duration_since(Instant::now())));
                 drop(state);

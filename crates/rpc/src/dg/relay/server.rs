@@ -215,15 +215,14 @@ impl State {
     /// the most clients, and of those the one that has been silent for the longest time. Returns
     /// false if no client yields.
     fn make_room(&mut self, newcomer: Host) -> bool {
-        let mut by_host = HashMap::<Host, usize>::new();
-        for client in self.clients.values() {
-            *by_host.entry(client.host().counted()).or_default() += 1;
-        }
-        let neighbours = by_host.get(&newcomer).copied().unwrap_or_default();
+        let hosts = || self.clients.values().map(|client| client.host().counted());
+        let neighbours = hosts().filter(|host| *host == newcomer).count();
         let is_host_full = neighbours >= CLIENTS_MAX / 2;
         if !is_host_full && self.clients.len() < CLIENTS_MAX {
             return true;
         }
+        let mut by_host = HashMap::<Host, usize>::new();
+        hosts().for_each(|host| *by_host.entry(host).or_default() += 1);
         let candidates = self.clients.iter().filter_map(|(id, client)| {
             let host = client.host().counted();
             let silence = client.silence().filter(|_| id.is_some() && (!is_host_full || host == newcomer))?;

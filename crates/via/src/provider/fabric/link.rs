@@ -9,11 +9,10 @@ use super::port::FabricPort;
 use super::registration::PAGE_KEY;
 use super::side_channel::SideChannel;
 use crate::notice::poll_fds;
-use crate::spi::{Incoming, Listening, Offer, Port, Revoke};
+use crate::spi::{Incoming, Listening, Offer, Port, Revocation};
 use crate::{Deadline, Error, Reliability};
 use rustix::io::Errno;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The first bytes of the connection data: a letter and the version.
@@ -197,16 +196,6 @@ struct Request {
     revocation: Arc<Revocation>,
 }
 
-/// Whether a request has to yield to others.
-#[derive(Debug, Default)]
-struct Revocation(AtomicBool);
-
-impl Revoke for Revocation {
-    fn revoke(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 impl Request {
     fn refuse(&mut self, why: &str) {
         let Some(info) = self.info.take() else { return };
@@ -249,7 +238,7 @@ impl Incoming for Request {
         endpoint.accept(&data)?;
         let events = endpoint.events.as_ref().ok_or_else(gone)?;
         loop {
-            match wait(events, deadline, || !self.revocation.0.load(Ordering::Relaxed))? {
+            match wait(events, deadline, || self.revocation.reason().is_none())? {
                 ConnectionEvent::Connected(_) => break,
                 ConnectionEvent::Failed(..) | ConnectionEvent::Shutdown => return Err(gone()),
                 ConnectionEvent::Request(..) | ConnectionEvent::Other => {}
@@ -259,8 +248,8 @@ impl Incoming for Request {
         Ok(Box::new(FabricPort::new(&self.nic, EndpointHandle::new(endpoint), side_channel, domain, peer.clone())?))
     }
 
-    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
-        Some(Arc::clone(&self.revocation) as Arc<_>)
+    fn revocation(&self) -> Option<Arc<Revocation>> {
+        Some(Arc::clone(&self.revocation))
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

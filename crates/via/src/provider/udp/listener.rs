@@ -8,7 +8,7 @@ use super::socket::{Arrived, ListeningSocket};
 use crate::notice::poll_fds;
 use crate::random::random;
 use crate::reliable::{Admission, AdmittedRequest, accept, packet};
-use crate::spi::{Incoming, Listening, Offer, Port, Revoke};
+use crate::spi::{Incoming, Listening, Offer, Port, Revocation};
 use crate::wrap::FaultLink;
 use crate::{Deadline, Error};
 use std::net::SocketAddr;
@@ -122,7 +122,7 @@ impl Incoming for UdpIncoming {
         )
     }
 
-    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+    fn revocation(&self) -> Option<Arc<Revocation>> {
         Some(self.request.revocation())
     }
 

@@ -6,7 +6,7 @@ use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{MemoryHandle, Region};
 use crate::reliable::Guard;
-use crate::spi::{Incoming, Intent, Listening, Offer, Port, Provider, Refusal, Revoke, Sink, Sleep};
+use crate::spi::{Incoming, Intent, Listening, Offer, Port, Provider, Refusal, Revocation, Sink, Sleep};
 use crate::{Deadline, Error, Memory};
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ impl Incoming for TracedIncoming {
         self.note.port(self.inner.accept_tagged(tag, own, deadline))
     }
 
-    fn revocation(&self) -> Option<Arc<dyn Revoke>> {
+    fn revocation(&self) -> Option<Arc<Revocation>> {
         self.inner.revocation()
     }
 

@@ -240,9 +240,10 @@ fn a_client_that_does_not_read_delays_no_thread_that_wakes_its_lanes() {
     assert!(begun.elapsed() < PEER_TIMEOUT / 2);
 }
 
-#[test]
-#[cfg_attr(miri, ignore = "opens sockets")]
-fn a_client_that_falls_silent_within_a_call_is_refused() {
+/// Checks that a client is refused that sends a part of a call, and then falls silent. `part`
+/// returns the length of the part, given the length of the call's first fragment.
+#[track_caller]
+fn is_refused_after(part: impl Fn(usize) -> usize) {
     let limits = Limits { silence_max: Duration::from_millis(200), ..Limits::default() };
     let (mut client, methods, mut lane, _happened) = pair_within(limits, None);
     let mut performer = Performer { methods, last: 0 };
@@ -254,7 +255,20 @@ fn a_client_that_falls_silent_within_a_call_is_refused() {
     let request = std::mem::take(client.association.output());
     let first = usize::from(u16::from_le_bytes([request[8], request[9]]));
     assert!(first < request.len(), "the call has several fragments");
-    client.stream.send(&request[..first], LIMIT).unwrap();
+    client.stream.send(&request[..part(first)], LIMIT).unwrap();
     let outcome = served.join().unwrap();
     assert!(outcome.as_ref().is_err_and(|error| error.to_string().contains("too slowly")), "{outcome:?}");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_client_that_falls_silent_within_a_call_is_refused() {
+    is_refused_after(|first| first);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_client_that_falls_silent_within_a_fragment_is_refused() {
+    is_refused_after(|first| first / 2);
+    is_refused_after(|_| 1);
 }

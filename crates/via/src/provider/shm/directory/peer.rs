@@ -18,7 +18,11 @@ const MADE: u64 = 1 << 63;
 /// Refuses a peer of another user. The superuser's processes may connect to the processes of every
 /// user. The reverse is not implied: see `Directory::open_to_all_users`.
 pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
-    let (_, uid) = local_peer(socket)?;
+    check_user(local_peer(socket)?.1)
+}
+
+/// As [`check_peer`], for a peer of this user.
+pub(in super::super) fn check_user(uid: u32) -> Result<(), Error> {
     if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
 }
 
