@@ -78,8 +78,13 @@ impl Congestion {
     /// Returns the number of bytes to send in a round trip: more than the window, so that pacing
     /// does not keep the window from growing.
     pub(super) fn pace(&self) -> u64 {
-        let doubles = self.exact < self.threshold && !self.is_conservative();
+        let doubles = self.is_in_slow_start() && !self.is_conservative();
         if doubles { 2 * self.window } else { self.window + self.window / 4 }
+    }
+
+    /// Whether the window grows by acknowledged bytes, and not by the time.
+    pub(super) fn is_in_slow_start(&self) -> bool {
+        self.exact < self.threshold
     }
 
     fn is_in_first_slow_start(&self) -> bool {
@@ -103,7 +108,7 @@ impl Congestion {
     /// nanoseconds.
     pub(super) fn acknowledged(&mut self, now: u64, bytes: u64, round_trip: u64) {
         let bytes = bytes as f64;
-        if self.exact < self.threshold {
+        if self.is_in_slow_start() {
             let grown = if self.is_conservative() { bytes / CONSERVATIVE } else { bytes };
             return self.set(self.exact + grown);
         }

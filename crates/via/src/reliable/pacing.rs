@@ -4,7 +4,7 @@
 const BURST_PACKETS: u64 = 10;
 /// A time in nanoseconds. The packets of this time pass at once if they are more than
 /// [`BURST_PACKETS`], because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes.
-const BURST_TIME: u64 = 1_000_000;
+pub(super) const BURST_TIME: u64 = 1_000_000;
 const BURST_BYTES: u64 = 64 << 10;
 
 /// The rate of a connection: `bytes` bytes in `time` nanoseconds.
@@ -15,7 +15,7 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    fn bytes_in(self, time: u64) -> u64 {
+    pub(super) fn bytes_in(self, time: u64) -> u64 {
         self.bytes.saturating_mul(time) / self.time.max(1)
     }
 

@@ -3,7 +3,7 @@
 use super::congestion::Congestion;
 use super::ecn::{Ecn, UNREAD_MAX};
 use super::overtaking::Overtaking;
-use super::pacing::{Pacing, Rate};
+use super::pacing::{BURST_TIME, Pacing, Rate};
 use super::packet::{PACKETS_MAX, Sack};
 use super::timing::RoundTrip;
 use std::collections::VecDeque;
@@ -119,6 +119,8 @@ pub(super) struct Sending {
     lost: usize,
     transmissions: u64,
     overtaking: Overtaking,
+    // Whether the congestion window had no room when a new packet was to be sent last.
+    was_window_full: bool,
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
     // that were sent before it belong to that reduction and cause no further one.
     reduced_at: u64,
@@ -156,6 +158,7 @@ impl Sending {
             in_flight: 0,
             occupied: 0,
             lost: 0,
+            was_window_full: false,
             transmissions: 0,
             overtaking: Overtaking::default(),
             reduced_at: 0,
@@ -254,12 +257,31 @@ impl Sending {
         let is_first = self.packets.is_empty();
         let looks = (self.trip.shortest() / LOOK).max(1);
         let fits_peer = self.occupied + length + OVERHEAD <= self.window * looks;
-        let fits_network = self.in_flight + length <= self.congestion.window();
         self.lost == 0
             && (self.packets.len() as u64) < PACKETS_MAX
             && (fits_peer || is_first)
-            && (fits_network || self.in_flight == 0)
+            && self.fits_network(length)
             && self.passes(now, length)
+    }
+
+    /// Whether the congestion window has room for a new packet. A full window opens again once
+    /// several packets fit: senders of TCP send several at a time, and a full queue drops mostly
+    /// packets that arrive close together. A sender of single packets would take the queue from
+    /// them.
+    fn fits_network(&mut self, length: u64) -> bool {
+        let window = self.congestion.window();
+        let needed = if self.was_window_full { length.max(self.several(window)) } else { length };
+        let fits = self.in_flight + needed <= window || self.in_flight == 0;
+        self.was_window_full = !fits;
+        fits
+    }
+
+    /// Returns the number of bytes for which a full window opens: as many as it sends in
+    /// [`BURST_TIME`], at least two packets, and at most a quarter of the window. In slow start a
+    /// window opens for each packet, because several at once would overfill the queue further.
+    fn several(&self, window: u64) -> u64 {
+        let Some(rate) = self.rate().filter(|_| !self.congestion.is_in_slow_start()) else { return 0 };
+        Rate { bytes: window, ..rate }.bytes_in(BURST_TIME).max(2 * self.packet).min(window / 4)
     }
 
     /// Notes that a new packet was sent.
@@ -497,105 +519,4 @@ impl Sending {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Piece, RoundTrip, Sack, Sending};
-
-    const MILLISECOND: u64 = 1_000_000;
-
-    fn sack(first: u64) -> Sack<'static> {
-        Sack { first, ..Sack::NONE }
-    }
-
-    /// Returns 20 packets in flight, sent a microsecond apart, over a round trip of 10 ms.
-    fn sending() -> Sending {
-        let mut trip = RoundTrip::new(5 * MILLISECOND, 60_000 * MILLISECOND, 1000 * MILLISECOND);
-        trip.sample(10 * MILLISECOND);
-        let mut sending = Sending::new(trip, 1000);
-        sending.window_is(1 << 20);
-        for number in 0..20 {
-            sending.sent(number * 1000, Piece::Refuse, 1000);
-        }
-        sending
-    }
-
-    /// Lets acknowledgements be overdue `times` times, and sends the packets that have to be sent
-    /// again. Returns the time and the numbers of these packets.
-    fn overdue(sending: &mut Sending, times: u32) -> (u64, Vec<u64>) {
-        let (mut now, mut numbers) = (0, Vec::new());
-        for _ in 0..times {
-            now = sending.expires().unwrap();
-            sending.tick(now);
-            while let Some((number, _)) = sending.repeat(now) {
-                sending.sent_again(now, number, false);
-                numbers.push(number);
-            }
-        }
-        (now, numbers)
-    }
-
-    #[test]
-    fn overdue_acknowledgements_repeat_the_oldest_and_the_newest_packet() {
-        let mut sending = sending();
-        let (now, numbers) = overdue(&mut sending, 2);
-        // 10 ms and four times 5 ms, then twice as much.
-        assert_eq!((now / MILLISECOND, numbers), (90, vec![0, 19, 0, 19]));
-    }
-
-    #[test]
-    fn losses_reduce_the_window_and_persistent_congestion_closes_it() {
-        // 0.7 of the first window of 64 KiB.
-        for (times, packets) in [(0, 45), (1, 45), (2, 2)] {
-            let mut sending = sending();
-            let (now, _) = overdue(&mut sending, times);
-            sending.acknowledged(now + 10 * MILLISECOND, 0, sack(1 << 18), |_| {}).unwrap();
-            assert_eq!(sending.congestion.window() / 1000, packets, "{times} times");
-            assert!(sending.has_repeats());
-        }
-    }
-
-    #[test]
-    fn acknowledgements_of_packets_never_sent_are_violations() {
-        // 20 packets were sent, 0 to 19.
-        for (ack, first, further, is_known) in [
-            (20, 0, 0, true),
-            (21, 0, 0, false),
-            (0, 1 << 18, 0, true),
-            (0, 1 << 19, 0, false),
-            (19, 1, 0, false),
-            (20, 1, 0, false),
-            (0, 0, 1, false),
-            (u64::MAX >> 1, 0, 1, false),
-        ] {
-            let (mut sending, further) = (sending(), u64::to_le_bytes(further));
-            let sack = Sack { first, further: &further };
-            let known = sending.acknowledged(10 * MILLISECOND, ack, sack, |_| {});
-            assert_eq!(known.is_some(), is_known, "{ack} {first:x} {further:?}");
-        }
-    }
-
-    #[test]
-    fn acknowledgements_after_a_timeout_tell_no_round_trip() {
-        let mut sending = sending();
-        let (now, _) = overdue(&mut sending, 1);
-        sending.acknowledged(now + 10 * MILLISECOND, 20, Sack::NONE, |_| {}).unwrap();
-        assert_eq!(sending.trip.smoothed(), 10 * MILLISECOND);
-        sending.sent(now + 10 * MILLISECOND, Piece::Refuse, 1000);
-        sending.acknowledged(now + 28 * MILLISECOND, 21, Sack::NONE, |_| {}).unwrap();
-        assert_eq!(sending.trip.smoothed(), 11 * MILLISECOND);
-    }
-
-    #[test]
-    fn a_repetition_answered_too_soon_shows_reordering() {
-        let mut sending = sending();
-        sending.acknowledged(10 * MILLISECOND, 0, sack(0b111), |_| {}).unwrap();
-        assert_eq!(sending.repeat(10 * MILLISECOND).unwrap().0, 0);
-        sending.sent_again(10 * MILLISECOND, 0, false);
-        // The first transmission arrives late, and the packets after it arrive in another order.
-        sending.acknowledged(11 * MILLISECOND, 4, Sack::NONE, |_| {}).unwrap();
-        sending.acknowledged(12 * MILLISECOND, 4, sack(0b111), |_| {}).unwrap();
-        assert!(!sending.has_repeats());
-        let now = sending.expires().unwrap();
-        sending.tick(now);
-        assert_eq!(sending.repeat(now).unwrap().0, 4);
-    }
-}
+mod tests;
