@@ -50,7 +50,7 @@ impl Resolver<'_> {
             }
             Some(found) if found.weight > WEIGHT_MAX => {
                 let error = Diagnostic::error("too-large", span, "this type has too many members");
-                let count = format!("at most {WEIGHT_MAX}, where those of members are counted each time");
+                let count = format!("at most {WEIGHT_MAX}, members of nested structures counted each time");
                 error.help(format!("{count}; put some behind a pointer"))
             }
             Some(found) if found.size <= SIZE_MAX => return found,
