@@ -192,10 +192,10 @@ impl<'a> Resolver<'a> {
     pub(crate) fn finish(&mut self, bytes: usize) {
         self.box_open_structures();
         self.name_in_code();
+        self.check_announced();
         self.check_contents();
         self.check_frames();
         self.check_amount(bytes);
-        self.check_announced();
     }
 
     fn item(&mut self, item: &Item) {
