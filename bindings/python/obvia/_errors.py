@@ -8,8 +8,8 @@ RPC_E_TIMEOUT = 0x8001011F
 class Error(OSError):
     """The failure of a call, of a method or of the runtime.
 
-    `hresult` is the code, as an unsigned number, and `message` the explanation. The text of the
-    exception is the explanation with the code's name, where the runtime has made it.
+    `hresult` is the code, as an unsigned number, and `message` the explanation. If the
+    runtime raised the exception, its text also has the code's name.
     """
 
     def __init__(self, hresult, message, text=None):

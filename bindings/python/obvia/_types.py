@@ -26,10 +26,10 @@ class _Structure:
 
 @functools.lru_cache(1000)
 def members(cls):
-    """Returns the names of the members of a structure's value whose class this is.
+    """Returns the names of the members that objects of a class have as structures, or None.
 
     The class is one of a structure, a dataclass or a named tuple, and declares no interface. The
-    members are those that the class declares for anyone.
+    members are those that the class declares publicly.
     """
     if any("__obvia_interfaces__" in base.__dict__ for base in cls.__mro__):
         return None

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// The time within which the program has to serve, in seconds
     #[arg(long, requires = "class", value_name = "SECONDS")]
     start_timeout: Option<u64>,
-    /// The time that the program stays without clients, in seconds, if the program uses it
+    /// Seconds after which the program ends if it has no clients; programs may ignore it
     #[arg(long, requires = "class", value_name = "SECONDS")]
     idle_timeout: Option<u64>,
     /// Clients of other hosts that may start the program: everybody, authenticated, or

@@ -13,7 +13,7 @@ Example:
 The command serves until SIGINT, SIGTERM or SIGHUP; the servers that it started continue to run.")]
 pub(crate) struct Arguments {
     /// String binding to listen on for other hosts: ncacn_ip_tcp:0.0.0.0[135,security=integrity].
-    /// Their clients can start the servers whose registrations allow it
+    /// Clients on those hosts can start the servers whose registrations allow it
     #[arg(long, value_name = "BINDING")]
     listen: Vec<String>,
     /// Options for sockets that systemd passes: ncacn_ip_tcp:[,security=integrity]

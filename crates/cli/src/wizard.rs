@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     /// Let clients call the object over virtual interfaces, on every transport of the server
     #[arg(long)]
     over_vi: bool,
-    /// Instead of a project, write this file anew with a class, in Rust or C++, whose objects are
+    /// Instead of a project, rewrite this file so that objects of one class, in Rust or C++, are
     /// called over virtual interfaces. With an IDL file, only classes with one of its interfaces
     /// count
     #[arg(long, value_name = "FILE", conflicts_with_all = ["interface", "name", "transport", "over_vi", "obvia"])]

@@ -192,10 +192,10 @@ impl<'a> Resolver<'a> {
     pub(crate) fn finish(&mut self, bytes: usize) {
         self.box_open_structures();
         self.name_in_code();
+        self.check_announced();
         self.check_contents();
         self.check_frames();
         self.check_amount(bytes);
-        self.check_announced();
     }
 
     fn item(&mut self, item: &Item) {
@@ -434,7 +434,7 @@ impl<'a> Resolver<'a> {
 
 /// Returns the error for a generated type name that is already in use.
 fn taken_by_member(name: &str, span: Span, other: Option<Span>) -> Diagnostic {
-    let text = format!("`{name}` is what the type of a member is called that has no name of its own");
+    let text = format!("`{name}` is also the generated name of a member's type that has no name of its own");
     let mut error = Diagnostic::error("duplicate-name", span, text);
     if let Some(other) = other {
         error = error.related(other, "this declaration has the same name");

@@ -254,10 +254,10 @@ fn one_idl_error_does_not_hide_the_next() {
 #[test]
 fn constructs_unsupported_in_c_are_refused_by_name() {
     for (parameter, words) in [
-        ("[out] long *n, [out, size_is(*n)] long *values", "an array whose room only the results tell"),
-        ("[out] long *n, [out, size_is(*n)] IUnknown **values", "an array whose room only the results tell"),
+        ("[out] long *n, [out, size_is(*n)] long *values", "an array whose size depends on a result"),
+        ("[out] long *n, [out, size_is(*n)] IUnknown **values", "an array whose size depends on a result"),
         ("[in, out, string] wchar_t *text", "a string that the method changes in place"),
-        ("[in, unique] long *n, [in, size_is(*n)] IUnknown **values", "about which only a pointer that may be null"),
+        ("[in, unique] long *n, [in, size_is(*n)] IUnknown **values", "is behind a pointer that may be null"),
     ] {
         let text = with_methods(&format!("HRESULT Good([in] long a);\nHRESULT Bad({parameter});"));
         let compilation =
@@ -339,7 +339,7 @@ fn generated_type_names_of_members_must_not_collide() {
     let twice = "struct A { struct { long x; } b_c;\nstruct { struct { long x; } c; } b; };";
     // No declaration takes precedence: both get an error instead of a new name.
     for text in [format!("{inner}\n{own}"), format!("{own}\n{inner}"), twice.to_owned()] {
-        refused(&text, "duplicate-name", 2, &["the type of a member", "write a tag"]);
+        refused(&text, "duplicate-name", 2, &["generated name of a member", "write a tag"]);
     }
     refused("\nstruct { long x; };", "nameless-type", 2, &["this struct has no name", "write a tag"]);
     for members in ["long a;", "long a; float b; long c[2];", "long a; short b[2]; double c;", "long a[4];"] {

@@ -284,6 +284,10 @@ fn declarations_without_a_meaning_are_skipped() {
         made.header
     );
     refused_by_all(&with("interface ILater;", "HRESULT M([in] ILater *l);"), "`ILater`, which is only announced");
+    for held in ["ILater *l;", "[size_is(n)] ILater **l; long n;", "struct T { ILater *l; } t;"] {
+        let text = with(&format!("interface ILater; typedef struct S {{ {held} }} S;"), "HRESULT M([in] S *s);");
+        refused_by_all(&text, "a pointer to an interface that is only announced");
+    }
 }
 
 #[test]

@@ -194,6 +194,17 @@ fn chains_of_pointers_are_limited() {
 }
 
 #[test]
+fn interfaces_lead_to_as_many_types_as_there_are_type_numbers() {
+    let types = lines(66_000, |at| format!("struct S{at} {{ long a; }};"));
+    let groups = lines(66, |group| {
+        let members: String = (0..1000).map(|at| format!(" struct S{} *p{at};", group * 1000 + at)).collect();
+        format!("struct G{group} {{{members} }};")
+    });
+    let params: Vec<_> = (0..66).map(|at| format!("[in] struct G{at} *g{at}")).collect();
+    refused("sixty-six thousand types", with_method(&(types + &groups), &params.join(", ")), "too-large", 66_070);
+}
+
+#[test]
 fn mutually_recursive_types_are_accepted() {
     let announced = lines(400, |at| format!("struct S{at};"));
     let link = |at: usize, name: &str| format!("struct S{} *{name};", at % 400);

@@ -231,5 +231,5 @@ fn the_idl_text_of_a_type_library_is_limited() {
     }
     bytes.truncate(u32::from_le_bytes(second) as usize);
     let error = typelib::read(&bytes).unwrap_err().to_string();
-    assert!(error.contains("it says the same too often"), "{error}");
+    assert!(error.contains("its records and texts are repeated too often"), "{error}");
 }

@@ -62,6 +62,7 @@ const _: () = {
     assert!(SLOT_COUNT.is_power_of_two());
     assert!(INLINE_MAX < IN_AREA as usize);
     assert!(SLOTS.is_multiple_of(SLOT_SIZE));
+    assert!(SLEEP.is_multiple_of(4) && BELL.is_multiple_of(4) && SLEEP < BELL && BELL + 4 <= SLOTS);
 };
 
 /// Returns the offset of the slot of message `sequence`.

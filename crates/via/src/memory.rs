@@ -19,18 +19,12 @@ use std::sync::{Arc, OnceLock};
 /// copied in and out, and no reference to them is handed out.
 #[derive(Debug)]
 pub struct Memory {
-    // Invariant: `start..start + length` is readable and writable as long as this value lives.
+    // Invariant: `start..start + length` is a mapping of this value, from its first page on. It is
+    // readable and writable as long as this value lives.
     start: NonNull<u8>,
     length: usize,
-    owner: Owner,
-}
-
-#[derive(Debug)]
-enum Owner {
-    /// Memory that this process mapped. If the memory has a file, peers can map it as well.
-    Mapped(Option<OwnedFd>),
-    /// Memory of another owner, which also frees it.
-    Foreign,
+    // The file behind the memory, if peers can map it as well.
+    file: Option<OwnedFd>,
 }
 
 // SAFETY: plain bytes that any thread may copy from and to; a read that races with a write gets
@@ -86,24 +80,12 @@ impl Memory {
     fn mapped(
         start: rustix::io::Result<*mut std::ffi::c_void>,
         length: usize,
-        fd: Option<OwnedFd>,
+        file: Option<OwnedFd>,
     ) -> Result<Self, Error> {
         let start = start.map_err(Error::system("mapping memory"))?;
         let start =
             NonNull::new(start.cast()).expect("the kernel does not map memory at address zero unless requested");
-        Ok(Self { start, length, owner: Owner::Mapped(fd) })
-    }
-
-    /// Wraps memory that the caller has already.
-    ///
-    /// # Safety
-    ///
-    /// `start..start + length` must be readable and writable for as long as any of these lives: the
-    /// returned value; a region made of it; a descriptor that points into that region (completed or
-    /// not); a connection of the region's NIC by which peers reach it. Nothing may rely on the
-    /// bytes while peers may write them.
-    pub unsafe fn adopt(start: NonNull<u8>, length: usize) -> Self {
-        Self { start, length, owner: Owner::Foreign }
+        Ok(Self { start, length, file })
     }
 
     /// Returns the length in bytes.
@@ -123,10 +105,7 @@ impl Memory {
 
     /// Returns the file behind the memory, if peers can map it.
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
-        match &self.owner {
-            Owner::Mapped(fd) => fd.as_ref().map(AsFd::as_fd),
-            Owner::Foreign => None,
-        }
+        self.file.as_ref().map(AsFd::as_fd)
     }
 
     /// Whether `length` bytes from `offset` on lie inside of this memory.
@@ -196,19 +175,16 @@ impl Memory {
 
     /// Returns a view for checked loads.
     pub fn view(&self) -> RegionView<'_> {
-        debug_assert!(self.start.as_ptr().addr().is_multiple_of(8));
-        // SAFETY: readable as long as self lives; mapped memory begins at a page.
+        // SAFETY: readable as long as self lives, and aligned to a page by the invariant.
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if let Owner::Mapped(_) = self.owner {
-            // SAFETY: mapped by `new` or `shared` with this length, and nothing borrowed from it
-            // outlives it.
-            let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length.max(1)) };
-        }
+        // SAFETY: mapped by `new` or `shared` with this length, and nothing borrowed from it
+        // outlives it.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length.max(1)) };
     }
 }
 

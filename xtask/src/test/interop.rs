@@ -72,11 +72,11 @@ pub(crate) fn run_wine(_: &[String]) -> Outcome {
 }
 
 /// Whether a server can listen on the well-known port of endpoint mappers and resolvers.
-fn has_usual_port(who: &str) -> bool {
+fn has_usual_port(what: &str) -> bool {
     match TcpListener::bind(("127.0.0.1", MAPPER_PORT)) {
         Ok(_) => true,
         Err(error) => {
-            println!("    {who} on port {MAPPER_PORT} is left out, as that cannot be had: {error}");
+            println!("    {what} on port {MAPPER_PORT} is left out, because the port is not available: {error}");
             false
         }
     }
@@ -144,7 +144,7 @@ fn marshaling() -> Outcome {
 /// and how clients find these servers by their interface alone.
 fn endpoints() -> Outcome {
     // Clients that know no endpoint look for mappers only at the well-known port.
-    let is_usual = has_usual_port("who looks for the mapper");
+    let is_usual = has_usual_port("the search for the mapper");
     let names = Names::new()?;
     let wanted = if is_usual { MAPPER_PORT.to_string() } else { "0".to_owned() };
     let mapper = Program::new(&built("obvia"), &["epmapper", "--host", "127.0.0.1", "--port", &wanted]);

@@ -7,12 +7,11 @@ use obvia_bench::vi::{self, Direction, Provider};
 use obvia_bench::{Case, Path, Placement, raw};
 use std::process::ExitCode;
 
-/// Measures RDMA between registered memory of two processes, each pinned to a CPU, with a window of
-/// operations in flight. A baseline, the best that any program could do, takes turns with it in the
-/// same run. The baseline of shm is a memcpy of the same size between two buffers of one process.
-/// The baseline of providers for networks is a TCP stream over the same link, written in pieces of
-/// the same size. Source and target have a place for each operation of the window, in the baseline
-/// too.
+/// Measures RDMA between the registered memory of two processes. Each process is pinned to a CPU,
+/// and a window of operations is in flight. A baseline, the best that any program could do, takes
+/// turns with RDMA in the same run. The baseline of shm is a memcpy between two buffers of one
+/// process. The baseline of providers for networks is a TCP stream over the same link. Baselines
+/// move pieces of the same size, and have a place for each operation of the window, too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

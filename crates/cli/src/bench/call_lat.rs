@@ -8,12 +8,12 @@ use obvia_bench::report::Measurement;
 use obvia_bench::{Case, Path, Placement, vi};
 use std::process::ExitCode;
 
-/// Measures round trips of calls between two processes, each pinned to a CPU, and of the best that
-/// any program could do with bare memory, futexes and sockets. All cases take turns in one run, and
-/// each is compared with its own baseline: poll and adaptive with the round trip of a cache line
-/// (raw_line) or, with a payload, the same with the array copied (raw_copy); block with a futex
-/// (raw_futex); both sides on one CPU with a Unix socket; networks with a UDP socket on the same
-/// link.
+/// Measures round trips of calls between two processes. Each process is pinned to a CPU. The
+/// baselines are the best that any program could do with bare memory, futexes and sockets. All
+/// cases take turns in one run, and each has its own baseline. Poll and adaptive are compared with
+/// the round trip of a cache line (raw_line), which also copies the array if there is one
+/// (raw_copy). Block is compared with a futex (raw_futex), both sides on one CPU with a Unix
+/// socket, and networks with a UDP socket on the same link.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -8,14 +8,14 @@ use obvia_bench::vi::{self, Provider};
 use obvia_bench::{Case, Path, Placement};
 use std::process::ExitCode;
 
-/// Measures messages that go there and back by send and receive descriptors of two virtual
-/// interfaces, from registered memory to registered memory, between two processes, each pinned to a
-/// CPU. Baselines, the best that any program could do, take turns with them in the same run.
-/// Baselines of shm: poll and adaptive have the same bytes copied through shared memory (raw_copy),
-/// block has a futex (raw_futex), both sides on one CPU have a Unix socket. Baselines of providers
-/// for networks: a datagram of the same size on the same link, or TCP where the message is too long
-/// for one. fabric is also compared with libfabric's own fi_pingpong where that is installed
-/// (Debian: libfabric-bin).
+/// Measures round trips of messages between two processes. Each process is pinned to a CPU. The
+/// messages go from registered memory to registered memory, by send and receive descriptors of two
+/// virtual interfaces. Baselines, the best that any program could do, take turns with the messages
+/// in the same run. With shm, poll and adaptive are compared with a copy of the bytes through
+/// shared memory (raw_copy), block with a futex (raw_futex), and both sides on one CPU with a Unix
+/// socket. Providers for networks are compared with a datagram of the same size on the same link,
+/// or with TCP if the message is too long for a datagram. fabric is also compared with libfabric's
+/// own fi_pingpong if that is installed (Debian: libfabric-bin).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

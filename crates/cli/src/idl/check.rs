@@ -28,8 +28,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     input: Input,
     /// The older version of the file, with its imports and its .acf beside it, as in a checkout of
-    /// the older version. `-` reads OLD from the standard input: then it has the imports of FILE,
-    /// and no .acf. --acf applies to both files
+    /// the older version. With `-`, OLD is read from the standard input, with the imports of FILE
+    /// and without an .acf. --acf applies to both files
     #[arg(long, value_name = "OLD")]
     against: PathBuf,
     /// Accept changes of this kind, such as method-added

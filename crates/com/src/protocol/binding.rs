@@ -143,7 +143,10 @@ fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<Bi
     }
     let ack = BindAck::from_wire(&answer).map_err(malformed)?;
     if ack.call_id != bind.call_id || ack.alters != bind.alters || ack.outcomes.len() != bind.contexts.len() {
-        return Err(Error::new(code::RPC_E_INVALID_DATA, "the response belongs to another bind"));
+        return Err(Error::new(
+            code::RPC_E_INVALID_DATA,
+            "the server's response does not belong to this connection's bind",
+        ));
     }
     Ok(ack)
 }
@@ -227,8 +230,8 @@ fn transfer_in(outcomes: &[Outcome]) -> Result<SyntaxId> {
             (code::E_OUTOFMEMORY, "too many clients claim the identity of this process at the server")
         }
         _ => {
-            let text = "the server did not accept the identity of this process, because it could not check it or knows \
-                        this connection by another one; connect again";
+            let text = "the server did not accept the identity of this process: it could not verify the identity, or \
+                        this connection already has another one; connect again";
             (code::E_ACCESSDENIED, text)
         }
     };

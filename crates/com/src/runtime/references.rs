@@ -202,7 +202,7 @@ impl Runtime {
 }
 
 fn gone() -> Error {
-    Error::new(code::RPC_E_DISCONNECTED, "the process for which the reference is has ended")
+    Error::new(code::RPC_E_DISCONNECTED, "the process that was to receive the reference has ended")
 }
 
 #[cfg(test)]

@@ -32,6 +32,6 @@ pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> 
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(work)
-        .map_err(|error| Error::new(code::E_OUTOFMEMORY, format!("starting a thread to accept calls: {error}")))?;
+        .map_err(|error| Error::new(code::E_OUTOFMEMORY, format!("starting the thread `{name}`: {error}")))?;
     Ok(())
 }

@@ -188,7 +188,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         let Passing::Array { size, .. } = &param.passing else { return None };
         let mut is_result = false;
         size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
-        is_result.then_some("an array whose room only the results tell")?
+        is_result.then_some("an array whose size depends on a result")?
     };
     let is_result = plan.in_vtable().iter().all(|other| !std::ptr::eq(other, param));
     let subject = if is_result { "the result".to_owned() } else { format!("parameter `{}`", param.param.name) };

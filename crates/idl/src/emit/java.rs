@@ -196,7 +196,11 @@ fn pointed_to(model: &Model, remote: &[InterfaceId]) -> Vec<Type> {
 
 /// Writes the class for the declarations without a class of their own.
 fn rest(out: &mut Writer, context: &Context<'_>, remote: &[InterfaceId], file: &str) {
-    doc::Doc::new(&format!("The declarations of {} that are no types.", doc::escaped(file))).write(out);
+    doc::Doc::new(&format!(
+        "The constants and other declarations of {} without a class of their own.",
+        doc::escaped(file)
+    ))
+    .write(out);
     out.line(format!("public final class {} {{", context.types.rest));
     let infos = remote.iter().map(|id| format!("{}Info", context.types.interface(*id)));
     let taken = infos.chain(["List".to_owned()]).collect();

@@ -36,6 +36,9 @@ const TEXTS_MAX: usize = 1 << 20;
 const BASE_WEIGHT: usize = 8;
 /// The maximum number of types that all structures and unions of a file lead to, added up.
 const REACH_MAX: usize = 1 << 20;
+/// The maximum number of types to which the pointers in an interface's frames lead. The tables of
+/// generated code refer to these types by 16-bit numbers.
+const KINDS_MAX: usize = 1 << 16;
 
 impl Resolver<'_> {
     /// Checks the measure of a structure or a union against the limits. Returns an empty measure if
@@ -50,7 +53,7 @@ impl Resolver<'_> {
             }
             Some(found) if found.weight > WEIGHT_MAX => {
                 let error = Diagnostic::error("too-large", span, "this type has too many members");
-                let count = format!("at most {WEIGHT_MAX}, where those of members are counted each time");
+                let count = format!("at most {WEIGHT_MAX}, members of nested structures counted each time");
                 error.help(format!("{count}; put some behind a pointer"))
             }
             Some(found) if found.size <= SIZE_MAX => return found,
@@ -159,9 +162,16 @@ impl Resolver<'_> {
         }
         if let Some(span) = first_beyond(REACH_MAX, reach_counts(model)) {
             let error = Diagnostic::error("too-large", span, "the types up to here refer to too many other types");
-            self.report(error.help(format!(
+            return self.report(error.help(format!(
                 "all types together may refer to {REACH_MAX} types, directly or indirectly; let fewer types point to one another"
             )));
+        }
+        let is_large = |(at, _): &(usize, _)| kinds(model, &model.all_methods(InterfaceId(*at))).len() > KINDS_MAX;
+        if let Some((_, found)) = model.interfaces.iter().enumerate().find(is_large) {
+            let text = format!("the methods of interface `{}` lead to too many types", found.name);
+            let error = Diagnostic::error("too-large", found.span, text);
+            let help = format!("their pointers lead to at most {KINDS_MAX} types; split the interface into several");
+            self.report(error.help(help));
         }
     }
 }

@@ -92,7 +92,7 @@ impl Resolver<'_> {
             let error = Diagnostic::error("not-hresult", spec.span, text);
             self.report(
                 error
-                    .label("a call can fail on the way, and this type cannot say so")
+                    .label("a call can fail in transport, and this type cannot report that")
                     .help("return HRESULT, and the value through an [out, retval] parameter"),
             );
             return None;

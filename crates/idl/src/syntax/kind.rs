@@ -144,7 +144,7 @@ impl SyntaxKind {
             TokenKind::Space => Self::Space,
             TokenKind::Comment => Self::Comment,
             TokenKind::Directive => Self::Directive,
-            TokenKind::Uuid | TokenKind::Unknown => Self::Unknown,
+            TokenKind::Unknown => Self::Unknown,
         }
     }
 

@@ -19,8 +19,6 @@ pub enum TokenKind {
     Char,
     /// One to three characters of punctuation.
     Punct,
-    /// A UUID. Neither the lexer nor the parser makes this kind.
-    Uuid,
     /// Blanks and line ends.
     Space,
     /// A comment of either kind.

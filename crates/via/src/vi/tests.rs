@@ -181,7 +181,7 @@ fn posting_wakes_the_attendant() {
     lull(&vi.core);
     let before = controls.calls();
     vi.send.post(Descriptor::send()).unwrap();
-    until("somebody looks after what was posted", || controls.calls() > before);
+    until("some thread serves what was posted", || controls.calls() > before);
 }
 
 /// Makes connected VIs of one NIC, which the attendant leaves alone.
@@ -294,10 +294,10 @@ fn a_sleeper_that_wakes_returns_the_vi_to_the_attendant() {
     let before = controls.calls();
     controls.ring();
     std::thread::sleep(Duration::from_millis(40));
-    assert_eq!(controls.calls(), before, "he looks after what comes");
+    assert_eq!(controls.calls(), before, "the thread serves what arrives");
     // The owner wakes, and computes.
     vi.core.end_sleep(connection);
-    until("somebody looks after what came", || controls.calls() > before);
+    until("some thread serves what arrived", || controls.calls() > before);
 }
 
 #[test]

@@ -82,12 +82,24 @@ impl Mapping {
     /// Returns the control word at `offset`.
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset + 4 <= self.length && offset.is_multiple_of(4), "words lie inside");
+        // SAFETY: by the assertion.
+        unsafe { self.word_unchecked(offset) }
+    }
+
+    /// As [`Self::word`], without its checks.
+    ///
+    /// # Safety
+    ///
+    /// `offset` must be a multiple of 4, and the mapping must contain the word's four bytes.
+    #[inline]
+    pub(crate) unsafe fn word_unchecked(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
-        // SAFETY: in bounds and aligned: callers pass the constants of `layout` and `record`,
-        // offsets in a slot, and indices of a table that they have compared with its length.
+        // SAFETY: in bounds by the caller's promise.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives; shared words are accessed by atomics only, and
-        // stores go to words of writable mappings only.
+        // SAFETY: mapped as long as self lives, and aligned by the caller's promise, because
+        // mappings and the areas in them begin at multiples of 8; shared words are accessed by
+        // atomics only, and stores go to words of writable mappings only.
         unsafe { place.cast::<AtomicU32>().as_ref() }
     }
 }

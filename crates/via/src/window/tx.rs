@@ -252,8 +252,14 @@ impl Tx {
         // SAFETY: as above.
         unsafe { slot.as_ref() }.store(first, Ordering::Release);
         self.next = sequence.wrapping_add(1);
-        if self.peer_may_sleep && must_ring(self.wire.peer.word(layout::SLEEP), self.wire.own.word(layout::BELL)) {
-            self.carry(sequence);
+        if self.peer_may_sleep {
+            // SAFETY: the control words lie before the slots, which lie inside every segment.
+            let peer_sleeps = unsafe { self.wire.peer.word_unchecked(layout::SLEEP) };
+            // SAFETY: as above.
+            let own_bell = unsafe { self.wire.own.word_unchecked(layout::BELL) };
+            if must_ring(peer_sleeps, own_bell) {
+                self.carry(sequence);
+            }
         }
     }
 

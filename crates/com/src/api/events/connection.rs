@@ -44,7 +44,7 @@ pub fn advise_by(source: &IUnknown, info: &'static InterfaceInfo, sink: &IUnknow
 /// The connection of a sink to a source. The connection ends with this value. If the source is
 /// gone, the connection has ended already.
 #[derive(Debug)]
-#[must_use = "the connection ends at once when nobody keeps it"]
+#[must_use = "the connection ends when this is dropped"]
 pub struct Connection {
     /// The connection point; `None` after the end.
     point: Option<Agile<IConnectionPoint>>,

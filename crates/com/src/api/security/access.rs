@@ -120,10 +120,7 @@ pub fn admit_other_users() -> Result<()> {
     let runtime = process::runtime()?;
     let refused = |text| Err(Error::new(code::E_INVALIDARG, text));
     if runtime.rules().table().all_objects.is_none() {
-        return refused(
-            "processes of other users can be admitted only where access rules say which callers may call: see \
-                set_default_access",
-        );
+        return refused("set a default access rule first (set_default_access): without one, every user could call");
     }
     if runtime.is_served() {
         return refused("processes of other users can be admitted only before anything is exported or listened on");

@@ -21,7 +21,7 @@ const LOOK_MIN: Duration = Duration::from_millis(5);
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
 /// A registered class. Clients can activate the class while this value lives.
-#[must_use = "nobody can have objects made any more when this is dropped"]
+#[must_use = "clients can no longer create objects of the class when this is dropped"]
 pub struct ClassRegistration {
     runtime: &'static Runtime,
     class: GUID,

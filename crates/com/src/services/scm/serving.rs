@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The role of this process as the user's SCM, for as long as this value lives.
-#[must_use = "nobody has servers started any more when this is dropped"]
+#[must_use = "servers are no longer started on demand when this is dropped"]
 pub struct Service {
     runtime: &'static Runtime,
     listener: Arc<Listener>,

@@ -97,8 +97,8 @@ pub(crate) fn activation(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
     let least = level_named(wanted, name)?;
     if least > level(wanted)? {
         let text = format!(
-            "`{binding}`: a client that `{ACTIVATION}={name}` keeps from activating an object could still call it: \
-                `{SECURITY}` has to be at least as strong"
+            "`{binding}`: `{SECURITY}` has to be at least as strong as `{ACTIVATION}={name}`: otherwise a client that may \
+                not activate an object could still call it"
         );
         return Err(Error::new(code::E_INVALIDARG, text));
     }

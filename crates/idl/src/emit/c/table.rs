@@ -45,7 +45,7 @@ pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>
                 let mut is_result = false;
                 size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
                 if is_result {
-                    return Some("an array whose room only the results tell");
+                    return Some("an array whose size depends on a result");
                 }
             }
             Extent::Text => return Some("a string that the method changes in place"),
@@ -53,7 +53,9 @@ pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>
         }
     }
     if !plan.reads_blocks_alone(model, param) {
-        return Some("an array, a union or an object about which only a pointer that may be null tells");
+        return Some(
+            "an array, a union or an object whose size, discriminant or IID is behind a pointer that may be null",
+        );
     }
     limits::parameter(model, param.param).err()
 }

@@ -78,11 +78,11 @@ fn refuse_element(model: &Model, element: &Type) -> Result<(), &'static str> {
             // An object of a changeable class can be made first and filled later, so that it exists
             // when the array is built.
             (Extent::One, to @ Type::Struct(_)) if !is_full(element) || is_shared(model, to) => Ok(()),
-            (Extent::One, Type::Struct(_)) => Err("an array of [ptr] pointers to structures without such"),
+            (Extent::One, Type::Struct(_)) => Err("an array of [ptr] pointers to structures without [ptr] members"),
             (Extent::One, to) if is_plain(model, to) && !matches!(to, Type::Fixed(..)) && !is_full(element) => Ok(()),
             _ => Err("an array of pointers to pointers or arrays"),
         },
-        Type::Interface(Object::IidIs(_)) => Err("an array of interface pointers whose IID something else says"),
+        Type::Interface(Object::IidIs(_)) => Err("an array of interface pointers with [iid_is]"),
         Type::Interface(_) => Ok(()),
         _ => Err("an array of unions without discriminants of their own"),
     }

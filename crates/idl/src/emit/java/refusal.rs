@@ -16,7 +16,7 @@ pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
     let why = if found.local {
         "is [local]: there are no proxies of it"
     } else if found.plain {
-        "is no object's, but one of functions"
+        "has functions and no objects"
     } else {
         return None;
     };
@@ -67,7 +67,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         Passing::Array { size, element, .. } => {
             let mut is_result = false;
             size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
-            if is_result { Some("an array whose room only the results tell") } else { element_refused(model, element) }
+            if is_result { Some("an array whose size depends on a result") } else { element_refused(model, element) }
         }
         Passing::OutArray { element, .. } => element_refused(model, element),
         Passing::Object(object) | Passing::OutObject(object) => refuse_object(model, object),
@@ -94,7 +94,7 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
             let mut is_result = false;
             size.operands(&mut |operand| is_result |= !params[operand.index].param.direction.is_in());
             if is_result && in_room(param) {
-                return Some("an array whose room only the results tell");
+                return Some("an array whose size depends on a result");
             }
             pointed_to(model, element)
         }
@@ -158,7 +158,7 @@ fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
             };
             let arms = || all_arms(&model.unions[id.0]);
             if arms().any(leads) {
-                return Some("a union with a [ptr] pointer to a structure without such");
+                return Some("a union with a [ptr] pointer to a structure without [ptr] members");
             }
             arms().find_map(|field| member(model, field))
         }
@@ -171,9 +171,9 @@ fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
 fn refuse_switch(model: &Model, id: UnionId, switch: Option<&Arith>) -> Option<&'static str> {
     let tag = &model.unions[id.0].tag;
     match switch {
-        None => Some("a union that nothing chooses"),
+        None => Some("a union without a discriminant"),
         Some(switch) if matches!(tag, Type::Enum(_)) && !is_narrow(tag, switch) => {
-            Some("a union whose discriminant is an enumeration, which an expression or a hyper chooses")
+            Some("a union whose discriminant is an enumeration that an expression or a hyper selects")
         }
         Some(_) => None,
     }

@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
                 self.left = left;
                 Ok(())
             }
-            None => bad(at, "it says the same too often"),
+            None => bad(at, "its records and texts are repeated too often"),
         }
     }
 
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
             return Ok(TypeDesc::Simple(word as u16 & 0x0fff));
         }
         if depth == DEPTH_MAX {
-            return bad(from, "its types lead too deep");
+            return bad(from, "its types are nested too deeply");
         }
         self.make(size_of::<TypeDesc>(), from)?;
         let at = self.inside(Segment::Descriptions, word, layout::DESCRIPTION, from)?;

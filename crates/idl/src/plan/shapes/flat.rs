@@ -56,9 +56,8 @@ fn what(found: &shapes::What) -> What {
             to: match to {
                 shapes::Element::Char => Element::Char,
                 shapes::Element::Wide => Element::Wide,
-                // The check knows types by 16-bit numbers. A larger number becomes `u16::MAX`,
-                // whose type number no object of the type has, so that the check refuses the
-                // object.
+                // The compiler refuses interfaces that lead to more types than there are 16-bit
+                // numbers.
                 shapes::Element::Own(number) => Element::Own(u16::try_from(*number).unwrap_or(u16::MAX)),
             },
             extent: match count {

@@ -25,7 +25,6 @@ pub(super) struct Capabilities {
     pub(super) send_depth: u32,
     pub(super) receive_depth: u32,
     pub(super) data_bytes: u32,
-    mode: u32,
     pub(super) local: u8,
     pub(super) virtual_address: u8,
     pub(super) provider_keys: u8,
@@ -67,7 +66,7 @@ pub(super) struct Done {
 unsafe impl Send for Done {}
 
 const _: () = {
-    assert!(size_of::<Capabilities>() == 40 && size_of::<Done>() == 32);
+    assert!(size_of::<Capabilities>() == 32 && size_of::<Done>() == 32);
     assert!(size_of::<Event>() == 24 + EVENT_DATA && std::mem::offset_of!(Event, data) == 20);
 };
 

@@ -32,7 +32,7 @@
 /* Must equal ffi::Capabilities. */
 struct ob_capabilities {
 	uint64_t max_message;
-	uint32_t segments, send_depth, receive_depth, data_bytes, mode;
+	uint32_t segments, send_depth, receive_depth, data_bytes;
 	uint8_t local, virtual_address, provider_keys, automatic, send_after_write, consumes, unsupported, is_msg;
 };
 

@@ -269,7 +269,7 @@ fn a_claim_to_have_moved_needs_the_clients_host_and_a_token() {
         // The listener has processed the two other claims before.
         let mut bytes = [0; 2000];
         assert!(stranger.recv(&mut bytes).is_err(), "another host gets an answer");
-        assert!(guesser.recv(&mut bytes).is_err(), "one id is enough");
+        assert!(guesser.recv(&mut bytes).is_err(), "a claim with one right id gets an answer");
         for _ in 0..10 {
             passes(server, client, 3);
         }

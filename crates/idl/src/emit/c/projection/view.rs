@@ -54,13 +54,13 @@ pub(super) struct Viewer<'a> {
 pub(super) type Reason = &'static str;
 
 const POINTERS: Reason = "leads to pointers";
-const COUNT: Reason = "is an array whose count is something else, too";
+const COUNT: Reason = "is an array whose count is an expression or has another use, too";
 const UNION: Reason = "is a union whose discriminant is elsewhere";
 const TEXT: Reason = "is a string of numbers";
-const FIXED: Reason = "is an array of what leads elsewhere";
+const FIXED: Reason = "is an array of elements with pointers";
 const ARRAYS: Reason = "is an array of arrays that the method allocates";
-const NULL: Reason = "is changed in a place that may be missing";
-const IID: Reason = "is of an interface that is said elsewhere";
+const NULL: Reason = "is changed through a pointer that may be null";
+const IID: Reason = "has objects whose IID another parameter holds";
 
 impl Viewer<'_> {
     /// Returns the view of a parameter.

@@ -4,7 +4,7 @@ package forms;
 import java.util.List;
 import obvia.runtime.InterfaceInfo;
 
-/** The declarations of forms.idl that are no types. */
+/** The constants and other declarations of forms.idl without a class of their own. */
 public final class FormsIdl {
     /** {@code ROOM} */
     public static final int ROOM = -1;

@@ -4,7 +4,7 @@ package post;
 import java.util.List;
 import obvia.runtime.InterfaceInfo;
 
-/** The declarations of post.idl that are no types. */
+/** The constants and other declarations of post.idl without a class of their own. */
 public final class PostIdl {
     /** {@code WEIGHT_MAX} */
     public static final int WEIGHT_MAX = 20000;

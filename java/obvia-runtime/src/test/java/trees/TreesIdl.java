@@ -4,7 +4,7 @@ package trees;
 import java.util.List;
 import obvia.runtime.InterfaceInfo;
 
-/** The declarations of trees.idl that are no types. */
+/** The constants and other declarations of trees.idl without a class of their own. */
 public final class TreesIdl {
     private TreesIdl() {}
 

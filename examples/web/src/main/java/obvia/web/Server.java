@@ -100,7 +100,7 @@ final class Server implements AutoCloseable {
             }
         } catch (RuntimeException e) {
             // The JDK's server would not report this exception.
-            Log.say("a request failed here: %s", e);
+            Log.say("the server failed to handle a request: %s", e);
         } finally {
             // The answer has now been sent completely.
             if (isIn) {
@@ -160,11 +160,11 @@ final class Server implements AutoCloseable {
     private Response forward(Request request) throws Refusal {
         Route route = routes.find(request.path());
         if (route == null) {
-            throw new Refusal(404, "nobody handles this path");
+            throw new Refusal(404, "no handler has this path");
         }
         HandlerProcess process = route.enter();
         if (process == null) {
-            throw new Refusal(503, "what handles this path is not running; it is started again");
+            throw new Refusal(503, "the handler of this path is not running, and is being started again");
         }
         try {
             return checked(Obvia.within(limits.deadline, () -> process.handler().handle(request)));
@@ -182,28 +182,28 @@ final class Server implements AutoCloseable {
     private static Refusal refusal(Route route, HandlerProcess process, RpcException failure) {
         Log.say("%s: %s", process, Log.quote(String.valueOf(failure.getMessage())));
         return switch (failure.result()) {
-            case Hresult.RPC_E_TIMEOUT -> new Refusal(504, "what handles this path took too long");
+            case Hresult.RPC_E_TIMEOUT -> new Refusal(504, "the handler of this path took too long");
             case Hresult.RPC_E_DISCONNECTED -> {
                 // Further requests need not discover the loss of the process again.
                 route.lost(process);
-                yield new Refusal(502, "what handles this path ended before it had answered");
+                yield new Refusal(502, "the handler of this path ended before it answered");
             }
             case Hresult.RPC_S_SERVER_UNAVAILABLE -> {
                 route.lost(process);
-                yield new Refusal(503, "what handles this path is not running; it is started again");
+                yield new Refusal(503, "the handler of this path is not running, and is being started again");
             }
-            case Hresult.RPC_E_SERVERFAULT -> new Refusal(500, "what handles this path failed");
-            default -> new Refusal(502, "what handles this path gave no answer");
+            case Hresult.RPC_E_SERVERFAULT -> new Refusal(500, "the handler of this path failed");
+            default -> new Refusal(502, "the handler of this path gave no answer");
         };
     }
 
     private static Response checked(Response response) throws Refusal {
         if (response == null) {
-            throw new Refusal(502, "what handles this path gave no answer");
+            throw new Refusal(502, "the handler of this path gave no answer");
         }
         for (Header header : response.headers()) {
             if (!Http.isToken(header.name()) || !Http.isValue(header.value())) {
-                throw new Refusal(502, "what handles this path answered with a header that is none");
+                throw new Refusal(502, "the handler of this path answered with an invalid header");
             }
         }
         return response;
@@ -252,7 +252,7 @@ final class Server implements AutoCloseable {
         try {
             // The JDK's own wait would not notice that the last request has ended.
             if (!atOnce.tryAcquire(limits.atOnce, limits.deadline.toMillis() + PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                Log.say("%d requests are not answered any more", limits.atOnce - atOnce.availablePermits());
+                Log.say("%d requests stay unanswered", limits.atOnce - atOnce.availablePermits());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -104,8 +104,8 @@ final class Bind {
         }
         throw RpcException.of(
                 Hresult.E_ACCESSDENIED,
-                "the server did not accept the identity of this process, because it could not check it or knows this connection"
-                        + " by another one; connect again");
+                "the server did not accept the identity of this process: it could not verify the identity, or this connection"
+                        + " already has another one; connect again");
     }
 
     /** Verifies that client and server have the same version of an interface. */
@@ -151,7 +151,7 @@ final class Bind {
         try {
             ByteBuffer answer = unit(bytes);
             if (type(answer) != type || answer.getInt(12) != callId) {
-                throw new BadMessageException("the response belongs to another bind");
+                throw new BadMessageException("the server's response does not belong to this connection's bind");
             }
             return outcomes(answer, wanted);
         } catch (IndexOutOfBoundsException | IllegalArgumentException | BufferUnderflowException e) {
