@@ -145,7 +145,7 @@ fn answer(
         match results {
             _ if is_maybe => {}
             Ok(results) => association.respond(id, &results)?,
-            Err(status) => association.fault(id, status, status != Status::OP_RNG_ERROR)?,
+            Err(status) => association.fault(id, status, !status.is_before_arguments())?,
         }
     }
     Ok(())

@@ -160,7 +160,7 @@ impl Revocation {
     }
 
     /// Returns the reason why the connection has to yield its place, if it has to.
-    pub(crate) fn reason(&self) -> Option<&'static str> {
+    pub fn reason(&self) -> Option<&'static str> {
         self.0.get().copied()
     }
 }

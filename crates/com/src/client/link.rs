@@ -270,9 +270,10 @@ impl Link {
         match connected {
             Ok((channel, ())) => Ok(channel),
             Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => {
-                let why = error.detail().unwrap_or_default();
+                let (ended, why) = (self.process_ended(), error.detail().unwrap_or_default());
                 let refuses = |ended: &str| format!("{ended}, or refuses a further connection: {why}");
-                Err(self.process_ended().with_detail(refuses))
+                // The error has the server's reason over networks only.
+                Err(if matches!(self.peer, Peer::Host(_)) { ended.with_detail(refuses) } else { ended })
             }
             Err(error) => Err(error),
         }

@@ -351,7 +351,7 @@ impl Interfaces for AssociationClient {
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
         let services = self.exporter.services();
-        // An anonymous call does not count here either.
+        // As in `admit`, an anonymous call does not count.
         if call.maker.is_some()
             && services.performs(call.presentation.interface)
             && let Err(status) = self.standing.note_call()
@@ -452,7 +452,7 @@ mod tests {
     use crate::server::standing::Standing;
     use crate::services::process;
     use obvia_rpc::co::relay::Interfaces as _;
-    use obvia_rpc::co::{IncomingCall, Presentation};
+    use obvia_rpc::co::{Budget as _, IncomingCall, Presentation};
     use obvia_rpc::mgmt;
     use obvia_rpc::octets::ByteOrder;
     use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
@@ -478,17 +478,34 @@ mod tests {
         let newcomer = enter(8);
         let principal = Arc::new(Principal { domain: "A".to_owned(), user: "anna".to_owned() });
         let maker = Authenticated { principal, kind: AuthType::NTLM, level: Level::Privacy };
-        let perform = |standing, maker| {
+        let perform = |client: &AssociationClient, maker| {
             // inq_stats.
             let (presentation, opnum) = (Presentation { id: 0, interface: mgmt::INTERFACE, transfer: NDR }, 1);
             let (object, order, security) = (None, ByteOrder::Little, None);
             let stub = &4_u32.to_le_bytes();
             let call =
                 IncomingCall { id: 1, presentation, opnum, object, order, is_maybe: false, security, maker, stub };
-            AssociationClient { standing, ..client() }.perform(&call).unwrap()
+            client.perform(&call).unwrap()
         };
-        assert_eq!(perform(first, Some(&maker)), Err(Status::SERVER_TOO_BUSY));
-        assert!(perform(newcomer, Some(&maker)).is_ok());
+        let [yielded, newcomer] = [first, newcomer].map(|standing| AssociationClient { standing, ..client() });
+        assert_eq!(perform(&yielded, Some(&maker)), Err(Status::SERVER_TOO_BUSY));
+        assert!(perform(&newcomer, Some(&maker)).is_ok());
+        // An anonymous call runs until the connection ends.
+        assert!(perform(&yielded, None).is_ok());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn the_incomplete_calls_of_another_local_user_are_limited() {
+        const HALF: usize = 1 << 29;
+        let setups: &'static LocalSetups = Box::leak(Box::default());
+        let [one, same, other] = [7, 7, 8].map(|user| {
+            let setup = setups.enter(u32::MAX - user, NetworkWindow::default()).unwrap();
+            AssociationClient { standing: Standing::local(setup), ..client() }
+        });
+        assert!(one.take(HALF) && !same.take(1) && other.take(1));
+        one.give_back(HALF);
+        assert!(same.take(1));
     }
 
     #[test]

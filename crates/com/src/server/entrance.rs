@@ -6,7 +6,7 @@
 //! that have called keep their places, and clients that have just connected have a moment to bind
 //! and call.
 
-use super::held::Held;
+use super::held::{Held, Shares};
 use crate::types::hosts;
 use crate::types::threads::lock;
 use obvia_via::Request;
@@ -103,22 +103,21 @@ struct Places {
     next: u64,
     /// The taken places, the oldest first.
     taken: BTreeMap<u64, Taken>,
-    by_host: HashMap<Host, Share>,
+    by_host: HashMap<Host, HostPlaces>,
     /// The number of descriptors of all places.
     descriptors: u64,
     /// The number of descriptors of connections that were abandoned, and are not closed yet.
     abandoned: u64,
-    /// The memory for incomplete messages, in which hosts have shares.
-    held: Held,
+    /// The memory for incomplete messages. Abandoned connections may still hold some of it.
+    shares: Shares<Host>,
 }
 
-/// The places and the memory of the clients of one host.
-struct Share {
+/// The places of the clients of one host.
+#[derive(Default)]
+struct HostPlaces {
     descriptors: u64,
     /// The number of places of clients that have not called.
     waiting: u64,
-    /// The memory for the incomplete messages of the host's clients.
-    held: Arc<Held>,
 }
 
 struct Taken {
@@ -146,15 +145,6 @@ struct Newcomer {
     host: Host,
     descriptors: u64,
     connection: Arc<dyn Abandon>,
-}
-
-/// The place that a newcomer has got.
-struct Entered {
-    number: u64,
-    /// The memory for the incomplete messages of the newcomer's host.
-    held: Arc<Held>,
-    /// The connections that have to end for the newcomer.
-    abandoned: Vec<Arc<dyn Abandon>>,
 }
 
 impl Entrance {
@@ -191,9 +181,11 @@ impl Entrance {
     fn give_place(&'static self, address: &str, descriptors: u64, connection: Arc<dyn Abandon>) -> Result<Place, Full> {
         let host = hosts::counted(address).unwrap_or(Host::NONE);
         let newcomer = Newcomer { host, descriptors, connection };
+        let mut places = lock(&self.places);
+        let (number, abandoned) = places.enter(newcomer, descriptors_max(), Instant::now())?;
+        let held = places.shares.of(host);
+        drop(places);
         // The connections are ended without the lock.
-        let entered = lock(&self.places).enter(newcomer, descriptors_max(), Instant::now())?;
-        let Entered { number, held, abandoned } = entered;
         abandoned.iter().for_each(|connection| connection.abandon());
         Ok(Place { entrance: self, number, held, has_called: AtomicBool::new(false) })
     }
@@ -229,8 +221,9 @@ fn descriptors_max() -> u64 {
 }
 
 impl Places {
-    /// Gives a place to a newcomer.
-    fn enter(&mut self, newcomer: Newcomer, most: u64, now: Instant) -> Result<Entered, Full> {
+    /// Gives a place to a newcomer. Returns the number of the place, and the connections that have
+    /// to end for the newcomer.
+    fn enter(&mut self, newcomer: Newcomer, most: u64, now: Instant) -> Result<(u64, Vec<Arc<dyn Abandon>>), Full> {
         let Newcomer { host, descriptors, connection } = newcomer;
         let abandoned = self.make_room(host, descriptors, most, now)?;
         let number = self.next;
@@ -238,11 +231,10 @@ impl Places {
         let stage = Stage::Connected;
         self.taken.insert(number, Taken { host, descriptors, stage, since: now, is_abandoned: false, connection });
         self.descriptors += descriptors;
-        let new = || Share { descriptors: 0, waiting: 0, held: self.held.another() };
-        let share = self.by_host.entry(host).or_insert_with(new);
-        share.descriptors += descriptors;
-        share.waiting += 1;
-        Ok(Entered { number, held: Arc::clone(&share.held), abandoned })
+        let places = self.by_host.entry(host).or_default();
+        places.descriptors += descriptors;
+        places.waiting += 1;
+        Ok((number, abandoned))
     }
 
     /// Makes room for a newcomer, and returns the connections that lose their places. Without room
@@ -256,11 +248,12 @@ impl Places {
     ) -> Result<Vec<Arc<dyn Abandon>>, Full> {
         // A host has half of the descriptors at most. Peers without an IP address have no known
         // host.
-        let of_host = self.by_host.get(&host).filter(|_| host != Host::NONE).map_or(0, |share| share.descriptors);
+        let of_host = self.by_host.get(&host).map_or(0, |places| places.descriptors);
         let of_all = self.descriptors - self.abandoned;
         let lack = |taken: u64, most: u64| (taken + descriptors).saturating_sub(most);
-        let lacks = [(Some(host), lack(of_host, most.div_ceil(2))), (None, lack(of_all, most))];
-        let lacks: Vec<_> = lacks.into_iter().filter(|(_, lack)| *lack > 0).collect();
+        let known = (host != Host::NONE).then(|| (Some(host), lack(of_host, most.div_ceil(2))));
+        let lacks = known.into_iter().chain([(None, lack(of_all, most))]);
+        let lacks: Vec<_> = lacks.filter(|(_, lack)| *lack > 0).collect();
         for &(of, lack) in &lacks {
             let may_go = self.taken.values().filter(|taken| taken.may_go_for(of));
             if may_go.map(|taken| taken.descriptors).sum::<u64>() < lack {
@@ -279,6 +272,7 @@ impl Places {
                 freed += descriptors;
                 abandoned.push(connection);
             }
+            debug_assert!(freed >= lack, "there were enough connections to yield");
         }
         Ok(abandoned)
     }
@@ -288,7 +282,7 @@ impl Places {
     /// the most waiting clients.
     fn evict(&mut self, host: Option<Host>, now: Instant) -> Option<(u64, Arc<dyn Abandon>)> {
         let may_go = |taken: &&Taken| taken.may_go_for(host);
-        let waiting = |taken: &Taken| self.by_host.get(&taken.host).map_or(0, |share| share.waiting);
+        let waiting = |taken: &Taken| self.by_host.get(&taken.host).map_or(0, |places| places.waiting);
         let most = self.taken.values().filter(may_go).map(waiting).max()?;
         let candidates = self.taken.iter().filter(|(_, taken)| may_go(taken) && waiting(taken) == most);
         let order = |number: u64, taken: &Taken| (now.duration_since(taken.since) < MOMENT, taken.stage, number);
@@ -303,10 +297,10 @@ impl Places {
 
     /// Subtracts a place from the places of its host.
     fn forget(&mut self, host: Host, descriptors: u64, is_waiting: bool) {
-        let Some(share) = self.by_host.get_mut(&host) else { return };
-        share.descriptors -= descriptors;
-        share.waiting -= u64::from(is_waiting);
-        if share.descriptors == 0 {
+        let Some(places) = self.by_host.get_mut(&host) else { return };
+        places.descriptors -= descriptors;
+        places.waiting -= u64::from(is_waiting);
+        if places.descriptors == 0 {
             self.by_host.remove(&host);
         }
     }
@@ -318,9 +312,9 @@ impl Places {
         taken.stage = taken.stage.max(stage);
         if was_waiting
             && !taken.is_waiting()
-            && let Some(share) = self.by_host.get_mut(&taken.host)
+            && let Some(places) = self.by_host.get_mut(&taken.host)
         {
-            share.waiting -= 1;
+            places.waiting -= 1;
         }
         true
     }

@@ -1,13 +1,14 @@
 //! The connections of local processes in setup: those that have not introduced themselves or bound.
 //! Each takes a thread and some descriptors. Processes of this process's own user and of the
-//! superuser may take as many as the kernel permits, since they can end this process anyway.
+//! superuser may take as many as the kernel permits, since they can end this process anyway. The
+//! connections of another user share memory for incomplete messages as long as they last.
 
 use super::entrance::Abandon;
-use super::held::Held;
+use super::held::{Held, Shares};
 use crate::types::threads::lock;
 use obvia_via::provider::shm::Interrupter;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The greatest number of connections in setup of all users that are counted. One user may have all
@@ -27,7 +28,7 @@ impl Abandon for Interrupter {
     }
 }
 
-/// The connections of other users' processes in setup.
+/// The connections of other users' processes: those in setup, and the memory of all.
 #[derive(Default)]
 pub(super) struct LocalSetups(Mutex<Places>);
 
@@ -36,9 +37,8 @@ struct Places {
     next: u64,
     /// The connections, the oldest first.
     pending: BTreeMap<u64, Pending>,
-    /// The memory for incomplete messages, and the shares of the users with connections.
-    held: Held,
-    held_by_user: HashMap<u32, Weak<Held>>,
+    /// The memory for incomplete messages.
+    shares: Shares<u32>,
 }
 
 struct Pending {
@@ -48,8 +48,8 @@ struct Pending {
 }
 
 impl LocalSetups {
-    /// Counts a connection of this user's process until the returned value is dropped. Returns
-    /// `None` for a user that has no limit.
+    /// Counts a connection of this user's process until its setup ends. Returns `None` for a user
+    /// that has no limit.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl LocalSetups {
         }
         let mut places = lock(&self.0);
         let (number, old) = places.enter(user, Arc::new(connection), Instant::now())?;
-        let held = places.held_by(user);
+        let held = places.shares.of(user);
         drop(places);
         if let Some(old) = old {
             old.abandon();
@@ -100,14 +100,6 @@ impl Places {
             return None;
         }
         Some(self.pending.remove(&number)?.connection)
-    }
-
-    /// Returns the share of a user in the memory for incomplete messages.
-    fn held_by(&mut self, user: u32) -> Arc<Held> {
-        self.held_by_user.retain(|_, held| held.strong_count() > 0);
-        let held = self.held_by_user.get(&user).and_then(Weak::upgrade).unwrap_or_else(|| self.held.another());
-        self.held_by_user.insert(user, Arc::downgrade(&held));
-        held
     }
 }
 
@@ -216,13 +208,9 @@ mod tests {
         let enter = |user| setups.enter(u32::MAX - user, Connection::default()).unwrap().unwrap();
         let [one, same, other] = [7, 7, 8].map(enter);
         assert!(Arc::ptr_eq(&one.held, &same.held) && !Arc::ptr_eq(&one.held, &other.held));
-        // The share lasts as long as a connection of the user, and is forgotten after it.
-        let held = Arc::downgrade(&one.held);
-        drop(one);
-        assert!(Arc::ptr_eq(&enter(7).held, &held.upgrade().unwrap()));
-        drop(same);
-        drop(enter(8));
-        assert_eq!(lock(&setups.0).held_by_user.len(), 1);
+        // The share lasts longer than the setup.
+        assert!(one.leave() && same.leave());
+        assert!(Arc::ptr_eq(&enter(7).held, &one.held));
     }
 
     #[test]

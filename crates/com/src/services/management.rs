@@ -100,7 +100,7 @@ pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     performs(runtime, context.interface).then(|| Outcome::choose(context, &[NDR]))
 }
 
-/// Whether this process performs an interface, which is one of these.
+/// Whether the interface is one of these, and this process performs it.
 pub(crate) fn performs(runtime: &Runtime, interface: SyntaxId) -> bool {
     match interface {
         mgmt::INTERFACE => true,

@@ -16,7 +16,8 @@ pub struct Input {
     end: usize,
     // The longest accepted unit.
     unit_max: usize,
-    // The time at which the incomplete unit was found. `None` if there is none.
+    // The time at which the incomplete unit was found. `None` while no unit is incomplete. Only
+    // servers use it.
     incomplete_since: Option<Instant>,
 }
 
@@ -104,5 +105,30 @@ impl Input {
     /// Returns the bytes that have not been taken.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pdu::{FragmentSizes, Message, PduType, flags};
+    use super::*;
+
+    #[test]
+    fn a_unit_is_due_while_it_is_incomplete() {
+        let (mut input, mut unit) = (Input::new(FragmentSizes::LEAST), Vec::new());
+        Message::begin(&mut unit, &Header::new(PduType::SHUTDOWN, flags::WHOLE, 0)).finish(0);
+        let next = |input: &mut Input| {
+            let is_complete = input.next().unwrap().is_some();
+            (is_complete, input.due(Duration::ZERO).is_some())
+        };
+        let (half, rest) = unit.split_at(unit.len() / 2);
+        input.push(half);
+        assert_eq!(next(&mut input), (false, true));
+        input.push(rest);
+        assert_eq!(next(&mut input), (true, false));
+        // A whole unit, and the first byte of the next one.
+        input.push(&unit);
+        input.push(&unit[..1]);
+        assert_eq!([next(&mut input), next(&mut input)], [(true, false), (false, true)]);
     }
 }

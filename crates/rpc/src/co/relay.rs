@@ -142,6 +142,11 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// Executes a call on one of the runtime's own interfaces, whose stub data is marshalled by
     /// hand. Returns the results in NDR little endian, or `None` for all other interfaces, which
     /// have targets.
+    ///
+    /// # Errors
+    ///
+    /// The status of the fault for the caller. A status that [`Status::is_before_arguments`] tells
+    /// the client that the call did not run.
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
     /// Answers a bind or an alter_context that arrives as the parameters of a call, in a protocol
     /// whose units have no contexts. `None` if calls on this interface are not binds.

@@ -445,8 +445,8 @@ impl ServerAssociation {
         self.options.counters.count_packets_out(output::units(buffer));
     }
 
-    /// Returns the time from which on [`Self::check_pace`] refuses the client if no more bytes
-    /// arrive.
+    /// Returns the time from which on [`Self::check_pace`] refuses the client unless the incomplete
+    /// message or fragment has gone on by then. Bytes that complete no fragment change nothing.
     pub(super) fn pace_due(&self) -> Option<Instant> {
         let unit = self.input.due(self.options.limits.silence_max);
         unit.into_iter().chain(self.assemblies.due()).min()

@@ -38,9 +38,9 @@ impl Door {
         let connection = Arc::<Connection>::default();
         self.connections.push(Arc::clone(&connection));
         let host = hosts::counted(host).unwrap_or(Host::NONE);
-        let entered = self.places.enter(Newcomer { host, descriptors, connection }, most, self.now)?;
-        entered.abandoned.iter().for_each(|connection| connection.abandon());
-        Ok(entered.number)
+        let (number, abandoned) = self.places.enter(Newcomer { host, descriptors, connection }, most, self.now)?;
+        abandoned.iter().for_each(|connection| connection.abandon());
+        Ok(number)
     }
 
     /// Gives places to `N` clients with one descriptor each, which call.
@@ -72,9 +72,9 @@ impl Door {
         assert_eq!(self.places.abandoned, descriptors.iter().sum());
         numbers.iter().for_each(|number| drop(self.places.leave(*number)));
         let waiting = self.places.taken.values().filter(|taken| taken.is_waiting()).count() as u64;
-        assert_eq!(self.places.by_host.values().map(|share| share.waiting).sum::<u64>(), waiting);
+        assert_eq!(self.places.by_host.values().map(|places| places.waiting).sum::<u64>(), waiting);
         let descriptors = self.places.taken.values().map(|taken| taken.descriptors).sum();
-        assert_eq!(self.places.by_host.values().map(|share| share.descriptors).sum::<u64>(), descriptors);
+        assert_eq!(self.places.by_host.values().map(|places| places.descriptors).sum::<u64>(), descriptors);
         assert_eq!((self.places.descriptors, self.places.abandoned), (descriptors, 0));
     }
 }
@@ -199,19 +199,20 @@ fn refusals_name_the_limit_of_open_files_only_where_it_helps() {
 #[test]
 fn a_client_that_has_lost_its_place_is_told_before_its_call() {
     let entrance: &'static Entrance = Box::leak(Box::default());
-    let place = |number| Place { entrance, number, held: Arc::default(), has_called: AtomicBool::new(false) };
-    let mut places = lock(&entrance.places);
-    let [lost, kept] = [(); 2].map(|()| {
-        let connection = Arc::<Connection>::default();
-        let newcomer = Newcomer { host: Host::NONE, descriptors: 1, connection };
-        places.enter(newcomer, 8, Instant::now()).unwrap().number
-    });
-    assert!(places.evict(None, Instant::now()).is_some());
-    drop(places);
-    let (lost, kept) = (place(lost), place(kept));
+    let [lost, kept] = [(); 2].map(|()| entrance.give_place("", 1, Arc::<Connection>::default()).unwrap());
+    assert!(lock(&entrance.places).evict(None, Instant::now()).is_some());
     assert!(!lost.has_called() && !lost.has_called() && kept.has_called());
     // A client that has called keeps its place.
     assert!(lock(&entrance.places).evict(None, Instant::now()).is_none() && kept.has_called());
+}
+
+#[test]
+fn the_memory_of_a_host_counts_until_its_abandoned_connections_have_ended() {
+    let entrance: &'static Entrance = Box::leak(Box::default());
+    let enter = || entrance.give_place("10.0.0.1", 1, Arc::<Connection>::default()).unwrap();
+    let abandoned = enter();
+    assert!(lock(&entrance.places).evict(None, Instant::now()).is_some());
+    assert!(Arc::ptr_eq(&enter().held, &abandoned.held));
 }
 
 #[test]

@@ -17,6 +17,9 @@ const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
 
 /// The opnum of a method that no client may call.
 const DENIED: u16 = 7;
+/// The opnums of a method of the runtime's own, which faults with the status of the same position.
+const OWN: [u16; 2] = [8, 9];
+const OWN_FAULTS: [Status; 2] = [Status::SERVER_TOO_BUSY, Status::BAD_STUB_DATA];
 
 /// An event of a method: it begins, or its response is not wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +58,9 @@ impl Interfaces for Methods {
         if opnum == DENIED { Err(Status::ACCESS_DENIED) } else { Ok(()) }
     }
 
-    fn perform(&self, _: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        None
+    fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
+        let at = OWN.iter().position(|opnum| *opnum == call.opnum)?;
+        Some(Err(OWN_FAULTS[at]))
     }
 
     fn answer_bind(&self, _: SyntaxId, _: &[u8]) -> Option<Vec<u8>> {
@@ -221,6 +225,22 @@ fn a_lane_is_added_for_a_call_but_not_for_a_cancel() {
     client.orphan(id);
     serve_next(&mut lane, &mut performer, LIMIT).unwrap();
     assert_eq!((next(&happened), added()), (Event::Abandoned(1), 1));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_fault_of_an_own_call_tells_whether_the_call_may_have_run() {
+    let (mut client, methods, lane, _happened) = pair(None);
+    methods.serve(lane, Attribution::default());
+    client.bind();
+    let faults = OWN.map(|opnum| {
+        client.call(opnum);
+        client.receive(|event| match event {
+            ClientEvent::Fault(fault) => (fault.status, fault.began),
+            other => panic!("{other:?}"),
+        })
+    });
+    assert_eq!(faults, [(OWN_FAULTS[0], false), (OWN_FAULTS[1], true)]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
     check_user(local_peer(socket)?.1)
 }
 
-/// As [`check_peer`], for a peer of this user.
+/// As [`check_peer`], for a peer whose user is known.
 pub(in super::super) fn check_user(uid: u32) -> Result<(), Error> {
     if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
 }
