@@ -14,8 +14,8 @@ fn conditions(round_trip: u64, loss: f64) -> Conditions {
 /// Returns the results under these conditions. If `shares`, two flows also share a line with a
 /// round trip of 20 ms. `None` without the necessary privileges, unless `CI` is set.
 fn measured(points: Vec<Conditions>, shares: bool) -> Option<Goodput> {
-    // Losses that move the rate of one flow to the other are seconds apart.
-    let shared = shares.then(|| (conditions(20, 0.0), Duration::from_secs(60)));
+    // Losses that move the rate of one flow to the other are some eight seconds apart.
+    let shared = shares.then(|| (conditions(20, 0.0), Duration::from_secs(240)));
     let plan = Plan { points, time: Duration::from_secs(5), shared, seed: 1 };
     match measure(&plan, |step| eprintln!("{step}")) {
         Ok(goodput) => Some(goodput),
@@ -42,7 +42,7 @@ fn is_fair(Sharing { flows, rates: [one, other], .. }: &Sharing) -> bool {
 }
 
 #[test]
-#[ignore = "takes seven minutes, and up to twice as long"]
+#[ignore = "takes a quarter of an hour, and up to twice as long"]
 fn obvia_is_as_fast_as_tcp_and_flows_share_a_line() {
     let all = [(1, 0.0), (100, 0.0), (1, 0.01), (100, 0.01)].map(|(trip, loss)| conditions(trip, loss));
     let Some(first) = measured(all.to_vec(), true) else { return };

@@ -23,7 +23,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  obvia bench goodput --table out.md --plot out.svg  everything, in a quarter of an hour
+  obvia bench goodput --table out.md --plot out.svg  everything, in 25 minutes
   obvia bench goodput --losses 1 --round-trips 20 --share 0
   obvia bench goodput --seconds 5 --share 10         a first impression
 
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,
     /// Seconds for which two flows that share a line are measured, without losses; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(..=3600))]
+    #[arg(long, value_name = "N", default_value_t = 240, value_parser = clap::value_parser!(u64).range(..=3600))]
     share: u64,
     /// Round trip of the shared line, in milliseconds
     #[arg(long, value_name = "MS", default_value = "50", value_parser = round_trip)]
