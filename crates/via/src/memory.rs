@@ -19,8 +19,8 @@ use std::sync::{Arc, OnceLock};
 /// copied in and out, and no reference to them is handed out.
 #[derive(Debug)]
 pub struct Memory {
-    // Invariant: `start..start + length` is a mapping of this value, from its first page on. It is
-    // readable and writable as long as this value lives.
+    // Invariant: `start` is the first byte of a mapping that this value owns. `start..start +
+    // length` is readable and writable as long as the value lives.
     start: NonNull<u8>,
     length: usize,
     // The file behind the memory, if peers can map it as well.
@@ -332,10 +332,10 @@ pub(crate) struct Hold(AtomicU32);
 impl Hold {
     const ENDED: u32 = 1 << 31;
 
-    /// Counts one more posted segment. Returns `false` when the registration has ended.
+    /// Counts one more posted segment. Returns `false` when the registration has ended, or when
+    /// there are as many posted segments as can be counted.
     pub(crate) fn claim(&self) -> bool {
-        // The bound keeps the count out of the highest bit. No region has that many posted
-        // segments.
+        // The bound keeps the count out of the highest bit.
         let more = |word: u32| (word & Self::ENDED == 0 && word < Self::ENDED - 1).then(|| word + 1);
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 /// baselines are the best that any program could do with bare memory, futexes and sockets. All
 /// cases take turns in one run, and each has its own baseline. Poll and adaptive are compared with
 /// the round trip of a cache line (raw_line), which also copies the array if there is one
-/// (raw_copy). Block is compared with a futex (raw_futex), both sides on one CPU with a Unix
-/// socket, and networks with a UDP socket on the same link.
+/// (raw_copy). Block is compared with a futex (raw_futex). If both sides share a CPU, the baseline
+/// is a Unix socket. Networks are compared with a UDP socket on the same link.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

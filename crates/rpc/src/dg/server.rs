@@ -37,6 +37,9 @@ use std::time::{Duration, Instant};
 const REPEATS_MAX: u32 = 5;
 /// The time after which an idle activity is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(300);
+/// The time after which an activity whose client has confirmed a call, but not sent it, yields to
+/// another activity.
+const UNUSED_MAX: Duration = Duration::from_millis(750);
 
 /// The options of a server.
 pub struct ServerOptions {

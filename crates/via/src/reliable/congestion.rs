@@ -82,7 +82,7 @@ impl Congestion {
         if doubles { 2 * self.window } else { self.window + self.window / 4 }
     }
 
-    /// Whether the window grows by acknowledged bytes, and not by the time.
+    /// Whether the window is below the threshold of slow start.
     pub(super) fn is_in_slow_start(&self) -> bool {
         self.exact < self.threshold
     }

@@ -27,7 +27,7 @@ const DROPS: usize = 32;
 /// The number of words that note the sequences received. Twice the 4,096 packets that may be in
 /// flight, because repeated packets and acknowledgements take sequences too.
 const WORDS: usize = 128;
-/// The number of the latest sequences of which each is known to be received or not. Earlier
+/// The number of latest sequences for which the guard knows whether each was received. Earlier
 /// sequences count as received. The window has one word less than the ring, because it seldom
 /// begins at the start of a word.
 const WINDOW: u64 = (WORDS as u64 - 1) * 64;

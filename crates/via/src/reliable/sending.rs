@@ -119,7 +119,7 @@ pub(super) struct Sending {
     lost: usize,
     transmissions: u64,
     overtaking: Overtaking,
-    // Whether the congestion window had no room when a new packet was to be sent last.
+    // Whether the congestion window had no room at the last attempt to send a new packet.
     was_window_full: bool,
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
     // that were sent before it belong to that reduction and cause no further one.
@@ -265,9 +265,9 @@ impl Sending {
     }
 
     /// Whether the congestion window has room for a new packet. A full window opens again once
-    /// several packets fit: senders of TCP send several at a time, and a full queue drops mostly
-    /// packets that arrive close together. A sender of single packets would take the queue from
-    /// them.
+    /// several packets fit. Senders of TCP send several at a time, too, and a full queue drops mostly
+    /// packets that arrive close together. A sender of single packets would lose fewer of them than
+    /// a sender of TCP, and take a part of its share of the line.
     fn fits_network(&mut self, length: u64) -> bool {
         let window = self.congestion.window();
         let needed = if self.was_window_full { length.max(self.several(window)) } else { length };
@@ -277,8 +277,9 @@ impl Sending {
     }
 
     /// Returns the number of bytes for which a full window opens: as many as it sends in
-    /// [`BURST_TIME`], at least two packets, and at most a quarter of the window. In slow start a
-    /// window opens for each packet, because several at once would overfill the queue further.
+    /// [`BURST_TIME`], at least two packets, but never more than a quarter of the window. A window
+    /// without pacing opens for each packet. So does a window in slow start, because several
+    /// packets at once would overfill the queue further.
     fn several(&self, window: u64) -> u64 {
         let Some(rate) = self.rate().filter(|_| !self.congestion.is_in_slow_start()) else { return 0 };
         Rate { bytes: window, ..rate }.bytes_in(BURST_TIME).max(2 * self.packet).min(window / 4)

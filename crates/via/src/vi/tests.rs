@@ -294,7 +294,7 @@ fn a_sleeper_that_wakes_returns_the_vi_to_the_attendant() {
     let before = controls.calls();
     controls.ring();
     std::thread::sleep(Duration::from_millis(40));
-    assert_eq!(controls.calls(), before, "the thread serves what arrives");
+    assert_eq!(controls.calls(), before, "the attendant serves a VI whose owner sleeps");
     // The owner wakes, and computes.
     vi.core.end_sleep(connection);
     until("some thread serves what arrived", || controls.calls() > before);

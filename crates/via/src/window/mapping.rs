@@ -79,10 +79,15 @@ impl Mapping {
         self.writable
     }
 
+    /// Whether the mapping contains an aligned word of `size` bytes at `offset`.
+    fn has(&self, offset: usize, size: usize) -> bool {
+        offset.is_multiple_of(size) && self.length.checked_sub(size).is_some_and(|last| offset <= last)
+    }
+
     /// Returns the control word at `offset`.
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
-        assert!(offset + 4 <= self.length && offset.is_multiple_of(4), "words lie inside");
+        assert!(self.has(offset, 4), "words lie inside");
         // SAFETY: by the assertion.
         unsafe { self.word_unchecked(offset) }
     }
@@ -94,7 +99,7 @@ impl Mapping {
     /// `offset` must be a multiple of 4, and the mapping must contain the word's four bytes.
     #[inline]
     pub(crate) unsafe fn word_unchecked(&self, offset: usize) -> &AtomicU32 {
-        debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
+        debug_assert!(self.has(offset, 4));
         // SAFETY: in bounds by the caller's promise.
         let place = unsafe { self.start.add(offset) };
         // SAFETY: mapped as long as self lives, and aligned by the caller's promise, because
@@ -159,7 +164,7 @@ impl Mapping {
     /// Returns the control word of eight bytes at `offset`.
     #[inline]
     pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset + 8 <= self.length && offset.is_multiple_of(8), "words lie inside");
+        assert!(self.has(offset, 8), "words lie inside");
         // SAFETY: in bounds by the assertion.
         let place = unsafe { self.start.add(offset) };
         // SAFETY: mapped as long as self lives, and aligned; shared words are accessed by atomics

@@ -253,7 +253,8 @@ impl Tx {
         unsafe { slot.as_ref() }.store(first, Ordering::Release);
         self.next = sequence.wrapping_add(1);
         if self.peer_may_sleep {
-            // SAFETY: the control words lie before the slots, which lie inside every segment.
+            // SAFETY: the control words are aligned, and lie before the slots, which lie inside
+            // every segment.
             let peer_sleeps = unsafe { self.wire.peer.word_unchecked(layout::SLEEP) };
             // SAFETY: as above.
             let own_bell = unsafe { self.wire.own.word_unchecked(layout::BELL) };

@@ -28,6 +28,9 @@ pub(super) struct Activity {
     /// The sequence number of the last call whose response the client has not acknowledged in time.
     /// The client may still wait for that response.
     pub(super) unacknowledged: Option<u32>,
+    /// Whether no call of the activity has arrived yet, not even in part. If such an activity is
+    /// forgotten, no call is executed twice.
+    pub(super) is_unused: bool,
 }
 
 /// The progress of a call.
@@ -56,6 +59,7 @@ impl Activity {
             receiver: Receiver::UNKNOWN,
             is_cancelled: false,
             unacknowledged: None,
+            is_unused: true,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A server's processing of received datagrams.
 
 use super::activity::{Activity, State};
-use super::{ANSWERED_WITHIN, CallKey, IncomingCall, Server, ServerEvent};
+use super::{ANSWERED_WITHIN, CallKey, IncomingCall, Server, ServerEvent, UNUSED_MAX};
 use crate::dg::conversation::{self, Answer, CONV, CONVC, WHO_ARE_YOU_2};
 use crate::dg::is_before;
 use crate::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, flags, read_status, write_status};
@@ -59,7 +59,7 @@ impl Server {
         }
         let (room, message_max) = (self.hosts.room(from.host()), self.options.limits.message_max);
         let added = self.change(header.activity, |activity| {
-            activity.last_received = now;
+            (activity.last_received, activity.is_unused) = (now, false);
             let State::Arriving(assembly) = &mut activity.state else { return None };
             if assembly.is_empty() {
                 activity.head = *header;
@@ -135,11 +135,13 @@ impl Server {
     /// to send the request again.
     fn identified(&mut self, now: Instant, from: Place, id: Uuid, answer: Answer) {
         let head = Header::new(PduType::REQUEST, id, answer.sequence);
+        let mut is_unused = true;
         if let Some(known) = self.activities.get(&id) {
             // The answer is a duplicate, unless the activity has moved and makes its next call.
             if known.place == from || !is_before(known.sequence, answer.sequence) {
                 return;
             }
+            is_unused = known.is_unused;
             let orphan = matches!(known.state, State::Performed).then(|| known.key());
             self.events.extend(orphan.map(ServerEvent::Cancelled));
             self.forget(id);
@@ -151,14 +153,14 @@ impl Server {
         // A client that does not name its address space counts as a client with only this activity.
         let client = answer.client.unwrap_or(id);
         let activity = Activity::new(from, client, head, self.options.limits.window, now);
-        self.activities.insert(id, activity);
+        self.activities.insert(id, Activity { is_unused, ..activity });
         self.note_due(now + self.options.limits.silence_max);
         self.send_unit(from, &head, PduType::NOCALL);
     }
 
-    /// Forgets the activity that has been idle for the longest time, if there is one. Considers the
-    /// activities of the host if the host has its maximum, otherwise all activities. A client whose
-    /// activity was forgotten is asked again at its next call. While an old answer of its client
+    /// Forgets the activity that has been idle or unused for the longest time, if there is one.
+    /// Considers the activities of the host if the host has its maximum, otherwise all activities. A
+    /// client whose activity was forgotten is asked again at its next call. While an old answer of its client
     /// could still be accepted, the activity is kept: a duplicate of that answer and of the request
     /// would execute the call again. Returns whether an activity was forgotten.
     fn make_place(&mut self, now: Instant, from: Place) -> bool {
@@ -168,8 +170,12 @@ impl Server {
         // confirm the call again.
         let silence_max = self.options.limits.silence_max;
         let may_go = |known: &Activity| {
-            let kept_for = if known.may_wait() { silence_max } else { ANSWERED_WITHIN };
-            known.is_idle()
+            let kept_for = match known {
+                known if known.is_unused => UNUSED_MAX,
+                known if known.may_wait() => silence_max,
+                _ => ANSWERED_WITHIN,
+            };
+            (known.is_unused || known.is_idle())
                 && now.saturating_duration_since(known.last_received) > kept_for
                 && (!is_host_full || known.place.host().counted() == host)
         };

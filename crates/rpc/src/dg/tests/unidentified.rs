@@ -348,6 +348,39 @@ fn quotas_count_the_hosts_of_an_ipv6_network_together() {
     assert_eq!(counts, [4, 4]);
 }
 
+#[test]
+fn activities_without_a_call_yield_within_a_second() {
+    let mut server = server_with(Limits { activities_max: 8, ..Limits::default() });
+    let now = Instant::now();
+    let confirm = |server: &mut Server, now: Instant, host: u8, activity: u128| {
+        let from = place(&format!("10.0.0.{host}:7"));
+        server.receive(now, from, &request(activity, 0, &[]));
+        let question = sent(server).pop().unwrap().1;
+        server.receive(now, from, &answer(&question, 1));
+        sent(server).pop().unwrap().1[1] == PduType::NOCALL.0
+    };
+    // Half of the activities of either host make a call.
+    let called = [(1, 1), (1, 2), (2, 3), (2, 4)];
+    for (host, activity) in called {
+        identify(&mut server, now, place(&format!("10.0.0.{host}:7")), activity);
+    }
+    assert!([(1, 5), (1, 6), (2, 7), (2, 8)].iter().all(|(host, activity)| confirm(
+        &mut server,
+        now,
+        *host,
+        *activity
+    )));
+    assert!(!confirm(&mut server, now, 3, 9));
+    let later = now + Duration::from_secs(1);
+    assert!((9..13).all(|activity| confirm(&mut server, later, 3, activity)));
+    assert!(!confirm(&mut server, later, 4, 13), "an activity with a recent call is forgotten");
+    // The activities with a call are still known: a copy of the request is not executed.
+    for (host, activity) in called {
+        server.receive(later, place(&format!("10.0.0.{host}:7")), &request(activity, 0, &[]));
+    }
+    assert_eq!((sent(&mut server).len(), call(&mut server)), (0, None));
+}
+
 /// A client that calls a server, and the time that datagrams take between them.
 struct Caller {
     activity: Activity,

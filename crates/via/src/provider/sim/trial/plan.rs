@@ -125,8 +125,7 @@ impl Plan {
     }
 
     /// Whether a peer may count as gone although it is there. At least four signs of life are tried
-    /// before a peer counts as gone, so where few round trips fail, no peer that is there may count
-    /// as gone.
+    /// first, so this must not happen where few round trips fail.
     pub(super) fn may_seem_silent(&self) -> bool {
         let is_long = |cut: &Cut| cut.length.is_none_or(|length| length > self.settings.silence / 8);
         self.failing() > 20_000 || self.conditions.iter().any(|one| one.rate > 0 || one.cuts.iter().any(is_long))
