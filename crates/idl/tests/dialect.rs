@@ -283,10 +283,38 @@ fn declarations_without_a_meaning_are_skipped() {
         "{}",
         made.header
     );
-    refused_by_all(&with("interface ILater;", "HRESULT M([in] ILater *l);"), "`ILater`, which is only announced");
-    for held in ["ILater *l;", "[size_is(n)] ILater **l; long n;", "struct T { ILater *l; } t;"] {
-        let text = with(&format!("interface ILater; typedef struct S {{ {held} }} S;"), "HRESULT M([in] S *s);");
-        refused_by_all(&text, "a pointer to an interface that is only announced");
+}
+
+#[test]
+fn objects_of_interfaces_without_a_declaration_a_uuid_or_a_base_are_refused() {
+    for declared in [
+        "interface ILater;",
+        "[local] interface ILater : IUnknown { HRESULT A(); }",
+        "[object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21)] interface ILater { long A(); }",
+    ] {
+        refused_by_all(&with(declared, "HRESULT M([in] ILater *l);"), "`ILater`, which lacks a declaration");
+        for held in [
+            "struct S { ILater *l; };",
+            "struct S { [size_is(n)] ILater **l; long n; };",
+            "struct S { struct T { ILater *l; } t; };",
+            "union U switch (long t) u { case 1: ILater *l; }; struct S { union U u; };",
+        ] {
+            let text = with(&format!("{declared} {held}"), "HRESULT M([in] struct S *s);");
+            refused_by_all(&text, "a structure or union with a pointer to an interface without a declaration");
+        }
+    }
+}
+
+#[test]
+fn members_of_automation_are_refused_beside_other_reasons() {
+    for member in ["DISPPARAMS", "EXCEPINFO"] {
+        let types = format!("interface ILater; struct S {{ ILater *l; {member} d; }};");
+        let text = with(&types, "HRESULT M([in] struct S *s);").replace("[object,", "[object, local,");
+        let found = check(&text);
+        for errors in [emit::c::emit(&found, "x").err(), emit::rust::emit(&found).err()] {
+            let errors = errors.unwrap_or_else(|| panic!("accepted:\n{text}"));
+            assert!(errors[0].message.contains("a structure or union with one of Automation's types"), "{errors:?}");
+        }
     }
 }
 

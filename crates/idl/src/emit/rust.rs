@@ -114,7 +114,7 @@ fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::D
     let (mut left_out, mut refused) = (BTreeMap::new(), Vec::new());
     for id in (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId) {
         if model.interfaces[id.0].is_bare {
-            left_out.insert(id, "it has no UUID, or is only announced".to_owned());
+            left_out.insert(id, "it lacks a declaration, a UUID or a base".to_owned());
             continue;
         }
         let found = interface::refusals(model, id);

@@ -49,7 +49,7 @@ fn reason(model: &Model, method: &Method) -> Option<(Span, String)> {
     method.params.iter().find_map(|param| {
         let leads = || match model.innermost(&param.ty) {
             Type::Interface(Object::Known(id)) if model.interfaces[id.0].is_bare => Some(format!(
-                "is an object of the interface `{}`, which is only announced",
+                "is an object of the interface `{}`, which lacks a declaration, a UUID or a base",
                 model.interfaces[id.0].name
             )),
             ty => model.unsupported.get(ty).map(|why| format!("leads to {why}")).or_else(|| opaque_reason(model, ty)),

@@ -203,7 +203,8 @@ impl Resolver<'_> {
     }
 
     /// Marks interfaces that have only a forward declaration as local, since pointers to their
-    /// objects cannot be passed to other processes.
+    /// objects cannot be passed to other processes. Notes the structures and unions with pointers
+    /// to bare interfaces. Runs before `check_contents`, which stores what is noted.
     pub(super) fn check_announced(&mut self) {
         for id in 0..self.model.interfaces.len() {
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
@@ -218,9 +219,8 @@ impl Resolver<'_> {
         let structs = (0..model.structs.len()).map(|at| Type::Struct(StructId(at)));
         for ty in structs.chain((0..model.unions.len()).map(|at| Type::Union(UnionId(at)))) {
             if model.inner(&ty).into_iter().any(is_bare) {
-                self.unsupported
-                    .entry(ty)
-                    .or_insert("a structure with a pointer to an interface that is only announced");
+                let why = "a structure or union with a pointer to an interface without a declaration, a UUID or a base";
+                self.unsupported.entry(ty).or_insert(why);
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use super::Resolver;
 use crate::model::{InterfaceId, Measure, Method, Model, Opaque, Param, StructId, Type, UnionId, Value};
-use crate::plan::{in_place, kinds};
+use crate::plan::{AUTOMATION_MEMBER, in_place, kinds};
 use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 
@@ -53,7 +53,8 @@ impl Resolver<'_> {
             }
             Some(found) if found.weight > WEIGHT_MAX => {
                 let error = Diagnostic::error("too-large", span, "this type has too many members");
-                let count = format!("at most {WEIGHT_MAX}, members of nested structures counted each time");
+                let count =
+                    format!("it may have at most {WEIGHT_MAX}, where members of contained types count each time");
                 error.help(format!("{count}; put some behind a pointer"))
             }
             Some(found) if found.size <= SIZE_MAX => return found,
@@ -116,7 +117,11 @@ impl Resolver<'_> {
             ty => self.here_only.get(ty).copied(),
         };
         let opaque = self.model.refusals(|ty| Some(Opaque { of: ty.clone(), why: is_unknown(ty)? }));
-        let unsupported = self.model.refusals(|ty| self.unsupported.get(ty).copied());
+        let refused =
+            |is_kept: fn(&&str) -> bool| self.model.refusals(|ty| self.unsupported.get(ty).copied().filter(is_kept));
+        let mut unsupported = refused(|why| *why != AUTOMATION_MEMBER);
+        // Methods of [local] interfaces are refused for this reason, too, so it comes first.
+        unsupported.extend(refused(|why| *why == AUTOMATION_MEMBER));
         let model = &self.model;
         let methods = model.interfaces.iter().flat_map(|interface| &interface.methods);
         for method in methods.flat_map(|method| method.travels_as.as_deref().into_iter().chain([method])) {
@@ -156,8 +161,8 @@ impl Resolver<'_> {
             let text = "the types and methods of the file have too many members up to here";
             let error = Diagnostic::error("too-large", span, text);
             return self.report(error.help(format!(
-                "they have at most {most}, where members of contained types count each time; split the file into several that do \
-                 not import one another"
+                "they may have at most {most}, where members of contained types count each time; split the file into several that \
+                 do not import one another"
             )));
         }
         if let Some(span) = first_beyond(REACH_MAX, reach_counts(model)) {
@@ -170,7 +175,8 @@ impl Resolver<'_> {
         if let Some((_, found)) = model.interfaces.iter().enumerate().find(is_large) {
             let text = format!("the methods of interface `{}` lead to too many types", found.name);
             let error = Diagnostic::error("too-large", found.span, text);
-            let help = format!("their pointers lead to at most {KINDS_MAX} types; split the interface into several");
+            let help =
+                format!("their pointers may lead to at most {KINDS_MAX} types; split the interface into several");
             self.report(error.help(help));
         }
     }

@@ -192,7 +192,7 @@ impl<'a> Preprocessor<'a> {
                     "error" => Diagnostic::error("said-by-file", token.span, text),
                     _ => Diagnostic::warning("said-by-file", token.span, text),
                 };
-                files.diagnostics.push(found.help("use -D NAME=TEXT to define the macro that the condition tests"));
+                files.diagnostics.push(found.help("if a condition led here, define its macro by -D NAME=TEXT"));
             }
             other => {
                 let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not supported"));

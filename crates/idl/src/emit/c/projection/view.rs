@@ -54,13 +54,14 @@ pub(super) struct Viewer<'a> {
 pub(super) type Reason = &'static str;
 
 const POINTERS: Reason = "leads to pointers";
-const COUNT: Reason = "is an array whose count is an expression or has another use, too";
+const COUNT: Reason = "is an array whose count is an expression, comes from the caller, or has another use, too";
 const UNION: Reason = "is a union whose discriminant is elsewhere";
 const TEXT: Reason = "is a string of numbers";
 const FIXED: Reason = "is an array of elements with pointers";
 const ARRAYS: Reason = "is an array of arrays that the method allocates";
 const NULL: Reason = "is changed through a pointer that may be null";
-const IID: Reason = "has objects whose IID another parameter holds";
+const IID: Reason = "is an object whose IID the method may change";
+const IID_IS: Reason = "has [iid_is], and is changed or an array";
 
 impl Viewer<'_> {
     /// Returns the view of a parameter.

@@ -1,6 +1,6 @@
 //! Views of data with pointers, and of data that a method returns or replaces.
 
-use super::{FIXED, IID, NULL, POINTERS, Reason, UNION, View, Viewer, owner_changed, owner_result, pointer};
+use super::{FIXED, IID_IS, NULL, POINTERS, Reason, UNION, View, Viewer, owner_changed, owner_result, pointer};
 use crate::emit::c::names::{binding, pointer_to, type_name};
 use crate::emit::c::structures::is_owned;
 use crate::model::{Direction, Extent, Object, Pointer, PointerClass, Type};
@@ -33,7 +33,7 @@ impl Viewer<'_> {
             }
             _ if !is_reference => Err(NULL),
             (Extent::One, Type::Pointer(inner), _) => self.replaced(param, inner),
-            (Extent::One, Type::Interface(Object::IidIs(_)), Direction::InOut) => Err(IID),
+            (Extent::One, Type::Interface(Object::IidIs(_)), Direction::InOut) => Err(IID_IS),
             (Extent::One, Type::Interface(object), Direction::Out) => self.out_object(object, &name),
             (Extent::One, Type::Interface(object), _) => Ok(owner_changed(&self.holder(object), &name)),
             (Extent::One, to, direction) => {
@@ -51,7 +51,7 @@ impl Viewer<'_> {
 
     fn graph_elements(&self, param: &ParamPlan<'_>, element: &Type) -> Result<View, Reason> {
         if let Type::Interface(Object::IidIs(_)) = element {
-            return Err(IID);
+            return Err(IID_IS);
         }
         if let Type::Interface(object) = element {
             return Ok(self.elements(param, self.holder(object), element, true));
