@@ -13,9 +13,9 @@ use std::process::ExitCode;
 /// virtual interfaces. Baselines, the best that any program could do, take turns with the messages
 /// in the same run. With shm, poll and adaptive are compared with a copy of the bytes through
 /// shared memory (raw_copy), and block with a futex (raw_futex). If both sides share a CPU, the
-/// baseline is a Unix socket. Providers for networks are compared with a datagram of the same size on the same link,
-/// or with TCP if the message is too long for a datagram. fabric is also compared with libfabric's
-/// own fi_pingpong if that is installed (Debian: libfabric-bin).
+/// baseline is a Unix socket. Providers for networks are compared with a datagram of the same size
+/// on the same link, or with TCP if the message is too long for a datagram. fabric is also compared
+/// with libfabric's own fi_pingpong if that is installed (Debian: libfabric-bin).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

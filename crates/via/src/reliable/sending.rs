@@ -265,9 +265,9 @@ impl Sending {
     }
 
     /// Whether the congestion window has room for a new packet. A full window opens again once
-    /// several packets fit. Senders of TCP send several at a time, too, and a full queue drops mostly
-    /// packets that arrive close together. A sender of single packets would lose fewer of them than
-    /// a sender of TCP, and take a part of its share of the line.
+    /// several packets fit. Senders of TCP send several at a time, too, and a full queue drops
+    /// mostly packets that arrive close together. A sender of single packets would lose fewer of
+    /// them than a sender of TCP, and take a part of its share of the line.
     fn fits_network(&mut self, length: u64) -> bool {
         let window = self.congestion.window();
         let needed = if self.was_window_full { length.max(self.several(window)) } else { length };

@@ -159,10 +159,10 @@ impl Server {
     }
 
     /// Forgets the activity that has been idle or unused for the longest time, if there is one.
-    /// Considers the activities of the host if the host has its maximum, otherwise all activities. A
-    /// client whose activity was forgotten is asked again at its next call. While an old answer of its client
-    /// could still be accepted, the activity is kept: a duplicate of that answer and of the request
-    /// would execute the call again. Returns whether an activity was forgotten.
+    /// Considers the activities of the host if the host has its maximum, otherwise all activities.
+    /// A client whose activity was forgotten is asked again at its next call. While an old answer
+    /// of its client could still be accepted, a used activity is kept: a duplicate of that answer
+    /// and of the request would execute the call again. Returns whether an activity was forgotten.
     fn make_place(&mut self, now: Instant, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let host = from.host().counted();
