@@ -350,15 +350,9 @@ impl Interfaces for AssociationClient {
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        let services = self.exporter.services();
         // As in `admit`, an anonymous call does not count.
-        if call.maker.is_some()
-            && services.performs(call.presentation.interface)
-            && let Err(status) = self.standing.note_call()
-        {
-            return Some(Err(status));
-        }
-        services.perform(call, (&self.peer, self.local.as_deref()), &self.state)
+        let note = || if call.maker.is_some() { self.standing.note_call() } else { Ok(()) };
+        self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state, &note)
     }
 
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
