@@ -385,11 +385,11 @@ impl Joins for AssociationClient {
 
 impl Budget for AssociationClient {
     fn take(&self, bytes: usize) -> bool {
-        self.standing.held().is_none_or(|held| held.take(bytes))
+        self.standing.held().is_none_or(|held| held.messages.take(bytes))
     }
 
     fn give_back(&self, bytes: usize) {
-        self.standing.held().into_iter().for_each(|held| held.give_back(bytes));
+        self.standing.held().into_iter().for_each(|held| held.messages.give_back(bytes));
     }
 }
 
