@@ -7,7 +7,7 @@ mod guesses;
 pub(crate) mod principal;
 pub(crate) mod rules;
 
-pub(crate) use audit::{log_denial, log_refused_connection, log_refused_host};
+pub(crate) use audit::{log_denial, log_refused_connection, log_refused_host, log_refused_memory};
 pub(crate) use credentials::{Protection, acceptor, accounts, has_accounts};
 pub(crate) use principal::Caller;
 pub(crate) use rules::{Rules, log_refused_class};

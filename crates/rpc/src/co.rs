@@ -31,12 +31,12 @@ pub use direct::{DirectCalls, DirectError};
 pub use error::AssociationError;
 pub use groups::{Group, Groups, Joined, Joins};
 pub use input::Input;
+pub use obvia_via::Budget;
 pub use server::{Denial, DenialObserver, Exemption, IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
 
 use crate::security::Level;
 use crate::uuid::{SyntaxId, Uuid};
 use pdu::FragmentSizes;
-use std::fmt;
 use std::time::Duration;
 
 /// The limits of an association.
@@ -59,14 +59,6 @@ impl Default for Limits {
         let silence_max = Duration::from_secs(30);
         Self { sizes: FragmentSizes::GREATEST, message_max: 256 << 20, calls_max: 256, silence_max }
     }
-}
-
-/// The memory for the incomplete messages of several associations.
-pub trait Budget: Send + Sync + fmt::Debug {
-    /// Takes this many bytes. Returns false if fewer are left.
-    fn take(&self, bytes: usize) -> bool;
-    /// Gives bytes back.
-    fn give_back(&self, bytes: usize);
 }
 
 /// The protection of a call.

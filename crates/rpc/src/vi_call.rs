@@ -17,9 +17,10 @@ use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::reliable::Guard;
 use obvia_via::window::{Alarm, Message, OwnRegion, Peer, Rx, Tx, Window};
-use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView};
+use obvia_via::{Budget, Deadline, Error as ViError, Header, Kind, Limit, RegionView};
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The interval at which [`Channel::call_while`] asks whether the call is still awaited.
@@ -161,8 +162,8 @@ impl Channel {
     }
 
     /// Makes larger areas for the peer's frames from now on: see [`Window::grant_areas`].
-    pub fn grant_areas(&self) {
-        self.window.grant_areas();
+    pub fn grant_areas(&self, budget: Option<Arc<dyn Budget>>) {
+        self.window.grant_areas(budget);
     }
 
     /// Whether regions can be passed to the peer.
@@ -241,7 +242,8 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// As for [`Self::inline_request`], and if the frame exceeds the connection's limit.
+    /// As for [`Self::inline_request`], and if the frame exceeds the connection's limit, or a limit
+    /// on memory leaves no room for it.
     #[inline]
     pub fn request(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], CallError> {
         if length <= INLINE_MAX {

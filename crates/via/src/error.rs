@@ -79,6 +79,14 @@ pub enum Error {
         /// The maximum length in bytes.
         limit: u64,
     },
+    /// A limit on memory leaves no room for a longer area. The connection stays, and goes on with
+    /// frames that fit the area that it has.
+    AreaRefused {
+        /// The length of the longer area in bytes.
+        length: u64,
+        /// Whether the limit is the peer's. Otherwise it is this process's limit for its peers.
+        by_peer: bool,
+    },
     /// The peer broke the rules of the connection, which is closed.
     Violation(Violation),
     /// The server has reached a limit of the system, and so cannot take the connection.
@@ -344,6 +352,11 @@ impl fmt::Display for Error {
             Self::Cancelled => write!(f, "the call was cancelled"),
             Self::TooLong { length, limit } => {
                 write!(f, "a frame of {length} bytes is longer than the limit of {limit} bytes")
+            }
+            Self::AreaRefused { length, by_peer } => {
+                let whose = if *by_peer { "the peer" } else { "this process" };
+                write!(f, "{whose} has no {length} bytes left for a long message: its limit is reached for the ")?;
+                f.write_str("connections of one host, or of all. Close other connections, or pass less in a call")
             }
             Self::Violation(violation) => write!(f, "the peer broke the protocol: {violation}"),
             Self::Refused { why } => write!(f, "the connection was refused: {why}"),

@@ -74,6 +74,8 @@ mod attributes;
 #[cfg(not(loom))]
 mod bell;
 #[cfg(not(loom))]
+mod budget;
+#[cfg(not(loom))]
 mod completion;
 #[cfg(not(loom))]
 mod connection;
@@ -122,6 +124,8 @@ pub mod wrap;
 
 #[cfg(not(loom))]
 pub use attributes::{Attributes, Reliability};
+#[cfg(not(loom))]
+pub use budget::Budget;
 #[cfg(not(loom))]
 pub use completion::{Completion, CompletionQueue};
 #[cfg(not(loom))]

@@ -4,6 +4,7 @@
 //! protection tag, and only VIs of the same tag reach it. Peers name a region by its handle. The
 //! region's [`Access`] says what peers may do with it.
 
+use crate::budget::Reservation;
 use crate::{Error, RegionView};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -25,6 +26,8 @@ pub struct Memory {
     length: usize,
     // The file behind the memory, if peers can map it as well.
     file: Option<OwnedFd>,
+    // The bytes of a budget that the memory takes up, if it is counted.
+    reservation: Option<Reservation>,
 }
 
 // SAFETY: plain bytes that any thread may copy from and to; a read that races with a write gets
@@ -77,6 +80,12 @@ impl Memory {
         self
     }
 
+    /// Keeps a reservation for as long as the memory exists.
+    pub(crate) fn with_reservation(mut self, reservation: Option<Reservation>) -> Self {
+        self.reservation = reservation;
+        self
+    }
+
     fn mapped(
         start: rustix::io::Result<*mut std::ffi::c_void>,
         length: usize,
@@ -85,7 +94,7 @@ impl Memory {
         let start = start.map_err(Error::system("mapping memory"))?;
         let start =
             NonNull::new(start.cast()).expect("the kernel does not map memory at address zero unless requested");
-        Ok(Self { start, length, file })
+        Ok(Self { start, length, file, reservation: None })
     }
 
     /// Returns the length in bytes.
@@ -185,6 +194,8 @@ impl Drop for Memory {
         // SAFETY: mapped by `new` or `shared` with this length, and nothing borrowed from it
         // outlives it.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length.max(1)) };
+        // The bytes are free now, and not earlier.
+        drop(self.reservation.take());
     }
 }
 

@@ -29,7 +29,7 @@ pub use tx::Tx;
 
 use crate::reliable::Guard;
 use crate::wait::SpinBudget;
-use crate::{Counters, Error, Waiting, doorbell, layout};
+use crate::{Budget, Counters, Error, Waiting, doorbell, layout};
 use area::area_max;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -126,8 +126,8 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     /// Takes over the peer's next area, which has at most `most` bytes.
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;
     /// Makes areas of at most `most` bytes for the peer from now on, where the peer cannot make
-    /// them itself.
-    fn grant_areas(&self, _most: usize) {}
+    /// them itself. Takes the memory for areas of both directions from the budget, if there is one.
+    fn grant_areas(&self, _most: usize, _budget: Option<Arc<dyn Budget>>) {}
     /// Whether both sides can map the same memory.
     fn shares_memory(&self) -> bool {
         false
@@ -336,10 +336,11 @@ impl Window {
     }
 
     /// Makes larger areas for the peer's frames from now on, if this side makes them, as it does
-    /// over a network. Before this call, a peer that asks for a larger area loses its connection.
-    /// So an unknown peer takes up no more memory than that of a new window.
-    pub fn grant_areas(&self) {
-        self.wire.carrier.grant_areas(area_max(self.tx.frame_max()));
+    /// over a network. The memory for those of both directions is taken from `budget`. Where it has
+    /// too little left, the side that needs an area gets [`Error::AreaRefused`]. Before the first
+    /// call, which alone has an effect, a peer that asks for a larger area loses its connection.
+    pub fn grant_areas(&self, budget: Option<Arc<dyn Budget>>) {
+        self.wire.carrier.grant_areas(area_max(self.tx.frame_max()), budget);
     }
 
     /// Passes a region to the peer under a number that is not 0. The peer can use the region once

@@ -16,6 +16,7 @@ pub(super) const ORDERS: &[Order] = &[
         &[
             &[
                 "attributes",
+                "budget",
                 "counters",
                 "deadline",
                 "error",

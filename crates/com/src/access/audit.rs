@@ -47,6 +47,8 @@ pub enum Refused {
     Entry,
     /// A connection beyond a limit.
     Connection,
+    /// Memory for a long message beyond a limit.
+    Memory,
     /// A proof of identity for this user, after too many wrong proofs.
     Guess(String),
     /// Access to an object exported by a name, or to an interface of functions.
@@ -61,6 +63,7 @@ impl fmt::Display for Refused {
             Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
             Self::Entry => f.write_str("a connection without proof of identity"),
             Self::Connection => f.write_str("a connection beyond the limit"),
+            Self::Memory => f.write_str("memory beyond the limit for a long message"),
             Self::Guess(user) => write!(f, "a proof for the user {} after too many wrong ones", user.escape_debug()),
             Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
             Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
@@ -146,6 +149,11 @@ pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
 /// Logs a connection of this peer that was refused because there are too many connections.
 pub(crate) fn log_refused_connection(peer: Peer) {
     log(Caller { peer, authenticated: None }, Refused::Connection);
+}
+
+/// Logs that this peer was refused memory for a long message.
+pub(crate) fn log_refused_memory(peer: Peer) {
+    log(Caller { peer, authenticated: None }, Refused::Memory);
 }
 
 /// Logs a refused connection of a host, as [`log_refused_connection`] does.

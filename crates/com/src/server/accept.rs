@@ -268,7 +268,7 @@ fn serve(exporter: &'static Exporter, mut window: Window, via: Via) {
     if least.is_some_and(|least| gate::pass(&mut window, &mut connection, least).is_err()) {
         return connection.end_with(window);
     }
-    window.grant_areas();
+    window.grant_areas(connection.area_budget());
     connection::serve_connection(window, connection);
 }
 

@@ -350,15 +350,9 @@ impl Interfaces for AssociationClient {
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        let services = self.exporter.services();
         // As in `admit`, an anonymous call does not count.
-        if call.maker.is_some()
-            && services.performs(call.presentation.interface)
-            && let Err(status) = self.standing.note_call()
-        {
-            return Some(Err(status));
-        }
-        services.perform(call, (&self.peer, self.local.as_deref()), &self.state)
+        let note = || if call.maker.is_some() { self.standing.note_call() } else { Ok(()) };
+        self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state, &note)
     }
 
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
@@ -391,11 +385,11 @@ impl Joins for AssociationClient {
 
 impl Budget for AssociationClient {
     fn take(&self, bytes: usize) -> bool {
-        self.standing.held().is_none_or(|held| held.take(bytes))
+        self.standing.held().is_none_or(|held| held.messages.take(bytes))
     }
 
     fn give_back(&self, bytes: usize) {
-        self.standing.held().into_iter().for_each(|held| held.give_back(bytes));
+        self.standing.held().into_iter().for_each(|held| held.messages.give_back(bytes));
     }
 }
 

@@ -19,7 +19,7 @@ use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve, serve_next, serve_until_silent};
 use obvia_via::window::{Alarm, Peer, Unparked, Window};
-use obvia_via::{Ended, Error as ViError, Milliseconds, Seconds};
+use obvia_via::{Budget, Ended, Error as ViError, Milliseconds, Seconds};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,6 +86,11 @@ impl Connection {
     /// Returns the host name by which the peer reaches this process, if known.
     pub(super) fn local(&self) -> Option<&str> {
         self.local.as_deref()
+    }
+
+    /// Returns the budget for the connection's areas; `None` if they are not limited.
+    pub(super) fn area_budget(&self) -> Option<Arc<dyn Budget>> {
+        self.standing.area_budget(&self.peer)
     }
 
     /// Records that the client has authenticated.

@@ -108,7 +108,7 @@ struct Places {
     descriptors: u64,
     /// The number of descriptors of connections that were abandoned, and are not closed yet.
     abandoned: u64,
-    /// The memory for incomplete messages. Abandoned connections may still hold some of it.
+    /// The memory that clients take up. Abandoned connections may still hold some of it.
     shares: Shares<Host>,
 }
 
@@ -176,6 +176,12 @@ impl Entrance {
     #[cfg(test)]
     pub(super) fn taken(&self) -> usize {
         lock(&self.places).taken.len()
+    }
+
+    /// Returns the memory that the clients of a host take up.
+    #[cfg(test)]
+    pub(super) fn held(&self, address: &str) -> Arc<Held> {
+        lock(&self.places).shares.of(hosts::counted(address).unwrap_or(Host::NONE))
     }
 
     fn give_place(&'static self, address: &str, descriptors: u64, connection: Arc<dyn Abandon>) -> Result<Place, Full> {
@@ -335,7 +341,7 @@ impl Places {
 pub(crate) struct Place {
     entrance: &'static Entrance,
     number: u64,
-    /// The memory for the incomplete messages of the client's host.
+    /// The memory that the clients of the client's host take up.
     pub(super) held: Arc<Held>,
     has_called: AtomicBool,
 }

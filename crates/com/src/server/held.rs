@@ -1,24 +1,42 @@
-//! The memory for incomplete messages of clients, in which hosts or users have shares.
+//! The memory that clients take up by incomplete messages and by areas. Hosts or users have shares
+//! of it.
 
+use crate::access;
+use obvia_via::Budget;
+use obvia_via::window::Peer;
+use rustix::system::sysinfo;
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, LazyLock, Weak};
 
-/// The greatest number of bytes of incomplete messages, in all shares and in one of them.
-const HELD_MAX: usize = 1 << 30;
-const HELD_BY_ONE_MAX: usize = HELD_MAX / 2;
+/// The greatest number of bytes of incomplete messages, in all shares.
+const MESSAGES_MAX: usize = 1 << 30;
+/// The least limit on the bytes of areas, in all shares. Half of them, the most for one host, are
+/// twice those of a connection with the longest frames in both directions.
+const AREAS_LEAST: usize = 2 << 30;
+
+/// Returns the greatest number of bytes of areas in all shares: a quarter of the system's memory.
+fn areas_max() -> usize {
+    let system = sysinfo();
+    let bytes = system.totalram.saturating_mul(u64::from(system.mem_unit));
+    usize::try_from(bytes / 4).unwrap_or(usize::MAX).max(AREAS_LEAST)
+}
 
 /// The shares of hosts or users. A share lasts as long as a connection has it.
+///
+/// Areas have a limit of their own: they last as long as their connection, also while it is idle,
+/// and must not keep messages out.
 pub(super) struct Shares<K> {
-    /// The bytes in all shares.
-    all: Arc<AtomicUsize>,
+    messages: Arc<Pool>,
+    areas: Arc<Pool>,
     by_key: HashMap<K, Weak<Held>>,
 }
 
 impl<K> Default for Shares<K> {
     fn default() -> Self {
-        Self { all: Arc::default(), by_key: HashMap::new() }
+        Self { messages: Pool::new(|| MESSAGES_MAX), areas: Pool::new(areas_max), by_key: HashMap::new() }
     }
 }
 
@@ -29,35 +47,68 @@ impl<K: Eq + Hash> Shares<K> {
             return held;
         }
         self.by_key.retain(|_, held| held.strong_count() > 0);
-        let held = Arc::new(Held { all: Arc::clone(&self.all), own: AtomicUsize::new(0) });
+        let held = Arc::new(Held { messages: Share::new(&self.messages), areas: Share::new(&self.areas) });
         self.by_key.insert(key, Arc::downgrade(&held));
         held
     }
 }
 
-/// The bytes of the incomplete messages in one share.
+/// The memory that one host or user holds.
 pub(super) struct Held {
-    all: Arc<AtomicUsize>,
+    /// The incomplete messages.
+    pub(super) messages: Share,
+    /// The areas of virtual interfaces over networks.
+    pub(super) areas: Share,
+}
+
+/// A number of bytes that all shares of it may have together. One share has half of them at most.
+struct Pool {
+    /// Determined at first use.
+    most: LazyLock<usize>,
+    taken: AtomicUsize,
+}
+
+impl Pool {
+    fn new(most: fn() -> usize) -> Arc<Self> {
+        Arc::new(Self { most: LazyLock::new(most), taken: AtomicUsize::new(0) })
+    }
+}
+
+/// The bytes in one share.
+pub(super) struct Share {
+    all: Arc<Pool>,
     own: AtomicUsize,
 }
 
-impl Held {
-    /// Takes bytes for an incomplete message. Returns false if fewer bytes are left.
+impl Share {
+    fn new(all: &Arc<Pool>) -> Self {
+        Self { all: Arc::clone(all), own: AtomicUsize::new(0) }
+    }
+
+    /// Takes bytes. Returns false if fewer bytes are left.
     pub(super) fn take(&self, bytes: usize) -> bool {
-        if !add(&self.own, bytes, HELD_BY_ONE_MAX) {
+        if !add(&self.own, bytes, *self.all.most / 2) {
             return false;
         }
-        let has_room = add(&self.all, bytes, HELD_MAX);
+        let has_room = add(&self.all.taken, bytes, *self.all.most);
         if !has_room {
             self.own.fetch_sub(bytes, Ordering::Relaxed);
         }
         has_room
     }
 
-    /// Gives bytes of an incomplete message back.
+    /// Gives bytes back.
     pub(super) fn give_back(&self, bytes: usize) {
-        self.all.fetch_sub(bytes, Ordering::Relaxed);
+        self.all.taken.fetch_sub(bytes, Ordering::Relaxed);
         self.own.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Takes all bytes but `left` of those that one share may have.
+    #[cfg(test)]
+    pub(super) fn take_all_but(&self, left: usize) -> usize {
+        let bytes = *self.all.most / 2 - left;
+        assert!(self.take(bytes), "the share was empty");
+        bytes
     }
 }
 
@@ -67,19 +118,60 @@ fn add(count: &AtomicUsize, bytes: usize, most: usize) -> bool {
     count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum).is_ok()
 }
 
+/// The budget for the areas of one connection: the share of its peer's host.
+pub(super) struct AreaBudget {
+    pub(super) held: Arc<Held>,
+    pub(super) peer: Peer,
+}
+
+impl fmt::Debug for AreaBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AreaBudget").field("peer", &self.peer).finish_non_exhaustive()
+    }
+}
+
+impl Budget for AreaBudget {
+    fn take(&self, bytes: usize) -> bool {
+        let has_taken = self.held.areas.take(bytes);
+        if !has_taken {
+            access::log_refused_memory(self.peer.clone());
+        }
+        has_taken
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.held.areas.give_back(bytes);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn incomplete_messages_are_limited_for_a_host_or_user_and_for_all() {
+        const HALF: usize = 1 << 29;
         let mut shares = Shares::default();
         let [one, two, three] = [1, 2, 3].map(|key| shares.of(key));
-        assert!(one.take(HELD_BY_ONE_MAX - 10) && one.take(10) && !one.take(1));
-        assert!(two.take(HELD_BY_ONE_MAX) && !three.take(1));
+        let [one, two, three] = [&one, &two, &three].map(|held| &held.messages);
+        assert!(one.take(HALF - 10) && one.take(10) && !one.take(1));
+        assert!(two.take(HALF) && !three.take(1));
         one.give_back(10);
         assert!(three.take(10) && !one.take(1) && !three.take(usize::MAX));
-        assert_eq!([&*shares.all, &three.own].map(|count| count.load(Ordering::Relaxed)), [HELD_MAX, 10]);
+        assert_eq!([&one.all.taken, &three.own].map(|count| count.load(Ordering::Relaxed)), [2 * HALF, 10]);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn areas_are_limited_for_a_host_and_for_all_and_keep_no_messages_out() {
+        let mut shares = Shares::default();
+        let [one, two, three] = [1, 2, 3].map(|key| shares.of(key));
+        let half = one.areas.take_all_but(0);
+        assert!(half >= 1 << 30 && !one.areas.take(1));
+        assert!(two.areas.take(half) && !three.areas.take(1));
+        assert!([&one, &two, &three].iter().all(|held| held.messages.take(1)));
+        two.areas.give_back(1);
+        assert!(!one.areas.take(1) && three.areas.take(1));
     }
 
     #[test]

@@ -37,7 +37,7 @@ struct Places {
     next: u64,
     /// The connections, the oldest first.
     pending: BTreeMap<u64, Pending>,
-    /// The memory for incomplete messages.
+    /// The memory that clients take up.
     shares: Shares<u32>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct LocalSetup {
     number: u64,
     /// Whether the connection was still counted when its setup ended. Empty until then.
     has_kept: OnceLock<bool>,
-    /// The memory for the incomplete messages of the client's user.
+    /// The memory that the clients of the client's user take up.
     pub(super) held: Arc<Held>,
 }
 

@@ -33,16 +33,15 @@ pub(crate) trait Services: Sync {
     /// interfaces.
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Option<Result<(TargetId, Interface), Status>>;
 
-    /// Whether [`Self::perform`] performs the calls of this interface.
-    fn performs(&self, interface: SyntaxId) -> bool;
-
-    /// Performs a call that arrives over an association and needs no target; `None` for all other
-    /// calls. `client` is the peer, and the address at which the peer reaches this process.
+    /// Performs a call that arrives over an association and needs no target, if `note` permits it;
+    /// `None` for all other calls. `client` is the peer, and the address at which the peer reaches
+    /// this process.
     fn perform(
         &self,
         call: &IncomingCall<'_>,
         client: (&Peer, Option<&str>),
         state: &AssociationState,
+        note: &dyn Fn() -> Result<(), Status>,
     ) -> Option<Result<Vec<u8>, Status>>;
 
     /// Returns the interfaces and methods whose least authentication level differs from that of all

@@ -1,9 +1,12 @@
 //! The count to which a connection belongs: a place at the entrance, a local setup, or nothing.
 
 use super::entrance::Place;
-use super::held::Held;
+use super::held::{AreaBudget, Held};
 use super::local_setups::LocalSetup;
 use obvia_rpc::status::Status;
+use obvia_via::Budget;
+use obvia_via::window::Peer;
+use std::sync::Arc;
 
 /// The count to which a connection belongs.
 pub(crate) enum Standing {
@@ -23,12 +26,21 @@ impl Standing {
         setup.map_or(Self::Uncounted, Self::Local)
     }
 
-    /// Returns the memory for the client's incomplete messages, if it is limited.
+    /// Returns the memory that the client shares with others of its host or user, if it is limited.
     pub(super) fn held(&self) -> Option<&Held> {
         match self {
             Self::Remote(place) => Some(&place.held),
             Self::Local(setup) => Some(&setup.held),
             Self::Uncounted => None,
+        }
+    }
+
+    /// Returns the budget for the areas of a connection from a network with this peer. `None` if
+    /// areas are not limited.
+    pub(super) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
+        match self {
+            Self::Remote(place) => Some(Arc::new(AreaBudget { held: Arc::clone(&place.held), peer: peer.clone() })),
+            Self::Local(_) | Self::Uncounted => None,
         }
     }
 

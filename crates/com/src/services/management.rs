@@ -97,34 +97,35 @@ impl Drop for Membership {
 /// Returns the outcome of a presentation context for one of these interfaces; `None` for all other
 /// interfaces.
 pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
-    performs(runtime, context.interface).then(|| Outcome::choose(context, &[NDR]))
-}
-
-/// Whether the interface is one of these, and this process performs it.
-pub(crate) fn performs(runtime: &Runtime, interface: SyntaxId) -> bool {
-    match interface {
+    let is_one = match context.interface {
         mgmt::INTERFACE => true,
         epm::INTERFACE => OwnInterfaces::of(runtime).map().is_some(),
         _ => false,
-    }
+    };
+    is_one.then(|| Outcome::choose(context, &[NDR]))
 }
 
-/// Performs a call of one of these interfaces; `None` for all other interfaces. If the peer is a
-/// process of this user, its first call of the endpoint map makes its [`Membership`].
+/// Performs a call of one of these interfaces, if `note` permits it; `None` for all other
+/// interfaces. If the peer is a process of this user, its first call of the endpoint map makes its
+/// [`Membership`].
 pub(crate) fn perform(
     runtime: &Runtime,
     call: &IncomingCall<'_>,
     (peer, local): (&Peer, Option<&str>),
     state: &services::AssociationState,
+    note: &dyn Fn() -> Result<(), Status>,
 ) -> Option<Result<Vec<u8>, Status>> {
     let IncomingCall { opnum, order, stub, .. } = *call;
     match call.presentation.interface {
         mgmt::INTERFACE => {
-            let statistics = OwnInterfaces::of(runtime).counters.statistics();
-            Some(mgmt::call(opnum, order, stub, &interfaces(runtime), statistics))
+            let statistics = || OwnInterfaces::of(runtime).counters.statistics();
+            Some(note().and_then(|()| mgmt::call(opnum, order, stub, &interfaces(runtime), statistics())))
         }
         epm::INTERFACE => {
             let Some(map) = OwnInterfaces::of(runtime).map().clone() else { return Some(Err(Status::UNK_IF)) };
+            if let Err(status) = note() {
+                return Some(Err(status));
+            }
             // A peer through a socket is a process of this host. The end of the process closes the
             // connection.
             let registrant = is_of_own_user(peer)

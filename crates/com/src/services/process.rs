@@ -62,17 +62,14 @@ impl Services for ProcessServices {
         service::find(Runtime::made()?, object, interface)
     }
 
-    fn performs(&self, interface: SyntaxId) -> bool {
-        Runtime::made().is_some_and(|runtime| management::performs(runtime, interface))
-    }
-
     fn perform(
         &self,
         call: &IncomingCall<'_>,
         client: (&Peer, Option<&str>),
         state: &AssociationState,
+        note: &dyn Fn() -> std::result::Result<(), Status>,
     ) -> Option<std::result::Result<Vec<u8>, Status>> {
-        management::perform(Runtime::made()?, call, client, state)
+        management::perform(Runtime::made()?, call, client, state, note)
     }
 
     fn exemptions(&self, least: Option<Level>, activation: Option<Option<Level>>) -> Vec<Exemption> {

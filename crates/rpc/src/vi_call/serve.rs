@@ -104,7 +104,8 @@ impl ServerCall<'_> {
     ///
     /// # Errors
     ///
-    /// If the frame exceeds the connection's limit, or the caller is gone.
+    /// If the frame exceeds the connection's limit, a limit on memory leaves no room for it, or the
+    /// caller is gone.
     #[inline]
     pub fn reply(&mut self, length: usize, bulk: usize) -> Result<&mut [u8], ViError> {
         // A caller waits for its response before it calls again, so credit is never short.
@@ -153,7 +154,7 @@ impl ServerCall<'_> {
     }
 
     /// Returns the place of a response's frame in an area, however short the frame turns out.
-    /// `None` if the caller is gone or the frame exceeds the connection's limit.
+    /// `None` in the cases in which [`Self::reply`] fails.
     pub fn reply_in_area(&mut self, length: usize) -> Option<&mut [u8]> {
         self.in_area = true;
         self.tx.response_frame(length, 0, Seconds::<1>).ok()

@@ -8,30 +8,33 @@
 //! the descriptor again. Areas belong to the receiver: a sender that needs a larger area asks for
 //! it by a message.
 //!
-//! Messages about areas, by send and receive: u32 what (1 wanted, 2 given), u32 number, u64 bytes,
-//! 16 bytes memory handle (zeros when wanted).
+//! Messages about areas, by send and receive: u32 what (1 wanted, 2 given, 3 refused), u32 number,
+//! u64 bytes, 16 bytes memory handle (zeros unless given).
 
 mod making;
 
 pub use making::{accept, connect};
 
 use super::{Carrier, Mapping, Peer, Wire};
+use crate::budget::{Budget, Reservation};
 use crate::descriptor::{Descriptor, RemoteAddress};
 use crate::layout::{self, AREA, CONSUMED, SLOT_COUNT, SLOT_FRAME, SLOT_SIZE, slot_offset};
 use crate::reliable::Guard;
 use crate::sync::lock;
 use crate::vi::{Ending, Queue, State, ViCore};
 use crate::{
-    Access, Deadline, Ended, Error, MemoryHandle, MemoryRegion, Nic, Operation, PostFault, ProtectionTag, Violation,
+    Access, Deadline, Ended, Error, Memory, MemoryHandle, MemoryRegion, Nic, Operation, PostFault, ProtectionTag,
+    Violation,
 };
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The length of a message about areas, in bytes.
 const AREA_MESSAGE: usize = 32;
 const WANTED: u32 = 1;
 const GIVEN: u32 = 2;
+const REFUSED: u32 = 3;
 /// The number of posted receives: one for each slot, and some for messages about areas.
 const RECEIVES: u32 = SLOT_COUNT + 8;
 /// The time that the peer may take to make an area, or to take what was sent.
@@ -44,11 +47,11 @@ fn unposted(fault: PostFault) -> Error {
     }
 }
 
-/// Makes memory that the peer writes.
+/// Registers memory that the peer writes.
 ///
 /// The memory has no huge pages: a byte that the peer writes would take up a whole huge page.
-fn memory_for_peer(nic: &Nic, tag: &ProtectionTag, bytes: usize) -> Result<MemoryRegion, Error> {
-    nic.register(nic.memory(bytes)?.without_huge_pages(), tag, Access::WRITE)
+fn register_for_peer(nic: &Nic, tag: &ProtectionTag, memory: Memory) -> Result<MemoryRegion, Error> {
+    nic.register(memory.without_huge_pages(), tag, Access::WRITE)
 }
 
 #[derive(Debug)]
@@ -57,9 +60,8 @@ struct Mirror {
     tag: ProtectionTag,
     peer: String,
     local: Option<String>,
-    // The length of the largest area that is made for the peer; 0 until the user of the window
-    // grants the peer areas.
-    area_max: AtomicUsize,
+    // Empty until the user of the window grants the peer areas.
+    grant: OnceLock<Grant>,
     max_transfer: u32,
     // The number of times that the waiting thread was woken for a reason other than a message.
     rings: AtomicU32,
@@ -81,6 +83,15 @@ struct Mirror {
     _ending: Ending,
 }
 
+/// The terms on which the user of the window grants the peer areas.
+#[derive(Debug)]
+struct Grant {
+    /// The length of the largest area that is made for the peer.
+    most: usize,
+    /// The memory for larger areas in both directions; `None` if it is not limited.
+    budget: Option<Arc<dyn Budget>>,
+}
+
 /// The area for frames to send that do not fit a slot.
 #[derive(Debug)]
 struct SendPlace {
@@ -99,8 +110,9 @@ struct Areas {
     pending: Option<(u32, MemoryRegion)>,
     // The area that this side has asked for, until the peer answers.
     wanted: Option<(u32, MemoryRegion)>,
-    // The area that the peer has made for this side's last request.
-    given: Option<(u32, MemoryHandle)>,
+    // The area that the peer has made for this side's last request; `None` in place of the handle
+    // if the peer has refused it.
+    given: Option<(u32, Option<MemoryHandle>)>,
 }
 
 /// The content of a completed receive descriptor.
@@ -116,6 +128,23 @@ enum Received {
 impl Mirror {
     fn ended(&self, why: Ended) -> Error {
         Error::Disconnected { peer: self.peer.clone(), why }
+    }
+
+    /// Makes memory for an area. Returns `None` if the budget has too little left.
+    ///
+    /// The area counts with all of its bytes. Pages take up memory only when they are first
+    /// touched, but the peer can have all of them touched at any time.
+    fn memory_for_area(&self, bytes: usize) -> Result<Option<Memory>, Error> {
+        let reservation = match self.grant.get().and_then(|grant| grant.budget.as_ref()) {
+            Some(budget) => match Reservation::new(budget, bytes) {
+                None => return Ok(None),
+                reserved => reserved,
+            },
+            None => None,
+        };
+        // The memory outlives its region while descriptors of earlier writes point to it, so the
+        // reservation belongs to the memory.
+        Ok(Some(self.nic.memory(bytes)?.with_reservation(reservation)))
     }
 
     /// Posts the descriptor that `prepare` makes. `prepare` gets a completed descriptor to reuse,
@@ -205,8 +234,9 @@ impl Mirror {
         self.post(|_| Descriptor::send().with_segment(&self.area_messages, place, AREA_MESSAGE as u32))
     }
 
-    /// Waits until the peer has made the area that it was asked for.
-    fn await_area(&self, wire: &Wire, number: u32) -> Result<MemoryHandle, Error> {
+    /// Waits until the peer has made the area that it was asked for. Returns `None` if the peer
+    /// refuses.
+    fn await_area(&self, wire: &Wire, number: u32) -> Result<Option<MemoryHandle>, Error> {
         let deadline = Deadline::Within(PEER_TIMEOUT).start();
         loop {
             self.fetch_for_sender(wire)?;
@@ -293,11 +323,14 @@ impl Mirror {
         let bytes = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
         match what {
             WANTED => {
-                let area_max = self.area_max.load(Ordering::Relaxed);
-                if bytes == 0 || bytes > area_max {
-                    return Err(Error::TooLong { length: bytes as u64, limit: area_max as u64 });
+                let most = self.grant.get().map_or(0, |grant| grant.most);
+                if bytes == 0 || bytes > most {
+                    return Err(Error::TooLong { length: bytes as u64, limit: most as u64 });
                 }
-                let region = memory_for_peer(&self.nic, &self.tag, bytes)?;
+                let Some(memory) = self.memory_for_area(bytes)? else {
+                    return self.send_area_message(REFUSED, number, bytes as u64, MemoryHandle([0; 2]));
+                };
+                let region = register_for_peer(&self.nic, &self.tag, memory)?;
                 let handle = region.handle();
                 lock(&self.areas).pending = Some((number, region));
                 self.send_area_message(GIVEN, number, bytes as u64, handle)
@@ -305,7 +338,11 @@ impl Mirror {
             GIVEN => {
                 let mut handle = [0; 16];
                 handle.copy_from_slice(&message[16..]);
-                lock(&self.areas).given = Some((number, MemoryHandle::from_bytes(handle)));
+                lock(&self.areas).given = Some((number, Some(MemoryHandle::from_bytes(handle))));
+                Ok(())
+            }
+            REFUSED => {
+                lock(&self.areas).given = Some((number, None));
                 Ok(())
             }
             _ => Err(Violation::BadKind(what as u8).into()),
@@ -359,8 +396,8 @@ impl Carrier for Mirror {
         self.core.ring(Queue::Receive);
     }
 
-    fn grant_areas(&self, most: usize) {
-        self.area_max.store(most, Ordering::Relaxed);
+    fn grant_areas(&self, most: usize, budget: Option<Arc<dyn Budget>>) {
+        self.grant.get_or_init(|| Grant { most, budget });
     }
 
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
@@ -368,13 +405,16 @@ impl Carrier for Mirror {
         let region = match wanted {
             Some((asked, region)) if asked == number => region,
             _ => {
-                let region = self.nic.register(self.nic.memory(length)?, &self.tag, Access::LOCAL)?;
+                let refused = || Error::AreaRefused { length: length as u64, by_peer: false };
+                let memory = self.memory_for_area(length)?.ok_or_else(refused)?;
+                let region = self.nic.register(memory, &self.tag, Access::LOCAL)?;
                 self.send_area_message(WANTED, number, length as u64, MemoryHandle([0; 2]))?;
                 region
             }
         };
         let handle = match self.await_area(wire, number) {
-            Ok(handle) => handle,
+            Ok(Some(handle)) => handle,
+            Ok(None) => return Err(Error::AreaRefused { length: region.memory().len() as u64, by_peer: true }),
             Err(error) => {
                 lock(&self.areas).wanted = Some((number, region));
                 return Err(error);

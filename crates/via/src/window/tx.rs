@@ -160,8 +160,8 @@ impl Tx {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] for a frame over the connection's limit; otherwise as
-    /// [`Self::inline_frame`].
+    /// [`Error::TooLong`] for a frame over the connection's limit; [`Error::AreaRefused`] if a
+    /// limit on memory leaves no room for it; otherwise as [`Self::inline_frame`].
     pub fn area_frame(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], Error> {
         self.place_frame(length, bulk, limit.deadline(), Self::enlarge_area)
     }

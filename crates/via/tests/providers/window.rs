@@ -6,8 +6,9 @@ mod parking;
 use memory::over_memory;
 use obvia_via::provider::{shm, udp};
 use obvia_via::window::{self, Options, Window};
-use obvia_via::{Deadline, Error, Header, Kind, Nic, Waiting};
-use std::sync::atomic::{AtomicU32, Ordering};
+use obvia_via::{Budget, Deadline, Error, Header, Kind, Nic, Waiting};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ fn options(waiting: Waiting) -> Options {
 }
 
 fn granted(window: Window) -> Window {
-    window.grant_areas();
+    window.grant_areas(None);
     window
 }
 
@@ -333,6 +334,83 @@ fn areas_are_made_only_for_peers_to_which_they_are_granted(pair: &Pair) {
     });
 }
 
+/// A budget that counts the bytes that are left.
+#[derive(Debug, Default)]
+struct Left(AtomicUsize);
+
+impl Budget for Left {
+    fn take(&self, bytes: usize) -> bool {
+        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(bytes)).is_ok()
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::SeqCst);
+    }
+}
+
+/// The length of a frame, and that of the area for it.
+const LONG: usize = 100_000;
+const LONG_AREA: usize = 128 << 10;
+
+/// Answers every request with a long frame, or with a fault where no area is left for it, until the
+/// peer is gone.
+fn answer_long(mut window: Window) {
+    while let Ok(message) = window.rx.receive(TIMEOUT) {
+        let header = message.header().unwrap();
+        window.tx.taken_all();
+        let answer = |kind| Header { kind, ..header };
+        match window.tx.response_frame(LONG, 0, TIMEOUT).map(drop) {
+            Ok(()) => window.tx.send_area(answer(Kind::Response), LONG),
+            Err(Error::AreaRefused { length, by_peer: false }) => {
+                assert_eq!(length, LONG_AREA as u64);
+                send(&mut window, answer(Kind::Fault), 0, 0);
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Sends a request with a frame of this length, and returns the kind of the answer.
+fn ask(window: &mut Window, length: usize) -> Kind {
+    let sequence = window.tx.next_sequence();
+    send(window, REQUEST, length, 1);
+    let kind = window.rx.receive(TIMEOUT).unwrap().kind().unwrap();
+    window.tx.taken_through(sequence);
+    kind
+}
+
+fn areas_beyond_the_budget_are_refused_and_connections_stay(pair: &Pair) {
+    let budget = Arc::<Left>::default();
+    let left = || budget.0.load(Ordering::SeqCst);
+    let mut listener = pair.nics[0].listen(&pair.discriminator).unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let request = listener.wait(TIMEOUT).unwrap();
+            let window = window::accept(&pair.nics[0], request, &options(Waiting::Block), TIMEOUT).unwrap();
+            window.grant_areas(Some(Arc::clone(&budget) as Arc<_>));
+            answer_long(window);
+        });
+        let connect = || window::connect(&pair.nics[1], &address, &options(Waiting::Block), TIMEOUT).unwrap();
+        let mut window = granted(connect());
+        for _ in 0..3 {
+            let refused = window.tx.area_frame(LONG, 0, TIMEOUT).map(drop);
+            let is_refused = |error: &Error| matches!(error, Error::AreaRefused { length, by_peer: true } if *length == LONG_AREA as u64);
+            assert!(refused.as_ref().is_err_and(is_refused), "{refused:?}");
+            // The connection goes on with the first area.
+            assert_eq!(ask(&mut window, 4000), Kind::Fault);
+        }
+        budget.give_back(LONG_AREA);
+        assert_eq!(ask(&mut window, LONG), Kind::Fault);
+        assert_eq!(left(), 0);
+        budget.give_back(LONG_AREA);
+        assert_eq!(ask(&mut window, LONG), Kind::Response);
+        // Areas that are there take nothing.
+        assert_eq!((ask(&mut window, LONG), left()), (Kind::Response, 0));
+    });
+    ground::until("the areas' bytes are given back", || left() == 2 * LONG_AREA);
+}
+
 macro_rules! over {
     ($module:ident, $pair:expr) => {
         mod $module {
@@ -395,6 +473,16 @@ fn areas_are_made_only_for_peers_to_which_they_are_granted_over_shm() {
 #[test]
 fn areas_are_made_only_for_peers_to_which_they_are_granted_over_udp() {
     areas_are_made_only_for_peers_to_which_they_are_granted(&over_udp());
+}
+
+#[test]
+fn areas_beyond_the_budget_are_refused_over_shm() {
+    areas_beyond_the_budget_are_refused_and_connections_stay(&over_shm());
+}
+
+#[test]
+fn areas_beyond_the_budget_are_refused_over_udp() {
+    areas_beyond_the_budget_are_refused_and_connections_stay(&over_udp());
 }
 
 #[test]

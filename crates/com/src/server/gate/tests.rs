@@ -145,6 +145,39 @@ fn clients_get_no_area_before_they_are_let_in() {
     assert!(gets_area(&mut channel));
 }
 
+/// The areas of all connections of a host have a share of this process's memory.
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn a_host_gets_no_areas_beyond_its_share_and_its_connections_stay() {
+    /// The length of the area for which `gets_area` asks.
+    const AREA: usize = 2 << 20;
+    let binding = crate::listen("ncacn_vi_udp:127.0.0.1").unwrap();
+    let (_, rest) = binding.split_once('[').unwrap();
+    let open = format!("127.0.0.1:{}", rest.trim_end_matches(']').split(',').next().unwrap());
+    let entrance = &process::runtime().unwrap().exporter().clients().entrance;
+    let [host, other] = ["127.0.0.1", "10.0.0.1"].map(|address| entrance.held(address));
+    host.areas.take_all_but(3 * AREA);
+    let mut channels = [(); 5].map(|()| {
+        let mut channel = connect_to(&open).unwrap();
+        bind(&mut channel).unwrap();
+        channel
+    });
+    let given: Vec<_> = channels.iter_mut().map(gets_area).collect();
+    assert_eq!(given, [true, true, true, false, false]);
+    assert!(other.areas.take(AREA), "other hosts have a share of their own");
+    let [first, _, _, fourth, fifth] = &mut channels;
+    let error = Error::from(fourth.request(1 << 20, 0, LIMIT).unwrap_err());
+    assert_eq!(error.code(), code::E_OUTOFMEMORY);
+    let words = error.detail().unwrap_or_default().to_owned();
+    assert!(words.contains("its limit is reached for the connections of one host"), "{words}");
+    // The refused connections serve calls that need no area.
+    for channel in [fourth, fifth] {
+        assert!(call(channel, own_calls::TARGET, 7, &[]).is_ok());
+    }
+    drop(std::mem::replace(first, connect_to(&open).unwrap()));
+    ground::until("the memory comes back", || gets_area(&mut channels[4]));
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn a_connection_allows_one_authentication_attempt() {

@@ -97,7 +97,7 @@ impl From<ViError> for Error {
             ViError::PeerGone { .. } | ViError::Disconnected { .. } => code::RPC_E_DISCONNECTED,
             ViError::TimedOut => code::RPC_E_TIMEOUT,
             ViError::Cancelled => code::RPC_E_CALL_CANCELED,
-            ViError::TooLong { .. } | ViError::PeerAtLimit { .. } => code::E_OUTOFMEMORY,
+            ViError::TooLong { .. } | ViError::PeerAtLimit { .. } | ViError::AreaRefused { .. } => code::E_OUTOFMEMORY,
             ViError::Violation(_) => code::RPC_E_INVALID_DATA,
             ViError::Relay { source } => source.downcast_ref().map_or(code::E_FAIL, code_of),
             _ => code::E_FAIL,

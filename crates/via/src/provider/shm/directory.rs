@@ -24,7 +24,6 @@ use crate::{Deadline, Error};
 use listener::Held;
 pub use listener::Listener;
 use lock::Found;
-pub(super) use peer::check_user;
 pub use peer::serial_behind;
 pub(crate) use peer::{check_peer, local_peer, local_process};
 use place::Place;

@@ -3,7 +3,7 @@
 //! the error's number in the place of the flags.
 
 use super::carrier::{self, Side, Sleep};
-use super::directory::{check_user, local_process};
+use super::directory::{is_trusted, local_peer, local_process};
 use super::mapping::{self, Mapping};
 use super::socket::{peer_pid, receive_with_any, send_with_fd};
 use super::{named, pulse};
@@ -102,24 +102,20 @@ fn refused(bytes: &[u8; LENGTH]) -> Option<Errno> {
 #[derive(Debug)]
 pub struct Incoming {
     pub(super) socket: Arc<OwnedFd>,
-    /// The peer's user, as the kernel recorded it at connect.
-    pub(super) user: u32,
     /// Whether the server accepts peers of every user.
     pub(super) is_open: bool,
 }
 
 impl Incoming {
-    /// Returns the peer's user.
+    /// Returns the peer's user, as the kernel recorded it at connect.
     ///
     /// # Errors
     ///
     /// [`Error::AccessDenied`] when the peer is of another user and the name is not open to all
-    /// users.
+    /// users; the kernel's error.
     pub fn user(&self) -> Result<u32, Error> {
-        if !self.is_open {
-            check_user(self.user)?;
-        }
-        Ok(self.user)
+        let (_, uid) = local_peer(&self.socket)?;
+        if self.is_open || is_trusted(uid) { Ok(uid) } else { Err(Error::AccessDenied { uid }) }
     }
 
     /// Returns the peer.
@@ -350,7 +346,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_client_that_is_refused_before_it_greets_learns_the_limit() {
         let (client, socket) = sockets();
-        let incoming = Incoming { socket: Arc::new(socket), user: 0, is_open: true };
+        let incoming = Incoming { socket: Arc::new(socket), is_open: true };
         incoming.refuse();
         drop(incoming);
         let outgoing = Outgoing { socket: Arc::new(client) };
@@ -377,7 +373,7 @@ mod tests {
         let mut greeting = Greeting::of(&Options::default()).to_wire();
         greeting[4] = 1;
         rustix::net::send(&client, &greeting, SendFlags::NOSIGNAL).unwrap();
-        let outcome = Incoming { socket: Arc::new(socket), user: 0, is_open: true }.complete(&Options::default());
+        let outcome = Incoming { socket: Arc::new(socket), is_open: true }.complete(&Options::default());
         let is_other = |error: &Error, versions| matches!(error, Error::Violation(Violation::OtherVersion { theirs, own }) if (*theirs, *own) == versions);
         assert!(is_other(&outcome.unwrap_err(), (1, VERSION)));
         let mut answer = [0; LENGTH];

@@ -11,7 +11,7 @@
 //!     24  16 bytes  memory handle of the image: its first AREA bytes for slots and words, then area 0
 //! ```
 
-use super::{AREA_MESSAGE, Mirror, RECEIVES, SendPlace, memory_for_peer, unposted};
+use super::{AREA_MESSAGE, Mirror, RECEIVES, SendPlace, register_for_peer, unposted};
 use crate::connection::Request;
 use crate::descriptor::Descriptor;
 use crate::layout::{self, AREA, SLOT_COUNT};
@@ -20,8 +20,8 @@ use crate::{
     Access, Deadline, Error, MemoryHandle, MemoryRegion, Nic, ProtectionTag, Reliability, Vi, ViAttributes, Violation,
     Waiting,
 };
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// "OBVW", little endian.
 const MAGIC: u32 = 0x5756_424f;
@@ -97,8 +97,8 @@ impl Half {
         let reliability = Reliability::ReliableDelivery;
         let attributes = ViAttributes { reliability, waiting: options.waiting, ..ViAttributes::default() };
         let mut vi = nic.vi(attributes, &tag, None, None)?;
-        let image = memory_for_peer(nic, &tag, AREA + options.area)?;
-        let area_messages = nic.register(nic.memory((RECEIVES as usize + 2) * AREA_MESSAGE)?, &tag, Access::LOCAL)?;
+        let image = register_for_peer(nic, &tag, nic.memory(AREA + options.area)?)?;
+        let area_messages = nic.register(nic.memory((RECEIVES as usize + 3) * AREA_MESSAGE)?, &tag, Access::LOCAL)?;
         for number in 0..RECEIVES {
             let place = u64::from(number) * AREA_MESSAGE as u64;
             let mut receive =
@@ -144,7 +144,7 @@ impl Half {
             tag,
             peer: host_of(&peer_address).to_owned(),
             local: local.map(|address| host_of(&address).to_owned()),
-            area_max: AtomicUsize::new(0),
+            grant: OnceLock::new(),
             max_transfer: core.max_transfer(),
             rings: AtomicU32::new(0),
             is_abandoned: AtomicBool::new(false),

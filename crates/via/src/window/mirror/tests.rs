@@ -125,7 +125,7 @@ fn memory_that_peers_write_has_no_huge_pages() {
         return eprintln!("skipped: the kernel has no transparent huge pages");
     }
     let nic = Nic::open(Box::new(Slow(Arc::default())));
-    let region = memory_for_peer(&nic, &nic.protection_tag(), 4 << 20).unwrap();
+    let region = register_for_peer(&nic, &nic.protection_tag(), nic.memory(4 << 20).unwrap()).unwrap();
     let flags = flags_of(region.memory().start().as_ptr().addr());
     assert!(flags.split_whitespace().any(|flag| flag == "nh"), "{flags}");
 }

@@ -2,7 +2,7 @@
 
 use super::super::greeting::Incoming;
 use super::NameFiles;
-use super::peer::{check_peer, local_peer};
+use super::peer::check_peer;
 use super::place::is_same;
 use crate::socket::accept;
 use crate::{Deadline, Error};
@@ -41,8 +41,7 @@ impl Listener {
     /// [`Error::TimedOut`] after the deadline; [`Error::Cancelled`] after [`Self::close`].
     pub fn accept(&self, deadline: Deadline) -> Result<Incoming, Error> {
         let socket = Arc::new(accept(&self.listener, deadline)?);
-        let (_, user) = local_peer(&socket)?;
-        Ok(Incoming { socket, user, is_open: self.is_open })
+        Ok(Incoming { socket, is_open: self.is_open })
     }
 
     /// As [`Self::accept`], for a stream: refuses a peer of another user at once, unless the name

@@ -18,11 +18,7 @@ const MADE: u64 = 1 << 63;
 /// Refuses a peer of another user. The superuser's processes may connect to the processes of every
 /// user. The reverse is not implied: see `Directory::open_to_all_users`.
 pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
-    check_user(local_peer(socket)?.1)
-}
-
-/// As [`check_peer`], for a peer whose user is known.
-pub(in super::super) fn check_user(uid: u32) -> Result<(), Error> {
+    let (_, uid) = local_peer(socket)?;
     if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
 }
 

@@ -1,0 +1,32 @@
+//! Budgets: limits on the memory that peers make this process take up.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The memory that several connections may take up together.
+pub trait Budget: Send + Sync + fmt::Debug {
+    /// Takes this many bytes. Returns false if fewer are left.
+    fn take(&self, bytes: usize) -> bool;
+    /// Gives bytes back.
+    fn give_back(&self, bytes: usize);
+}
+
+/// Bytes of a budget, given back when the value is dropped.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    budget: Arc<dyn Budget>,
+    bytes: usize,
+}
+
+impl Reservation {
+    /// Takes bytes of a budget. Returns `None` if fewer are left.
+    pub(crate) fn new(budget: &Arc<dyn Budget>, bytes: usize) -> Option<Self> {
+        budget.take(bytes).then(|| Self { budget: Arc::clone(budget), bytes })
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes);
+    }
+}
