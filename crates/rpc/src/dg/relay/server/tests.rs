@@ -112,7 +112,7 @@ impl Process {
         let mut room = vec![0; LONGEST];
         let until = Instant::now() + LATEST;
         loop {
-            flush(&self.socket, self.activity.output(), |()| None);
+            flush(&self.socket, self.activity.output());
             if let Some(outcome) = self.activity.take_outcome() {
                 return outcome.expect_err("there is no interface").status;
             }
