@@ -13,7 +13,7 @@ use crate::co::relay::Interfaces;
 use crate::dg::{CallKey, IncomingCall, Limits, Server, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
-use lane::{Client, Lane};
+use lane::{Client, FurtherLanes, Lane};
 use obvia_via::datagram::{DatagramSocket, Host, LONGEST, Place, Received};
 use obvia_via::window::Options;
 use obvia_via::{Deadline, Error as ViError};
@@ -65,6 +65,7 @@ pub struct Endpoint {
 struct SharedEndpoint {
     socket: DatagramSocket,
     server: SharedServer,
+    further_lanes: FurtherLanes,
     options: EndpointOptions,
 }
 
@@ -115,7 +116,7 @@ impl Endpoint {
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| (since.as_millis() / 100) as u32).max(1);
         let secret = draw()?.0.to_ne_bytes();
         let server = SharedServer::new(Server::new(ServerOptions { limits, boot, secret }));
-        let shared = SharedEndpoint { socket, server, options };
+        let shared = SharedEndpoint { socket, server, further_lanes: FurtherLanes::default(), options };
         let (clients, calls) = (HashMap::new(), HashMap::new());
         let state = State { clients, served, calls, room: vec![0; LONGEST], timers_due: Instant::now() };
         Ok(Self { shared: Arc::new(shared), state: Mutex::new(state) })
