@@ -3,14 +3,15 @@
 
 use obvia::GUID;
 use obvia::orpc::object_exporter::ComplexPing;
-use obvia::orpc::{Client, ClientNumber, Limits, Pinging, References, Refs};
+use obvia::orpc::{Client, ClientNumber, Giver, Limits, Pinging, References, Refs};
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits {
     objects: 5,
     clients: 4,
     receivers: 3,
-    receivers_per_client: 2,
+    receivers_per_client: 1,
+    receivers_per_source: 2,
     interfaces_per_client: 4,
     sets_per_client: 2,
     pinged_per_client: 6,
@@ -47,7 +48,10 @@ pub fn run(bytes: &[u8]) {
                 fresh += u64::from(answer.set == fresh);
             }
             6 => tables.note_call(&ipid, now),
-            7 => drop(tables.pass_on(&ipid, (client, self::client(1 + count % 5)), refs, now)),
+            7 => {
+                let giver = Giver { client, source: u64::from(who / 2) };
+                let _ = tables.pass_on(&ipid, (giver, self::client(1 + count % 5)), refs, now);
+            }
             8 => tables.connected(client),
             9 => {
                 tables.merge(client, self::client(1 + count % 5), now);

@@ -31,12 +31,15 @@ use std::time::Instant;
 use windows_core::GUID;
 
 mod merged;
+mod receivers;
 mod share;
 #[cfg(test)]
 mod tests;
 mod values;
 
 use merged::Merged;
+pub use receivers::Giver;
+use receivers::Receivers;
 use share::{Share, share};
 pub(crate) use values::is_older;
 pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Refs};
@@ -86,9 +89,8 @@ pub struct References {
     sets: HashMap<u64, Set>,
     // Invariant: no share is empty.
     shares: HashMap<Client, Share>,
-    /// The number of shares for each giver.
-    // Invariant: no number is 0.
-    given: HashMap<Client, usize>,
+    /// The numbers of shares that have a giver.
+    receivers: Receivers,
     merged: Merged,
     /// The objects without pings, in the order of their expiry.
     waiting: BTreeSet<(Instant, u64)>,
@@ -106,7 +108,7 @@ impl References {
             pointers: HashMap::new(),
             sets: HashMap::new(),
             shares: HashMap::new(),
-            given: HashMap::new(),
+            receivers: Receivers::default(),
             merged: Merged::default(),
             waiting: BTreeSet::new(),
             quiet: BTreeSet::new(),
@@ -118,7 +120,7 @@ impl References {
     /// Whether the tables are empty.
     pub fn is_empty(&self) -> bool {
         let are_tables_empty = self.objects.is_empty() && self.pointers.is_empty() && self.sets.is_empty();
-        are_tables_empty && self.shares.is_empty() && self.given.is_empty()
+        are_tables_empty && self.shares.is_empty() && self.receivers.is_empty()
     }
 
     /// Returns the object of an interface pointer, if the pointer has references.
@@ -173,38 +175,27 @@ impl References {
     pub fn pass_on(
         &mut self,
         ipid: &GUID,
-        (giver, client): (Client, Client),
+        (giver, client): (Giver, Client),
         refs: Refs,
         now: Instant,
     ) -> Option<Result<(), Status>> {
         let is_new = !self.shares.contains_key(&client);
-        let of_giver = self.given.get(&giver).copied().unwrap_or_default();
-        let is_full =
-            of_giver >= self.limits.receivers_per_client || self.given.values().sum::<usize>() >= self.limits.receivers;
-        if is_new && is_full {
+        if is_new && !self.receivers.has_room(giver, &self.limits) {
             return Some(Err(OUT_OF_RESOURCES));
         }
         let added = self.add(ipid, client, refs, now);
         if let Some(share) = self.shares.get_mut(&client).filter(|_| is_new) {
             share.giver = Some(giver);
-            *self.given.entry(giver).or_default() += 1;
+            self.receivers.add(giver);
         }
         added
     }
 
     /// Notes that a client has connected. The client no longer counts towards the limits on
-    /// receivers: that of its giver, and that of all givers together.
+    /// receivers.
     pub fn connected(&mut self, client: Client) {
         let giver = self.shares.get_mut(&client).and_then(|share| share.giver.take());
-        self.forget_giver(giver);
-    }
-
-    fn forget_giver(&mut self, giver: Option<Client>) {
-        let Some(Entry::Occupied(mut count)) = giver.map(|giver| self.given.entry(giver)) else { return };
-        *count.get_mut() -= 1;
-        if *count.get() == 0 {
-            count.remove();
-        }
+        giver.into_iter().for_each(|giver| self.receivers.remove(giver));
     }
 
     /// Performs RemRelease of one interface pointer (3.1.1.5.6.1.3). References that the client
@@ -429,7 +420,7 @@ impl References {
         forget(entry.get_mut());
         if entry.get().ipids.is_empty() && entry.get().sets.is_empty() {
             let giver = entry.remove().giver;
-            self.forget_giver(giver);
+            giver.into_iter().for_each(|giver| self.receivers.remove(giver));
         }
     }
 

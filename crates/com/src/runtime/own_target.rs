@@ -82,7 +82,7 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     if caller.process() == Some(to) {
         return answer(call, exports.add_to(target, caller.holder(), refs).map(|()| Vec::new()));
     }
-    let giver = caller.origin();
+    let giver = caller.giver();
     let mut place = vec![0; frame.len() - 24];
     if place.len() > Place::LENGTH_MAX {
         return Err(Status::BAD_STUB_DATA);

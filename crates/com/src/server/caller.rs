@@ -3,7 +3,7 @@
 use super::exporter::Exporter;
 use super::presence::Identity;
 use crate::access;
-use crate::orpc::{Client, ClientNumber, Forwarded};
+use crate::orpc::{Client, ClientNumber, Forwarded, Giver};
 use crate::protocol::place::{Origin, Place};
 use crate::server::association::AssociationClient;
 use crate::types::error;
@@ -173,6 +173,12 @@ impl Caller {
     pub(crate) fn origin(&self) -> Client {
         let maker = self.authenticated();
         self.exporter.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
+    }
+
+    /// Returns the caller as a client that passes references on.
+    pub(crate) fn giver(&self) -> Giver {
+        let maker = self.authenticated();
+        self.exporter.giver(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
     }
 
     /// Returns the client that owns the context handles of the running method.

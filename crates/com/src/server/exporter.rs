@@ -5,7 +5,8 @@ use super::connections::Connections;
 use super::contexts::Contexts;
 use super::services::Services;
 use crate::access::Rules;
-use crate::orpc::{Client, ClientNumber};
+use crate::orpc::{Client, ClientNumber, Giver};
+use crate::protocol::place::SourceGroup;
 use crate::server::exports::Exports;
 use crate::server::functions::Functions;
 use crate::transport::local::LocalProcess;
@@ -25,7 +26,8 @@ pub(crate) struct Exporter {
     contexts: Contexts,
     rules: Rules,
     services: &'static dyn Services,
-    /// The keys of the hash that derives the numbers of peers that are not obvia processes.
+    /// The keys of the hash that derives the numbers of peers that are not obvia processes, and of
+    /// users and hosts.
     peers: RandomState,
 }
 
@@ -101,6 +103,11 @@ impl Exporter {
         Client::Peer(number.max(1))
     }
 
+    /// Returns the identity under which the references that a peer passes on are counted.
+    pub(crate) fn giver(&self, peer: &Peer, principal: Option<&Principal>) -> Giver {
+        Giver { client: self.peer(peer, principal), source: self.peers.hash_one(SourceGroup::of(peer)) }
+    }
+
     /// Returns the number of references and states that are kept for a client.
     pub(super) fn kept_for(&self, number: ClientNumber) -> usize {
         self.exports.held_by(number) + self.contexts.kept_for(number)
@@ -119,5 +126,32 @@ impl Exporter {
         let (now, patience) = (Instant::now(), self.exports.patience());
         let end_client = |number| self.end_client(number, Ending::All);
         self.clients.give_up(now, patience, |number| self.kept_for(number), end_client)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::services::process;
+    use obvia_rpc::security::Principal;
+    use obvia_via::window::Peer;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn the_processes_of_a_user_and_the_peers_of_a_host_share_a_limit_of_receivers() {
+        let exporter = process::runtime().unwrap().exporter();
+        let process = |serial, uid| Peer::Process { pid: 1, uid, serial };
+        let host = |address: &str| Peer::Host(address.to_owned());
+        for (one, same, other) in [
+            (process(1, 1000), process(2, 1000), process(3, 1001)),
+            (host("2001:db8::1"), host("2001:db8::2"), host("2001:db8:0:1::1")),
+            (host("10.0.0.1"), host("::ffff:10.0.0.1"), host("10.0.0.2")),
+        ] {
+            let [one, same, other] = [one, same, other].map(|peer| exporter.giver(&peer, None));
+            assert!(one.source == same.source && one.client != same.client, "{one:?} {same:?}");
+            assert_ne!(one.source, other.source);
+        }
+        let [alice, bob] = ["alice", "bob"].map(|user| Principal { domain: "d".to_owned(), user: user.to_owned() });
+        let [one, other] = [alice, bob].map(|user| exporter.giver(&host("10.0.0.1"), Some(&user)));
+        assert!(one.source == other.source && one.client != other.client);
     }
 }

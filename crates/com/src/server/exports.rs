@@ -9,7 +9,7 @@ mod data;
 pub(crate) use data::Keeping;
 
 use crate::orpc::object_exporter::ComplexPing;
-use crate::orpc::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs};
+use crate::orpc::{Client, ClientNumber, Dropped, Giver, Limits, PingAnswer, Pinging, References, Refs};
 use crate::protocol::objref;
 use crate::protocol::objref::Exported;
 use crate::types::agile::Agile;
@@ -241,7 +241,7 @@ impl Exports {
     /// # Errors
     ///
     /// RPC_E_DISCONNECTED if there is no such entry. E_OUTOFMEMORY at a limit.
-    pub(crate) fn pass_on(&self, target: TargetId, (giver, to): (Client, Client), refs: Refs) -> Result<()> {
+    pub(crate) fn pass_on(&self, target: TargetId, (giver, to): (Giver, Client), refs: Refs) -> Result<()> {
         let passed = self.tables().references.pass_on(&self.ipid(target), (giver, to), refs, Instant::now());
         passed.ok_or(code::RPC_E_DISCONNECTED)?.map_err(refused)
     }

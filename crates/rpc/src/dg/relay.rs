@@ -16,7 +16,7 @@ pub use server::{Clients, Endpoint, EndpointOptions};
 use super::{Limits, Output};
 use crate::uuid::Uuid;
 use obvia_via::Error as ViError;
-use obvia_via::datagram::{DatagramSocket, Place};
+use obvia_via::datagram::DatagramSocket;
 use obvia_via::window::Options;
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -58,12 +58,12 @@ pub fn draw() -> Result<Uuid, ViError> {
     Ok(Uuid(random & !(0xf << 76) & !(0b11 << 62) | 4 << 76 | 0b10 << 62))
 }
 
-/// Sends the output; `place` returns the destinations. A datagram that the system rejects counts as
-/// lost. Returns false if a datagram was rejected or its destination was reported unreachable.
-fn flush<T: Copy>(socket: &DatagramSocket, output: &mut Output<T>, place: impl Fn(T) -> Option<Place>) -> bool {
+/// Sends the output to the socket's peer. A datagram that the system rejects counts as lost.
+/// Returns false if a datagram was rejected or the peer was reported unreachable.
+fn flush(socket: &DatagramSocket, output: &mut Output<()>) -> bool {
     let mut is_there = true;
-    for (to, datagram) in output.iter() {
-        is_there &= socket.send(datagram, place(to)).unwrap_or(false);
+    for ((), datagram) in output.iter() {
+        is_there &= socket.send(datagram, None).unwrap_or(false);
     }
     output.clear();
     is_there

@@ -2,7 +2,8 @@
 //! no entry is left at the end.
 
 use super::merged::MERGED_MAX;
-use super::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs};
+use super::receivers::Receivers;
+use super::{Client, ClientNumber, Dropped, Giver, Limits, PingAnswer, Pinging, References, Refs};
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, Ping, PingPlan};
 use obvia_rpc::status::Status;
@@ -31,9 +32,9 @@ fn seconds(count: u64) -> Duration {
 impl References {
     /// Verifies the consistency of the tables.
     fn check(&self) {
-        let mut given = HashMap::new();
-        self.shares.values().filter_map(|share| share.giver).for_each(|giver| *given.entry(giver).or_default() += 1);
-        assert_eq!(given, self.given);
+        let mut receivers = Receivers::default();
+        self.shares.values().filter_map(|share| share.giver).for_each(|giver| receivers.add(giver));
+        assert_eq!(receivers, self.receivers);
         for (oid, object) in &self.objects {
             assert!(!object.ipids.is_empty(), "an object without interface pointers");
             object.ipids.iter().for_each(|ipid| assert_eq!(self.pointers[ipid].oid, *oid));
@@ -189,7 +190,8 @@ fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
     let limits = Limits { receivers: 5, receivers_per_client: 3, ..Limits::default() };
     let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
     tables.hand_out(7, ipid(70), ALICE, Refs::public(1), now).unwrap();
-    let pass_on = |tables: &mut References, giver, to| {
+    let pass_on = |tables: &mut References, client, to| {
+        let giver = Giver { client, source: 1 };
         tables.pass_on(&ipid(70), (giver, process(to)), Refs::public(1), now).unwrap()
     };
     assert!((100..103).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
@@ -205,6 +207,39 @@ fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
     tables.drop_client(process(101), now);
     assert!((103..105).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
     assert_eq!(tables.held(&ipid(70), process(100)), Refs::public(2));
+    tables.check();
+    tables.disconnect(7);
+    assert!(tables.is_empty());
+}
+
+#[test]
+fn clients_of_one_user_or_host_leave_room_for_the_receivers_of_others() {
+    let limits = Limits { receivers: 16, receivers_per_client: 4, receivers_per_source: 8, ..Limits::default() };
+    let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
+    tables.hand_out(7, ipid(70), ALICE, Refs::public(1), now).unwrap();
+    let mut last = 100;
+    // Each client passes references on until it is refused. Returns the number of its receivers.
+    let mut pass_on_all = |tables: &mut References, client: u64, source| {
+        let giver = Giver { client: Client::Peer(client), source };
+        let mut pass_on = || {
+            last += 1;
+            tables.pass_on(&ipid(70), (giver, process(last)), Refs::public(1), now).unwrap()
+        };
+        let passed = (0..9).take_while(|_| pass_on().is_ok()).count();
+        assert_eq!(pass_on(), Err(OUT_OF_RESOURCES));
+        passed
+    };
+    assert_eq!([3, 4, 5, 6].map(|client| pass_on_all(&mut tables, client, 1)), [4, 4, 0, 0]);
+    assert_eq!([7, 8].map(|client| pass_on_all(&mut tables, client, 2)), [4, 4]);
+    // A newcomer that connects is served.
+    tables.hand_out(7, ipid(70), process(50), Refs::public(1), now).unwrap();
+    tables.check();
+    // The share outlives the clients, and ends with their receivers.
+    tables.drop_client(Client::Peer(3), now);
+    assert_eq!(pass_on_all(&mut tables, 9, 1), 0);
+    tables.connected(process(101));
+    tables.drop_client(process(102), now);
+    assert_eq!(pass_on_all(&mut tables, 9, 1), 2);
     tables.check();
     tables.disconnect(7);
     assert!(tables.is_empty());

@@ -79,6 +79,9 @@ pub struct Limits {
     pub receivers: usize,
     /// The number of such receivers whose first references one client has passed on.
     pub receivers_per_client: usize,
+    /// The number of such receivers whose first references the clients of one user or host have
+    /// passed on.
+    pub receivers_per_source: usize,
     /// The number of interface pointers to which one client has references.
     pub interfaces_per_client: usize,
     /// The number of sets of one client.
@@ -94,6 +97,7 @@ impl Default for Limits {
             clients: 1 << 14,
             receivers: 1 << 13,
             receivers_per_client: 1 << 10,
+            receivers_per_source: 1 << 12,
             interfaces_per_client: 1 << 16,
             sets_per_client: 64,
             pinged_per_client: 1 << 17,

@@ -112,7 +112,7 @@ impl Shared {
 
     /// Sends the activity's output.
     fn flush(&self, state: &mut State) {
-        if !flush(&self.socket, state.activity.output(), |()| None) {
+        if !flush(&self.socket, state.activity.output()) {
             state.activity.refused(Instant::now());
         }
     }

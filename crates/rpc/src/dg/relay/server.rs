@@ -6,19 +6,21 @@
 //! that executes one call at a time.
 
 mod lane;
+mod shared;
 
-use super::{draw, flush, limits};
+use super::{draw, limits};
 use crate::co::relay::Interfaces;
 use crate::dg::{CallKey, IncomingCall, Limits, Server, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
-use lane::{Client, Lane};
+use lane::{Client, FurtherLanes, Lane};
 use obvia_via::datagram::{DatagramSocket, Host, LONGEST, Place, Received};
 use obvia_via::window::Options;
 use obvia_via::{Deadline, Error as ViError};
+use shared::SharedServer;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The time without a unit after which the client of a call being executed counts as gone: several
@@ -62,7 +64,8 @@ pub struct Endpoint {
 #[derive(Debug)]
 struct SharedEndpoint {
     socket: DatagramSocket,
-    server: Mutex<Server>,
+    server: SharedServer,
+    further_lanes: FurtherLanes,
     options: EndpointOptions,
 }
 
@@ -80,20 +83,18 @@ struct State {
 }
 
 impl SharedEndpoint {
-    fn server(&self) -> MutexGuard<'_, Server> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Calls a function on the server, and sends the output.
+    /// Calls a function on the server, and then sends the output.
     fn with_server(&self, what: impl FnOnce(&mut Server)) {
-        let mut server = self.server();
-        what(&mut server);
-        // An unreachable client is detected by its silence.
-        flush(&self.socket, server.output(), Some);
+        self.server.with(what, |datagram, to| {
+            // A datagram that the system rejects counts as lost. An unreachable client is detected
+            // by its silence.
+            let _ = self.socket.send(datagram, Some(to));
+        });
     }
 
     fn respond(&self, key: CallKey, stub: &[u8]) {
-        self.with_server(|server| server.respond(Instant::now(), key, stub.to_vec()));
+        let stub = stub.to_vec();
+        self.with_server(|server| server.respond(Instant::now(), key, stub));
     }
 
     fn fault(&self, key: CallKey, status: Status, began: bool) {
@@ -114,10 +115,11 @@ impl Endpoint {
         let boot =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| (since.as_millis() / 100) as u32).max(1);
         let secret = draw()?.0.to_ne_bytes();
-        let server = Mutex::new(Server::new(ServerOptions { limits, boot, secret }));
+        let server = SharedServer::new(Server::new(ServerOptions { limits, boot, secret }));
+        let shared = SharedEndpoint { socket, server, further_lanes: FurtherLanes::default(), options };
         let (clients, calls) = (HashMap::new(), HashMap::new());
         let state = State { clients, served, calls, room: vec![0; LONGEST], timers_due: Instant::now() };
-        Ok(Self { shared: Arc::new(SharedEndpoint { socket, server, options }), state: Mutex::new(state) })
+        Ok(Self { shared: Arc::new(shared), state: Mutex::new(state) })
     }
 
     /// Waits a limited time for datagrams and processes them. One thread has to call this
@@ -128,7 +130,7 @@ impl Endpoint {
     /// The system's error for the socket.
     pub fn attend(&self) -> Result<(), ViError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_idle = state.clients.is_empty() && self.shared.server().activities() == 0;
+        let is_idle = state.clients.is_empty() && self.shared.server.activities() == 0;
         let span = if is_idle { Duration::from_secs(3600) } else { TIMER_INTERVAL };
         match self.shared.socket.wait(Deadline::Within(span)) {
             Ok(()) => state.take(&self.shared)?,
@@ -155,8 +157,7 @@ impl State {
 
     /// Processes the server's events.
     fn process_events(&mut self, shared: &Arc<SharedEndpoint>) {
-        let next = || shared.server().next_event();
-        while let Some(event) = next() {
+        while let Some(event) = shared.server.next_event() {
             match event {
                 ServerEvent::Call(call) => self.dispatch(shared, call),
                 ServerEvent::Cancelled(key) => {
@@ -215,6 +216,9 @@ impl State {
     /// the most clients, and of those the one that has been silent for the longest time. Returns
     /// false if no client yields.
     fn make_room(&mut self, newcomer: Host) -> bool {
+        if self.clients.len() < CLIENTS_MAX / 2 {
+            return true;
+        }
         let hosts = || self.clients.values().map(|client| client.host().counted());
         let neighbours = hosts().filter(|host| *host == newcomer).count();
         let is_host_full = neighbours >= CLIENTS_MAX / 2;

@@ -48,7 +48,7 @@ pub(super) enum State {
 
 impl Activity {
     /// Creates the activity of a client that has confirmed a call, of which nothing has arrived.
-    pub(super) fn new(place: Place, client: Uuid, head: Header, window: usize, now: Instant) -> Self {
+    pub(super) fn new(place: Place, client: Uuid, head: Header, window: usize, is_unused: bool, now: Instant) -> Self {
         Self {
             place,
             sequence: head.sequence,
@@ -59,7 +59,7 @@ impl Activity {
             receiver: Receiver::UNKNOWN,
             is_cancelled: false,
             unacknowledged: None,
-            is_unused: true,
+            is_unused,
         }
     }
 

@@ -152,8 +152,8 @@ impl Server {
         self.hosts.enter(from.host());
         // A client that does not name its address space counts as a client with only this activity.
         let client = answer.client.unwrap_or(id);
-        let activity = Activity::new(from, client, head, self.options.limits.window, now);
-        self.activities.insert(id, Activity { is_unused, ..activity });
+        let activity = Activity::new(from, client, head, self.options.limits.window, is_unused, now);
+        self.activities.insert(id, activity);
         self.note_due(now + self.options.limits.silence_max);
         self.send_unit(from, &head, PduType::NOCALL);
     }

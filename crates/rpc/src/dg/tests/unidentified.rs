@@ -54,12 +54,19 @@ fn answer(question: &[u8], sequence: u32) -> Vec<u8> {
     unit(&Header { kind: PduType::RESPONSE, flags: 0, ..header }, &stub)
 }
 
-/// Makes an activity's client confirm its first call, and answers the call.
-fn identify(server: &mut Server, now: Instant, from: Place, activity: u128) -> Vec<u8> {
+/// Makes an activity's client confirm its first call. Returns the client's answer to the server's
+/// question, and the type of the unit by which the server takes or refuses the activity.
+fn confirm(server: &mut Server, now: Instant, from: Place, activity: u128) -> (Vec<u8>, PduType) {
     server.receive(now, from, &request(activity, 0, &[]));
-    let (_, question) = sent(server).pop().unwrap();
+    let question = sent(server).pop().unwrap().1;
     let answer = answer(&question, 1);
     server.receive(now, from, &answer);
+    (answer, PduType(sent(server).pop().unwrap().1[1]))
+}
+
+/// As [`confirm`], and answers the call. Returns the client's answer.
+fn identify(server: &mut Server, now: Instant, from: Place, activity: u128) -> Vec<u8> {
+    let (answer, _) = confirm(server, now, from, activity);
     server.receive(now, from, &request(activity, 0, &[]));
     let key = call(server).unwrap().key;
     server.respond(now, key, vec![1]);
@@ -278,12 +285,7 @@ fn a_duplicate_of_an_answer_does_not_have_a_call_executed_again() {
     let confirmation = identify(&mut server, now, client_place(), 5);
     // The host may have half of the two activities, and it has one already.
     let neighbour = place("10.9.9.9:1");
-    let told = |server: &mut Server, now| {
-        server.receive(now, neighbour, &request(6, 0, &[]));
-        let question = sent(server).pop().unwrap().1;
-        server.receive(now, neighbour, &answer(&question, 1));
-        PduType(sent(server).pop().unwrap().1[1])
-    };
+    let told = |server: &mut Server, now| confirm(server, now, neighbour, 6).1;
     for _ in 0..4 {
         // While the answer is valid, the activity is not forgotten for another one.
         assert_eq!(told(&mut server, now), PduType::REJECT);
@@ -311,13 +313,7 @@ fn a_call_whose_response_got_lost_is_not_executed_again_for_a_client_that_waits(
     server.respond(now, key, vec![1]);
     let ping = unit(&Header { kind: PduType::PING, ..numbered(5, 2, 0) }, &[]);
     let neighbour = place("10.9.9.9:1");
-    let told = |server: &mut Server, now| {
-        sent(server);
-        server.receive(now, neighbour, &request(6, 0, &[]));
-        let question = sent(server).pop().unwrap().1;
-        server.receive(now, neighbour, &answer(&question, 1));
-        PduType(sent(server).pop().unwrap().1[1])
-    };
+    let told = |server: &mut Server, now| confirm(server, now, neighbour, 6).1;
     for _ in 0..5 {
         server.receive(now, client_place(), &ping);
         for _ in 0..80 {
@@ -337,11 +333,7 @@ fn quotas_count_the_hosts_of_an_ipv6_network_together() {
     let now = Instant::now();
     let mut accepted = |network: u128, host: u128| {
         let from = Place::from(SocketAddr::new(Ipv6Addr::from(network << 64 | host).into(), 7));
-        let activity = network << 64 | host;
-        server.receive(now, from, &request(activity, 0, &[]));
-        let question = sent(&mut server).pop().unwrap().1;
-        server.receive(now, from, &answer(&question, 1));
-        sent(&mut server).pop().unwrap().1[1] == PduType::NOCALL.0
+        confirm(&mut server, now, from, network << 64 | host).1 == PduType::NOCALL
     };
     let first = 0x2001_0db8_0000_0001;
     let counts = [first, first + 1].map(|network| (1..=8).filter(|host| accepted(network, *host)).count());
@@ -352,31 +344,22 @@ fn quotas_count_the_hosts_of_an_ipv6_network_together() {
 fn activities_without_a_call_yield_within_a_second() {
     let mut server = server_with(Limits { activities_max: 8, ..Limits::default() });
     let now = Instant::now();
-    let confirm = |server: &mut Server, now: Instant, host: u8, activity: u128| {
-        let from = place(&format!("10.0.0.{host}:7"));
-        server.receive(now, from, &request(activity, 0, &[]));
-        let question = sent(server).pop().unwrap().1;
-        server.receive(now, from, &answer(&question, 1));
-        sent(server).pop().unwrap().1[1] == PduType::NOCALL.0
-    };
+    let place_of = |host: u8| place(&format!("10.0.0.{host}:7"));
+    let accepted =
+        |server: &mut Server, now, host, activity| confirm(server, now, place_of(host), activity).1 == PduType::NOCALL;
     // Half of the activities of either host make a call.
     let called = [(1, 1), (1, 2), (2, 3), (2, 4)];
     for (host, activity) in called {
-        identify(&mut server, now, place(&format!("10.0.0.{host}:7")), activity);
+        identify(&mut server, now, place_of(host), activity);
     }
-    assert!([(1, 5), (1, 6), (2, 7), (2, 8)].iter().all(|(host, activity)| confirm(
-        &mut server,
-        now,
-        *host,
-        *activity
-    )));
-    assert!(!confirm(&mut server, now, 3, 9));
+    assert!([(1, 5), (1, 6), (2, 7), (2, 8)].into_iter().all(|(host, id)| accepted(&mut server, now, host, id)));
+    assert!(!accepted(&mut server, now, 3, 9));
     let later = now + Duration::from_secs(1);
-    assert!((9..13).all(|activity| confirm(&mut server, later, 3, activity)));
-    assert!(!confirm(&mut server, later, 4, 13), "an activity with a recent call is forgotten");
+    assert!((9..13).all(|activity| accepted(&mut server, later, 3, activity)));
+    assert!(!accepted(&mut server, later, 4, 13), "an activity with a recent call is forgotten");
     // The activities with a call are still known: a copy of the request is not executed.
     for (host, activity) in called {
-        server.receive(later, place(&format!("10.0.0.{host}:7")), &request(activity, 0, &[]));
+        server.receive(later, place_of(host), &request(activity, 0, &[]));
     }
     assert_eq!((sent(&mut server).len(), call(&mut server)), (0, None));
 }

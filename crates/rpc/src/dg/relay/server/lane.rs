@@ -1,6 +1,6 @@
 //! The clients of an endpoint, and their lanes.
 
-use super::SharedEndpoint;
+use super::{CLIENTS_MAX, SharedEndpoint};
 use crate::co::relay::exchange::{Addressee, Arrived, Performed, cache_target};
 use crate::co::relay::translation::Translation;
 use crate::co::relay::{Attribution, Interfaces};
@@ -11,6 +11,7 @@ use crate::uuid::{SyntaxId, Uuid};
 use obvia_via::datagram::Host;
 use obvia_via::window::{Inbox, Outgoing, Peer, Relay, relayed};
 use obvia_via::{Ended, Error as ViError};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,8 +19,46 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of a client's lanes.
 const LANES_MAX: usize = 16;
+/// The maximum number of the lanes that all clients have besides the first one of each: together
+/// with those of all clients and of the strangers, 1,024. One host may have half of them.
+const FURTHER_MAX: usize = 1024 - CLIENTS_MAX - 1;
+/// The time without a call after which a lane ends, if its client has another idle one.
+const REST: Duration = Duration::from_secs(10);
 /// The maximum number of a client's calls that wait for a lane.
 const QUEUE_MAX: usize = 64;
+
+/// The lanes that clients have besides their first one. Each client may have a first lane, so that
+/// no client has to wait for others.
+#[derive(Debug, Default)]
+pub(super) struct FurtherLanes(Mutex<HashMap<Host, usize>>);
+
+impl FurtherLanes {
+    fn by_host(&self) -> MutexGuard<'_, HashMap<Host, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a lane of a client at a host. Returns false if there are too many.
+    fn enter(&self, host: Host) -> bool {
+        let mut by_host = self.by_host();
+        let of_host = by_host.get(&host.counted()).copied().unwrap_or_default();
+        let has_room = of_host < FURTHER_MAX / 2 && by_host.values().sum::<usize>() < FURTHER_MAX;
+        if has_room {
+            by_host.insert(host.counted(), of_host + 1);
+        }
+        has_room
+    }
+
+    /// Counts the end of a lane.
+    fn leave(&self, host: Host) {
+        let mut by_host = self.by_host();
+        if let Entry::Occupied(mut count) = by_host.entry(host.counted()) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+}
 
 /// A calling process.
 #[derive(Debug)]
@@ -83,22 +122,33 @@ impl Client {
         }
         calls.last_received = Instant::now();
         calls.waiting.push_back(call);
-        if calls.waiting.len() <= calls.idle {
-            self.lane_wakeup.notify_one();
-        } else if calls.lanes < LANES_MAX {
-            calls.lanes += 1;
-            return Ok(true);
+        if calls.waiting.len() > calls.idle {
+            return Ok(self.add_lane(&mut calls));
         }
+        self.lane_wakeup.notify_one();
         Ok(false)
     }
 
-    /// Whether another lane is needed: calls wait, and the lanes that were to take them have ended.
-    /// Counts the lane, which the caller then has to start.
+    /// Whether another lane is needed: calls wait, and the lanes that were to take them have ended,
+    /// or there was no room for a lane. Counts the lane, which the caller then has to start.
     pub(super) fn lacks_lanes(&self) -> bool {
         let mut calls = self.calls();
-        let lacks = !calls.waiting.is_empty() && calls.idle == 0 && calls.lanes < LANES_MAX;
-        calls.lanes += usize::from(lacks);
-        lacks
+        !calls.waiting.is_empty() && calls.idle == 0 && self.add_lane(&mut calls)
+    }
+
+    /// Counts another lane, if there is room for it.
+    fn add_lane(&self, calls: &mut CallQueue) -> bool {
+        let has_room = calls.lanes == 0 || calls.lanes < LANES_MAX && self.shared.further_lanes.enter(self.host);
+        calls.lanes += usize::from(has_room);
+        has_room
+    }
+
+    /// Counts the end of a lane.
+    fn remove_lane(&self, calls: &mut CallQueue) {
+        calls.lanes -= 1;
+        if calls.lanes > 0 {
+            self.shared.further_lanes.leave(self.host);
+        }
     }
 
     /// Notes that the client has abandoned or cancelled a call.
@@ -185,16 +235,20 @@ struct Call {
 }
 
 impl Lane {
-    /// Starts a further lane of a client.
-    pub(super) fn begin(client: &Arc<Client>) -> Result<(), ViError> {
-        let lane = Self {
+    /// Creates a lane that its client has counted.
+    fn new(client: &Arc<Client>) -> Self {
+        Self {
             client: Arc::clone(client),
             current: Mutex::default(),
             scratch: Mutex::default(),
             is_cancelled: Arc::default(),
             is_wanted: AtomicBool::new(false),
-        };
-        let window = relayed(Box::new(lane), &client.shared.options.window)?;
+        }
+    }
+
+    /// Starts a lane that its client has counted.
+    pub(super) fn begin(client: &Arc<Client>) -> Result<(), ViError> {
+        let window = relayed(Box::new(Self::new(client)), &client.shared.options.window)?;
         Arc::clone(&client.interfaces).serve(window, Attribution::default());
         Ok(())
     }
@@ -213,20 +267,26 @@ impl Lane {
     }
 
     /// Waits at most `span` for a call of the client. Returns `None` if the time is over, or if the
-    /// lane was woken without a call.
-    fn next(&self, span: Duration) -> Result<Option<IncomingCall>, ViError> {
+    /// lane was woken without a call. Fails if the client is gone, or if the lane was idle for
+    /// `rest` beside another idle one.
+    fn next(&self, span: Duration, rest: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
         let mut calls = client.calls();
         let is_nothing = |calls: &mut CallQueue| {
             calls.waiting.is_empty() && !self.must_end(calls) && !self.is_wanted.load(Ordering::Acquire)
         };
+        let mut is_spare = false;
         if is_nothing(&mut calls) && !span.is_zero() {
             calls.idle += 1;
-            let waited = client.lane_wakeup.wait_timeout_while(calls, span, is_nothing);
-            (calls, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            // A client's only lane sleeps on.
+            let patience = if calls.lanes > 1 { span.min(rest) } else { span };
+            let waited = client.lane_wakeup.wait_timeout_while(calls, patience, is_nothing);
+            let outcome;
+            (calls, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
             calls.idle -= 1;
+            is_spare = outcome.timed_out() && span >= rest && calls.idle > 0;
         }
-        if self.must_end(&calls) {
+        if is_spare || self.must_end(&calls) {
             return Err(self.ended());
         }
         self.is_wanted.store(false, Ordering::Release);
@@ -278,7 +338,7 @@ impl Drop for Lane {
             self.client.shared.fault(key, Status::COMM_FAILURE, true);
         }
         let mut calls = self.client.calls();
-        calls.lanes -= 1;
+        self.client.remove_lane(&mut calls);
         calls.performed.retain(|(_, is_cancelled)| !Arc::ptr_eq(is_cancelled, &self.is_cancelled));
     }
 }
@@ -304,7 +364,7 @@ impl Relay for Lane {
             performed.end();
             self.is_done(key);
         }
-        match self.next(span)? {
+        match self.next(span, REST)? {
             Some(call) => self.put(&call, inbox),
             None => Ok(()),
         }
@@ -331,3 +391,6 @@ impl Relay for Lane {
 
     fn end(&self) {}
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,7 @@ const LATEST: Duration = Duration::from_secs(60);
 
 /// A server without interfaces.
 #[derive(Debug, Default)]
-struct Nothing {
+pub(super) struct Nothing {
     /// Whether the server keeps state for its clients.
     has_state: AtomicBool,
     admitted: AtomicUsize,
@@ -31,7 +31,15 @@ struct Nothing {
 }
 
 #[derive(Debug)]
-struct Shared(Arc<Nothing>);
+pub(super) struct Shared(pub(super) Arc<Nothing>);
+
+impl Nothing {
+    /// Returns an endpoint of the server.
+    pub(super) fn endpoint(self: &Arc<Self>, socket: DatagramSocket) -> Endpoint {
+        let options = EndpointOptions { window: Options::default(), rundown: Duration::from_secs(3600) };
+        Endpoint::new(socket, Arc::new(Shared(Arc::clone(self))), options).unwrap()
+    }
+}
 
 impl Clients for Shared {
     fn admit(&self, _: Host) -> Option<Arc<dyn Interfaces>> {
@@ -112,7 +120,7 @@ impl Process {
         let mut room = vec![0; LONGEST];
         let until = Instant::now() + LATEST;
         loop {
-            flush(&self.socket, self.activity.output(), |()| None);
+            flush(&self.socket, self.activity.output());
             if let Some(outcome) = self.activity.take_outcome() {
                 return outcome.expect_err("there is no interface").status;
             }
@@ -132,8 +140,7 @@ fn a_newcomer_takes_the_place_of_the_client_that_has_been_silent_for_longest() {
     let socket = DatagramSocket::bind("127.0.0.1", 0).unwrap();
     let port = socket.port();
     let state = Arc::new(Nothing { has_state: AtomicBool::new(true), ..Nothing::default() });
-    let options = EndpointOptions { window: Options::default(), rundown: Duration::from_secs(3600) };
-    let endpoint = Endpoint::new(socket, Arc::new(Shared(Arc::clone(&state))), options).unwrap();
+    let endpoint = state.endpoint(socket);
     thread::spawn(move || while endpoint.attend().is_ok() {});
 
     let mut processes: Vec<_> = (0..CLIENTS_MAX / 2).map(|_| Process::new(port)).collect();

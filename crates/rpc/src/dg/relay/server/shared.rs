@@ -1,0 +1,147 @@
+//! The server that all clients of an endpoint share.
+
+use crate::dg::{Output, Server, ServerEvent};
+use obvia_via::datagram::Place;
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The maximum number of buffers that are kept for the next threads that send.
+const SPARE_MAX: usize = 4;
+
+/// The server behind a lock, which no thread holds while it sends: a client's datagrams that take
+/// long delay no other client.
+#[derive(Debug)]
+pub(super) struct SharedServer(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    server: Server,
+    /// The destinations of the threads that send. Further datagrams for such a place stay in the
+    /// server's output until the thread has sent its own, so that they do not overtake each other.
+    busy: HashSet<Place>,
+    /// Empty buffers.
+    spare: Vec<Output<Place>>,
+}
+
+impl SharedServer {
+    pub(super) fn new(server: Server) -> Self {
+        Self(Mutex::new(State { server, busy: HashSet::new(), spare: Vec::new() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls a function on the server. Then sends the output, without the lock: also the datagrams
+    /// that other threads have left for the same places meanwhile.
+    pub(super) fn with(&self, what: impl FnOnce(&mut Server), mut send: impl FnMut(&[u8], Place)) {
+        let mut state = self.lock();
+        what(&mut state.server);
+        if state.server.output().is_empty() {
+            return;
+        }
+        let mut batch = state.spare.pop().unwrap_or_default();
+        while state.take(&mut batch) {
+            drop(state);
+            batch.iter().for_each(|(to, datagram)| send(datagram, to));
+            state = self.lock();
+            batch.iter().for_each(|(to, _)| _ = state.busy.remove(&to));
+            batch.clear();
+        }
+        if state.spare.len() < SPARE_MAX {
+            state.spare.push(batch);
+        }
+    }
+
+    /// Removes and returns the server's oldest event, if there is one.
+    pub(super) fn next_event(&self) -> Option<ServerEvent> {
+        self.lock().server.next_event()
+    }
+
+    /// Returns the number of known activities.
+    pub(super) fn activities(&self) -> usize {
+        self.lock().server.activities()
+    }
+}
+
+impl State {
+    /// Moves the datagrams for places to which no thread is sending to an empty batch. Returns
+    /// false if there are none.
+    fn take(&mut self, batch: &mut Output<Place>) -> bool {
+        let Self { server, busy, .. } = self;
+        server.output().move_to(batch, |to| !busy.contains(&to));
+        busy.extend(batch.iter().map(|(to, _)| to));
+        !batch.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dg::pdu::{Header, PduType};
+    use crate::dg::{Activity, CallKey, Limits, OutgoingCall, Semantics, ServerOptions};
+    use crate::uuid::{SyntaxId, Uuid};
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    /// The limit of a wait.
+    const LATEST: Duration = Duration::from_secs(60);
+
+    /// Makes a client's call arrive at the server.
+    fn call(server: &SharedServer, from: Place, id: u128) -> CallKey {
+        let mut client = Activity::new(Uuid(id), Uuid(id), Limits::default(), false);
+        let interface = SyntaxId { uuid: Uuid(9), version: 1 };
+        let call = OutgoingCall { interface, opnum: 0, object: None, semantics: Semantics::AtMostOnce, stub: &[] };
+        client.call(Instant::now(), &call).unwrap();
+        loop {
+            let mut answers = Vec::new();
+            for ((), datagram) in client.output().iter() {
+                let receive = |server: &mut Server| server.receive(Instant::now(), from, datagram);
+                server.with(receive, |answer, _| answers.push(answer.to_vec()));
+            }
+            client.output().clear();
+            if let Some(ServerEvent::Call(call)) = server.next_event() {
+                return call.key;
+            }
+            answers.iter().for_each(|answer| client.receive(Instant::now(), answer));
+        }
+    }
+
+    #[test]
+    fn a_client_to_which_a_thread_sends_for_long_delays_no_other_client() {
+        let options = ServerOptions { limits: Limits::default(), boot: 1, secret: [3; 16] };
+        let server = SharedServer::new(Server::new(options));
+        let [slow, quick] = ["10.0.0.1:1", "10.0.0.2:2"].map(|place| place.parse::<Place>().unwrap());
+        let calls = [call(&server, slow, 1), call(&server, quick, 2)];
+        let respond = |key| move |server: &mut Server| server.respond(Instant::now(), key, vec![7]);
+        thread::scope(|scope| {
+            let (begun, has_begun) = mpsc::channel();
+            let (go_on, may_go_on) = mpsc::channel();
+            let server = &server;
+            let sending = scope.spawn(move || {
+                let mut sent = Vec::new();
+                server.with(respond(calls[0]), |datagram, to| {
+                    begun.send(()).unwrap();
+                    may_go_on.recv_timeout(LATEST).unwrap();
+                    sent.push((to, Header::read(datagram).unwrap().0.serial));
+                });
+                sent
+            });
+            has_begun.recv_timeout(LATEST).unwrap();
+            let (served, is_served) = mpsc::channel();
+            scope.spawn(move || {
+                // Further datagrams for the first client do not overtake the one being sent.
+                let ping = Header::new(PduType::PING, calls[0].activity, calls[0].sequence);
+                let mut bytes = Vec::new();
+                ping.write(&mut bytes, &[]);
+                let receive = |server: &mut Server| server.receive(Instant::now(), slow, &bytes);
+                server.with(receive, |_, to| panic!("a datagram for {to} overtakes another one"));
+                server.with(respond(calls[1]), |_, to| served.send(to).unwrap());
+            });
+            assert_eq!(is_served.recv_timeout(LATEST), Ok(quick), "the other client waits");
+            (0..2).for_each(|_| go_on.send(()).unwrap());
+            assert_eq!(sending.join().unwrap(), [(slow, 1), (slow, 2)]);
+        });
+    }
+}
