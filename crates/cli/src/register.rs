@@ -98,6 +98,11 @@ fn class_of(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
     if let Some(library) = library.as_deref().filter(|library| !library.is_file()) {
         return Err(exit::usage(format!("the library {} does not exist", library.display())));
     }
+    if library.is_none() && program.is_none() && host.is_none() {
+        return Err(exit::usage(
+            "no option says where objects of the class are created: write --library FILE, --host HOST, or -- PROGRAM",
+        ));
+    }
     let (name, host, remote) = (name.clone(), host.clone(), remote.clone());
     Ok(Class { id: class_id(class)?, name, library, program, host, remote })
 }

@@ -31,7 +31,7 @@ pub use library::{Coclass, Declared, DispMember, DispMembers, Dispinterface, Imp
 pub use measure::{Measure, round_up};
 pub(crate) use names::{distinct, stem};
 pub(crate) use sizes::all_arms;
-pub use tables::{DeclarationCounts, Model, Opaque};
+pub use tables::{DeclarationCounts, Model, Opaque, Unsupported};
 pub use types::{
     Arith, EnumId, Extent, InterfaceId, Object, Operand, Pointer, PointerClass, StructId, Type, UnionId, Value,
 };

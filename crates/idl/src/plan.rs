@@ -24,5 +24,5 @@ pub use method::{FIRST_OPNUM, INLINE_MAX, MethodPlan, ParamPlan, Passing, stub_t
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 pub use passing::{is_in_block, may_be_objects};
 pub use types::{element_counts, in_place, is_any_bits, is_plain, is_scalar};
-pub(crate) use unsupported::{AUTOMATION_MEMBER, unsupported};
+pub(crate) use unsupported::unsupported;
 pub(crate) use uses::Uses;

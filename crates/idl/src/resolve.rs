@@ -23,7 +23,8 @@ mod unions;
 mod values;
 
 use crate::model::{
-    Base, Const, DeclarationCounts, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
+    Base, Const, DeclarationCounts, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Unsupported,
+    Value,
 };
 use crate::syntax::ast::{Attribute, Expr, Ident, Item, ParsedFile, TypeKind, TypeSpec};
 use crate::text::diagnostic::{DIAGNOSTICS_MAX, Diagnostic, most_like};
@@ -73,11 +74,12 @@ pub(crate) struct Resolver<'a> {
     given: HashSet<String>,
     /// The structures and unions that no call can carry, each with the reason.
     here_only: HashMap<Type, &'static str>,
-    /// The structures and unions that no back end can pass yet, each with the reason.
-    unsupported: HashMap<Type, &'static str>,
+    /// The structures and unions that no back end can pass yet because of their form, each with the
+    /// reason.
+    unsupported: HashMap<Type, Unsupported>,
     /// The reasons that the members of the current structure or union give for `here_only` and for
     /// `unsupported`.
-    member_reasons: (Option<&'static str>, Option<&'static str>),
+    member_reasons: (Option<&'static str>, Option<Unsupported>),
     /// The dispinterfaces' indices in the model, by name.
     dispinterfaces: HashMap<String, usize>,
     /// The structures, unions and interfaces whose contents are known.

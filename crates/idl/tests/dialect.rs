@@ -275,7 +275,7 @@ fn declarations_without_a_meaning_are_skipped() {
     let found =
         Compiler::new().permissive(true).check_text(Path::new("x.idl"), text).unwrap_or_else(|one| panic!("{one}"));
     assert_eq!(value(&found.model, "A"), Some(Value::Int(3)));
-    assert!(found.model.interfaces.iter().all(|one| one.is_bare));
+    assert!(found.model.interfaces.iter().all(|one| one.bare.is_some()));
     emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
     let made = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
     assert!(
@@ -287,20 +287,25 @@ fn declarations_without_a_meaning_are_skipped() {
 
 #[test]
 fn objects_of_interfaces_without_a_declaration_a_uuid_or_a_base_are_refused() {
-    for declared in [
-        "interface ILater;",
-        "[local] interface ILater : IUnknown { HRESULT A(); }",
-        "[object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21)] interface ILater { long A(); }",
+    for (declared, lack) in [
+        ("interface ILater;", "is only announced"),
+        ("[local] interface ILater : IUnknown { HRESULT A(); }", "has no UUID"),
+        (
+            "[object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21)] interface ILater { long A(); }",
+            "extends no interface",
+        ),
     ] {
-        refused_by_all(&with(declared, "HRESULT M([in] ILater *l);"), "`ILater`, which lacks a declaration");
-        for held in [
-            "struct S { ILater *l; };",
-            "struct S { [size_is(n)] ILater **l; long n; };",
-            "struct S { struct T { ILater *l; } t; };",
-            "union U switch (long t) u { case 1: ILater *l; }; struct S { union U u; };",
+        let text = with(declared, "HRESULT M([in] ILater *l);");
+        refused_by_all(&text, &format!("`l` that is an object of `ILater`: this interface {lack}, which"));
+        for (held, holder) in [
+            ("struct S { ILater *l; };", "S"),
+            ("struct S { [size_is(n)] ILater **l; long n; };", "S"),
+            ("struct S { struct T { ILater *l; } t; };", "T"),
+            ("union U switch (long t) u { case 1: ILater *l; }; struct S { union U u; };", "U"),
         ] {
             let text = with(&format!("{declared} {held}"), "HRESULT M([in] struct S *s);");
-            refused_by_all(&text, "a structure or union with a pointer to an interface without a declaration");
+            let why = format!("leads to `{holder}`, which has a pointer to `ILater`: this interface {lack}, which");
+            refused_by_all(&text, &why);
         }
     }
 }
@@ -426,7 +431,7 @@ fn types_of_a_file_take_precedence_over_built_in_ones_of_their_names() {
 fn announcing_a_built_in_interface_does_not_hide_it() {
     let found = check(&with("interface IPersist;", "HRESULT M([in] IPersist *p);"));
     let persist = found.model.interfaces.iter().find(|one| one.name == "IPersist").expect("declared");
-    assert!(!persist.is_bare && persist.methods.len() == 1);
+    assert!(persist.bare.is_none() && persist.methods.len() == 1);
     emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
 }
 
@@ -506,7 +511,7 @@ fn classes_may_list_interfaces_that_no_file_declares() {
     ));
     let codes: Vec<&str> = found.warnings.iter().map(|one| one.code).collect();
     assert_eq!((codes, found.model.coclasses[0].interfaces.len()), (vec!["announced"; 2], 2));
-    assert!(found.model.interfaces.iter().any(|one| one.name == "ILater" && one.is_bare));
+    assert!(found.model.interfaces.iter().any(|one| one.name == "ILater" && one.bare.is_some()));
     let text = "struct S { long a; };\ncoclass C { interface S; };";
     let failure = Compiler::new().check_text(Path::new("x.idl"), text).expect_err("a structure");
     assert!(failure.diagnostics[0].message.contains("`S` is no interface"), "{failure}");

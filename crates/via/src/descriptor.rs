@@ -307,7 +307,8 @@ impl Descriptor {
     }
 
     /// Claims the regions of all segments for a posted descriptor. Returns `false`, with nothing
-    /// claimed, when a region's registration has ended.
+    /// claimed, when a region's registration has ended, or when too many posted segments point to
+    /// the region.
     pub(crate) fn claim(&mut self) -> bool {
         debug_assert!(self.keeps_claim || !self.claimed);
         if self.claimed {

@@ -150,8 +150,8 @@ fn registration_files_are_all_checked_before_any_is_installed() {
     }
     let why = user.obvia(&["register", "--class", OTHER, "--library", "/no/such.so"]).bad_with(2);
     assert!(why.contains("the library /no/such.so does not exist"), "{why}");
-    let why = user.obvia(&["register", "--class", OTHER]).bad();
-    assert!(why.contains("the line that says where objects are created is missing"), "{why}");
+    let why = user.obvia(&["register", "--class", OTHER]).bad_with(2);
+    assert!(why.contains("write --library FILE, --host HOST, or -- PROGRAM"), "{why}");
     for about_program in [["--environment", "A=B"], ["--remote", "everybody"]] {
         let words = [&["register", "--class", OTHER, "--library", "a"][..], &about_program].concat();
         let why = user.obvia(&words).bad();

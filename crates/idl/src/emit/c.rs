@@ -82,7 +82,7 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
 /// base.
 fn own_interfaces(model: &Model) -> Vec<InterfaceId> {
     let all = (0..model.interfaces.len()).map(InterfaceId);
-    let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && !model.interfaces[id.0].is_bare;
+    let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && model.interfaces[id.0].bare.is_none();
     let mut known = HashSet::new();
     let is_written = |id: &InterfaceId| is_own(id) || model.is_prelude(model.interfaces[id.0].span);
     all.filter(is_own).flat_map(|id| model.lineage(id)).filter(|id| is_written(id) && known.insert(*id)).collect()

@@ -98,7 +98,7 @@ const IMPORTS: [&str; 31] = [
 pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let context = Context { model, types: Types::new(model, stem) };
-    let own = |id: &InterfaceId| !model.is_built_in(*id) && !model.interfaces[id.0].is_bare;
+    let own = |id: &InterfaceId| !model.is_built_in(*id) && model.interfaces[id.0].bare.is_none();
     let all: Vec<InterfaceId> = (0..model.interfaces.len()).map(InterfaceId).filter(own).collect();
     let (mut remote, mut left_out, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for id in all {

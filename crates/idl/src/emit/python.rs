@@ -123,7 +123,7 @@ impl Stubs<'_> {
 
     fn interfaces(&self) -> String {
         let all = self.model.interfaces.iter().enumerate();
-        let own = all.filter(|(at, found)| !self.model.is_built_in(InterfaceId(*at)) && !found.is_bare);
+        let own = all.filter(|(at, found)| !self.model.is_built_in(InterfaceId(*at)) && found.bare.is_none());
         own.map(|(at, _)| self.interface(InterfaceId(at))).collect()
     }
 

@@ -113,8 +113,8 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
 fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::Diagnostic>> {
     let (mut left_out, mut refused) = (BTreeMap::new(), Vec::new());
     for id in (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId) {
-        if model.interfaces[id.0].is_bare {
-            left_out.insert(id, "it lacks a declaration, a UUID or a base".to_owned());
+        if let Some(bare) = model.interfaces[id.0].bare {
+            left_out.insert(id, format!("it {bare}"));
             continue;
         }
         let found = interface::refusals(model, id);

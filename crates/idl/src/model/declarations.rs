@@ -353,9 +353,10 @@ pub struct Interface {
     pub base: Option<InterfaceId>,
     /// The interface's methods without inherited ones.
     pub methods: Vec<Method>,
-    /// Whether nothing is generated for the interface: it has no UUID, or only a forward
-    /// declaration, or it is a `[local]` interface of objects that does not extend IUnknown.
-    pub is_bare: bool,
+    /// The reason why nothing is generated for the interface, as a part of a sentence that begins
+    /// with its name: it has only a forward declaration, or no UUID, or it is a `[local]` interface
+    /// of objects that does not extend IUnknown. `None` for other interfaces.
+    pub bare: Option<&'static str>,
     /// Whether the interface is used within one process only, so that it has no proxies.
     pub local: bool,
     /// Whether the interface extends IDispatch, so that its methods can be called by name too.

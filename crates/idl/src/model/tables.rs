@@ -40,7 +40,7 @@ pub struct Model {
     pub opaque: HashMap<Type, Opaque>,
     /// Structures and unions that no back end can pass to other processes yet, and the types that
     /// lead to such a type, each with the reason.
-    pub unsupported: HashMap<Type, &'static str>,
+    pub unsupported: HashMap<Type, Unsupported>,
     /// The built-in file of base types. The used declarations of this file stand in the tables
     /// beside the declarations of imported files. `None` if no file needs it.
     pub prelude: Option<FileId>,
@@ -60,6 +60,26 @@ pub struct Opaque {
 impl Opaque {
     /// The reason for a structure that has only been announced.
     pub const UNDECLARED: &'static str = "whose members are not declared";
+}
+
+/// The reason why no back end can pass a structure or a union to other processes yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsupported {
+    /// The form of the type, or of a type to which it leads, as a noun phrase.
+    Form(&'static str),
+    /// A pointer to an object of a bare interface: see [`Interface::bare`](super::Interface::bare).
+    Bare {
+        /// The structure or union with the pointer: the type itself, or a type to which it leads.
+        of: Type,
+        /// The interface.
+        interface: InterfaceId,
+    },
+}
+
+impl Unsupported {
+    /// The reason for a type with members of Automation types: the model has the form that travels,
+    /// and not the form in memory.
+    pub const AUTOMATION: Self = Self::Form("a structure or union with one of Automation's types");
 }
 
 /// The number of entries of each kind that built-in files declare.

@@ -1,12 +1,8 @@
 //! Declarations that no back end can pass to other processes yet.
 
-use crate::model::{InterfaceId, Method, Model, Object, Type};
+use crate::model::{Interface, InterfaceId, Method, Model, Object, Type, Unsupported};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
-
-/// The reason why a structure or a union with members of Automation types is not supported: the
-/// model has the form that travels, and not the form in memory.
-pub(crate) const AUTOMATION_MEMBER: &str = "a structure or union with one of Automation's types";
 
 /// Returns errors for the parts of an interface that no back end supports yet. `language` is the
 /// name of the back end's language in messages. Methods of `[local]` interfaces do not travel, but
@@ -18,55 +14,91 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str) -> Vec
         Some((method, if is_local { local_reason(model, method) } else { reason(model, method) }?))
     });
     reasons
-        .map(|(method, (span, what))| {
+        .map(|(method, Reason { span, what, bare })| {
             let text = format!("method `{}` {what}, which the {language} back end does not support yet", method.name);
             let error = Diagnostic::error("not-yet", span, text);
-            error.help(
-                "if no other process calls the interface, declare it [local]; else declare one without this method",
-            )
+            match bare.map(|id| &model.interfaces[id.0]) {
+                Some(bare) => error.related(bare.span, "this interface").help(format!(
+                    "declare `{}` with a UUID and a base; if no other process calls the method, declare its interface [local]",
+                    bare.name
+                )),
+                None => error.help(
+                    "if no other process calls the interface, declare it [local]; else declare one without this method",
+                ),
+            }
         })
         .collect()
 }
 
-/// Returns the reason why a method cannot be called even within one process, with the parameter's
-/// place. `None` if the method can be called.
-fn local_reason(model: &Model, method: &Method) -> Option<(Span, String)> {
+/// The reason why a method is refused.
+struct Reason {
+    /// The place of the parameter or the method.
+    span: Span,
+    /// The reason, as a part of a sentence that begins with the method's name.
+    what: String,
+    /// The interface that is the reason. `None` for other reasons.
+    bare: Option<InterfaceId>,
+}
+
+/// Returns the reason why a method cannot be called even within one process. `None` if the method
+/// can be called.
+fn local_reason(model: &Model, method: &Method) -> Option<Reason> {
     method.params.iter().find_map(|param| {
         let shape = param.unsupported.clone().filter(|_| param.memory.is_some());
-        let leads = || model.unsupported.get(model.innermost(&param.ty)).filter(|why| **why == AUTOMATION_MEMBER);
-        let why = shape.or_else(|| Some(format!("leads to {}", leads()?)))?;
-        Some((param.span, format!("has a parameter `{}` that {why}", param.name)))
+        let leads = || model.unsupported.get(model.innermost(&param.ty)).filter(|why| **why == Unsupported::AUTOMATION);
+        let (why, bare) = shape.map(|why| (why, None)).or_else(|| Some(unsupported_reason(model, leads()?)))?;
+        Some(Reason { span: param.span, what: format!("has a parameter `{}` that {why}", param.name), bare })
     })
 }
 
-fn reason(model: &Model, method: &Method) -> Option<(Span, String)> {
+fn reason(model: &Model, method: &Method) -> Option<Reason> {
+    let of_method = |what| Some(Reason { span: method.span, what, bare: None });
     if let Some(remote) = &method.travels_as {
-        return Some((method.span, format!("travels as `{}`", remote.name)));
+        return of_method(format!("travels as `{}`", remote.name));
     }
     if method.local {
-        return Some((method.span, "is [local] in an interface that other processes call".to_owned()));
+        return of_method("is [local] in an interface that other processes call".to_owned());
     }
     method.params.iter().find_map(|param| {
-        let leads = || match model.innermost(&param.ty) {
-            Type::Interface(Object::Known(id)) if model.interfaces[id.0].is_bare => Some(format!(
-                "is an object of the interface `{}`, which lacks a declaration, a UUID or a base",
-                model.interfaces[id.0].name
-            )),
-            ty => model.unsupported.get(ty).map(|why| format!("leads to {why}")).or_else(|| opaque_reason(model, ty)),
-        };
-        let why = param.unsupported.clone().or_else(leads)?;
-        Some((param.span, format!("has a parameter `{}` that {why}", param.name)))
+        let shape = param.unsupported.clone().map(|why| (why, None));
+        let (why, bare) = shape.or_else(|| type_reason(model, model.innermost(&param.ty)))?;
+        Some(Reason { span: param.span, what: format!("has a parameter `{}` that {why}", param.name), bare })
     })
 }
 
-/// Returns the reason why no call can carry a type, such as `leads to "U", a union without cases`.
-/// `None` if a call can.
-fn opaque_reason(model: &Model, ty: &Type) -> Option<String> {
-    let found = model.opaque.get(ty)?;
-    let name = match &found.of {
+/// Returns the reason why no other process can get a value of a type, as a part of a sentence that
+/// begins with the value's name, and the bare interface that is the reason, if one is. `None` if
+/// the type is supported.
+fn type_reason(model: &Model, ty: &Type) -> Option<(String, Option<InterfaceId>)> {
+    if let Type::Interface(Object::Known(id)) = ty
+        && let Interface { name, bare: Some(bare), .. } = &model.interfaces[id.0]
+    {
+        return Some((format!("is an object of `{name}`: this interface {bare}"), Some(*id)));
+    }
+    let unsupported = model.unsupported.get(ty).map(|why| unsupported_reason(model, why));
+    unsupported.or_else(|| {
+        let found = model.opaque.get(ty)?;
+        Some((format!("leads to `{}`, {}", name(model, &found.of), found.why), None))
+    })
+}
+
+/// As [`type_reason`], for a type with this reason.
+fn unsupported_reason(model: &Model, why: &Unsupported) -> (String, Option<InterfaceId>) {
+    match why {
+        Unsupported::Form(form) => (format!("leads to {form}"), None),
+        Unsupported::Bare { of, interface: id } => {
+            let Interface { name: interface, bare, .. } = &model.interfaces[id.0];
+            let (of, bare) = (name(model, of), bare.unwrap_or_default());
+            (format!("leads to `{of}`, which has a pointer to `{interface}`: this interface {bare}"), Some(*id))
+        }
+    }
+}
+
+/// Returns the name of a structure or a union.
+fn name<'m>(model: &'m Model, ty: &Type) -> &'m str {
+    match ty {
         Type::Union(id) => &model.unions[id.0].name,
         Type::Struct(id) => &model.structs[id.0].name,
-        _ => return None,
-    };
-    Some(format!("leads to `{name}`, {}", found.why))
+        _ => "",
+    }
 }

@@ -8,9 +8,9 @@ use super::values::{Variable, sizes_dereference, sizes_test_for_null};
 use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
 use crate::model::{
-    About, Arith, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, StructId, Type, Value,
+    About, Arith, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, StructId, Type,
+    Unsupported, Value,
 };
-use crate::plan::AUTOMATION_MEMBER;
 use crate::syntax::ast::{
     Attribute, Declarator, Dimension, EnumDecl, ExprKind, Ident, Member, StructDecl, TypeKind, TypeSpec,
 };
@@ -91,6 +91,12 @@ impl Resolver<'_> {
         }
     }
 
+    /// Notes the reason why no back end can pass the current structure or union yet, unless there
+    /// is one already.
+    fn not_yet(&mut self, why: &'static str) {
+        self.member_reasons.1.get_or_insert(Unsupported::Form(why));
+    }
+
     /// Returns the type that a built-in file declares with this tag, if there is one.
     pub(super) fn given_type(&self, tag: Option<&Ident>) -> Option<Type> {
         match self.types.get(&tag.filter(|tag| self.given.contains(&tag.name))?.name)?.what.clone() {
@@ -101,7 +107,7 @@ impl Resolver<'_> {
 
     /// Records the reasons why calls cannot carry the structure or union whose members have been
     /// resolved. Restores `outer`, the reasons found so far for the surrounding type.
-    pub(super) fn note_reasons(&mut self, ty: &Type, outer: (Option<&'static str>, Option<&'static str>)) {
+    pub(super) fn note_reasons(&mut self, ty: &Type, outer: (Option<&'static str>, Option<Unsupported>)) {
         let (here_only, unsupported) = std::mem::replace(&mut self.member_reasons, outer);
         self.here_only.extend(here_only.map(|why| (ty.clone(), why)));
         self.unsupported.extend(unsupported.map(|why| (ty.clone(), why)));
@@ -112,9 +118,9 @@ impl Resolver<'_> {
     pub(super) fn member_of(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
         let (spec, declarator) = self.of_memory(spec, declarator);
         if is_automation(&spec) {
-            self.member_reasons.1 = Some(AUTOMATION_MEMBER);
+            self.member_reasons.1 = Some(Unsupported::AUTOMATION);
         } else if self.transformation_of(&spec).is_some() {
-            self.member_reasons.1.get_or_insert("a structure with a member that travels in another form");
+            self.not_yet("a structure with a member that travels in another form");
         }
         (spec, declarator)
     }
@@ -187,7 +193,7 @@ impl Resolver<'_> {
             }
             let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
             if sizes_test_for_null(&member.attributes, &variables) || sizes_dereference(&member.attributes) {
-                self.member_reasons.1.get_or_insert("a size or a discriminant that depends on a pointer");
+                self.not_yet("a size or a discriminant that depends on a pointer");
             }
             if open {
                 if at + 1 != members.len() {
@@ -286,7 +292,7 @@ impl Resolver<'_> {
         }
         let ends_open = |id: &StructId| self.model.structs[id.0].conformant.is_some();
         if let (Some(why), true) = (open, matches!(ty, Type::Struct(id) if ends_open(id))) {
-            self.member_reasons.1.get_or_insert(why);
+            self.not_yet(why);
         } else if matches!(inner, Type::Struct(id) if ends_open(id)) {
             let error = Diagnostic::error(
                 "open-array-inside",
@@ -320,7 +326,7 @@ impl Resolver<'_> {
             ty => ty,
         };
         if matches!(inner, Type::Enum(_)) && least <= most {
-            self.member_reasons.1.get_or_insert("a structure with an enumeration that [range] limits");
+            self.not_yet("a structure with an enumeration that [range] limits");
             return None;
         }
         let integer = matches!(inner, Type::Base(base) if base.is_integer());

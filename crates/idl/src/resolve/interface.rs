@@ -7,10 +7,7 @@ use super::types::{Context, Place, void_pointer};
 use super::values::{Variable, sizes_test_for_null};
 use super::{Entry, Named, Resolver, attributes, find, has, interface_key};
 use crate::model::typelib::flags;
-use crate::model::{
-    About, Direction, Extent, Interface, InterfaceId, Method, Object, Param, Pointer, PointerClass, StructId, Type,
-    UnionId,
-};
+use crate::model::{About, Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
 use crate::plan::FIRST_OPNUM;
 use crate::syntax::ast::{
     Attribute, Expr, ExprKind, Ident, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax, TypeKind,
@@ -74,14 +71,17 @@ impl Resolver<'_> {
         let is_object = !plain || items.iter().any(|item| matches!(item, Item::Method(_)));
         let needs_uuid = !local && is_object;
         let uuid = if needs_uuid || has(&decl.attributes, "uuid") { self.uuid(decl) } else { None };
-        let is_bare = uuid.is_none() || is_class && !plain;
+        let bare = match uuid {
+            None => Some("has no UUID"),
+            Some(_) => (is_class && !plain).then_some("extends no interface"),
+        };
         let version = self.version(decl);
         let made = &mut self.model.interfaces[id.0];
         made.base = base;
         made.uuid = uuid.unwrap_or(0);
         made.version = version;
-        made.local = local || is_bare;
-        made.is_bare = is_bare;
+        made.local = local || bare.is_some();
+        made.bare = bare;
         made.plain = plain;
         made.endpoints = endpoints;
         made.about = about;
@@ -167,7 +167,7 @@ impl Resolver<'_> {
             version: (0, 0),
             base: None,
             methods: Vec::new(),
-            is_bare: true,
+            bare: Some("is only announced"),
             local: false,
             dual: false,
             plain: false,
@@ -203,24 +203,11 @@ impl Resolver<'_> {
     }
 
     /// Marks interfaces that have only a forward declaration as local, since pointers to their
-    /// objects cannot be passed to other processes. Notes the structures and unions with pointers
-    /// to bare interfaces. Runs before `check_contents`, which stores what is noted.
+    /// objects cannot be passed to other processes.
     pub(super) fn check_announced(&mut self) {
         for id in 0..self.model.interfaces.len() {
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
                 self.model.interfaces[id].local = true;
-            }
-        }
-        let model = &self.model;
-        let is_bare = |ty: &Type| match model.innermost(ty) {
-            Type::Interface(Object::Known(id)) => model.interfaces[id.0].is_bare,
-            _ => false,
-        };
-        let structs = (0..model.structs.len()).map(|at| Type::Struct(StructId(at)));
-        for ty in structs.chain((0..model.unions.len()).map(|at| Type::Union(UnionId(at)))) {
-            if model.inner(&ty).into_iter().any(is_bare) {
-                let why = "a structure or union with a pointer to an interface without a declaration, a UUID or a base";
-                self.unsupported.entry(ty).or_insert(why);
             }
         }
     }

@@ -5,8 +5,10 @@
 //! containing place. The limits bound this work in proportion to the file.
 
 use super::Resolver;
-use crate::model::{InterfaceId, Measure, Method, Model, Opaque, Param, StructId, Type, UnionId, Value};
-use crate::plan::{AUTOMATION_MEMBER, in_place, kinds};
+use crate::model::{
+    InterfaceId, Measure, Method, Model, Object, Opaque, Param, StructId, Type, UnionId, Unsupported, Value,
+};
+use crate::plan::{in_place, kinds};
 use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 
@@ -48,14 +50,15 @@ impl Resolver<'_> {
             Some(found) if found.depth > DEPTH_MAX => {
                 let error = Diagnostic::error("too-deep", span, "types are nested too deeply");
                 error.help(format!(
-                    "structures and unions can be nested {DEPTH_MAX} deep; use a pointer for a deeper one"
+                    "structures and unions nest at most {DEPTH_MAX} deep; use a pointer for a deeper one"
                 ))
             }
             Some(found) if found.weight > WEIGHT_MAX => {
                 let error = Diagnostic::error("too-large", span, "this type has too many members");
-                let count =
-                    format!("it may have at most {WEIGHT_MAX}, where members of contained types count each time");
-                error.help(format!("{count}; put some behind a pointer"))
+                error.help(format!(
+                    "a type has at most {WEIGHT_MAX} members, where those of contained types count each time; \
+                     put some behind a pointer"
+                ))
             }
             Some(found) if found.size <= SIZE_MAX => return found,
             _ => too_large(span),
@@ -117,11 +120,10 @@ impl Resolver<'_> {
             ty => self.here_only.get(ty).copied(),
         };
         let opaque = self.model.refusals(|ty| Some(Opaque { of: ty.clone(), why: is_unknown(ty)? }));
-        let refused =
-            |is_kept: fn(&&str) -> bool| self.model.refusals(|ty| self.unsupported.get(ty).copied().filter(is_kept));
-        let mut unsupported = refused(|why| *why != AUTOMATION_MEMBER);
-        // Methods of [local] interfaces are refused for this reason, too, so it comes first.
-        unsupported.extend(refused(|why| *why == AUTOMATION_MEMBER));
+        let own = |ty: &Type| self.unsupported.get(ty).cloned();
+        let mut unsupported = self.model.refusals(|ty| own(ty).or_else(|| bare_member(&self.model, ty)));
+        // In [local] interfaces this reason alone counts, so it replaces the others.
+        unsupported.extend(self.model.refusals(|ty| own(ty).filter(|why| *why == Unsupported::AUTOMATION)));
         let model = &self.model;
         let methods = model.interfaces.iter().flat_map(|interface| &interface.methods);
         for method in methods.flat_map(|method| method.travels_as.as_deref().into_iter().chain([method])) {
@@ -161,23 +163,23 @@ impl Resolver<'_> {
             let text = "the types and methods of the file have too many members up to here";
             let error = Diagnostic::error("too-large", span, text);
             return self.report(error.help(format!(
-                "they may have at most {most}, where members of contained types count each time; split the file into several that \
-                 do not import one another"
+                "those of a file of this length have at most {most}, where members of contained types count each time; \
+                 split the file into several that do not import one another"
             )));
         }
         if let Some(span) = first_beyond(REACH_MAX, reach_counts(model)) {
             let error = Diagnostic::error("too-large", span, "the types up to here refer to too many other types");
             return self.report(error.help(format!(
-                "all types together may refer to {REACH_MAX} types, directly or indirectly; let fewer types point to one another"
+                "all types together refer to at most {REACH_MAX} types, directly or indirectly; let fewer types point to one another"
             )));
         }
         let is_large = |(at, _): &(usize, _)| kinds(model, &model.all_methods(InterfaceId(*at))).len() > KINDS_MAX;
         if let Some((_, found)) = model.interfaces.iter().enumerate().find(is_large) {
             let text = format!("the methods of interface `{}` lead to too many types", found.name);
             let error = Diagnostic::error("too-large", found.span, text);
-            let help =
-                format!("their pointers may lead to at most {KINDS_MAX} types; split the interface into several");
-            self.report(error.help(help));
+            self.report(error.help(format!(
+                "the pointers of an interface lead to at most {KINDS_MAX} types; split the interface into several"
+            )));
         }
     }
 }
@@ -187,6 +189,16 @@ fn too_large(span: Span) -> Diagnostic {
     error.help(format!(
         "a value has at most {SIZE_MAX} bytes, and all values of a call together, too; pass a part at a time"
     ))
+}
+
+/// Returns the reason for a type that has a pointer to an object of a bare interface. `None` for
+/// other types.
+fn bare_member(model: &Model, ty: &Type) -> Option<Unsupported> {
+    let interface = model.inner(ty).into_iter().find_map(|inner| match model.innermost(inner) {
+        Type::Interface(Object::Known(id)) if model.interfaces[id.0].bare.is_some() => Some(*id),
+        _ => None,
+    })?;
+    Some(Unsupported::Bare { of: ty.clone(), interface })
 }
 
 /// Counts the arrays and pointers around a type's innermost type.

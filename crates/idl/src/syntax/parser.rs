@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn nest<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEPTH_MAX {
             let error = Diagnostic::error("too-deep", self.here(), "this is nested too deeply");
-            return self.fail(error.help(format!("at most {DEPTH_MAX} levels may be nested")));
+            return self.fail(error.help(format!("at most {DEPTH_MAX} levels are nested")));
         }
         self.depth += 1;
         let outcome = inner(self);

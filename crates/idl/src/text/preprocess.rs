@@ -192,7 +192,9 @@ impl<'a> Preprocessor<'a> {
                     "error" => Diagnostic::error("said-by-file", token.span, text),
                     _ => Diagnostic::warning("said-by-file", token.span, text),
                 };
-                files.diagnostics.push(found.help("if a condition led here, define its macro by -D NAME=TEXT"));
+                files
+                    .diagnostics
+                    .push(found.help("if a condition led here, change its macro: -D NAME=TEXT defines one"));
             }
             other => {
                 let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not supported"));

@@ -46,7 +46,7 @@ pub fn lint(compilation: &Compilation) -> Vec<Finding> {
     let mut findings = Findings::default();
     for interface in model.interfaces.iter().filter(|interface| !interface.imported) {
         parameters::check(model, interface, &mut findings);
-        if interface.plain && !interface.is_bare && interface.version == (0, 0) {
+        if interface.plain && interface.bare.is_none() && interface.version == (0, 0) {
             findings.add(Rule::MissingVersion, interface.span, format!("`{}` has no version", interface.name));
         }
     }

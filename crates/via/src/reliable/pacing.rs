@@ -3,8 +3,8 @@
 /// The number of packets that pass at once.
 const BURST_PACKETS: u64 = 10;
 /// A time in nanoseconds. The packets of this time pass at once if they are more than
-/// [`BURST_PACKETS`], because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes.
-/// A full window opens for the packets of this time.
+/// [`BURST_PACKETS`], because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes. A
+/// full window opens once it has room for what the window sends in this time.
 pub(super) const BURST_TIME: u64 = 1_000_000;
 const BURST_BYTES: u64 = 64 << 10;
 

@@ -125,8 +125,8 @@ impl Queues {
         }
     }
 
-    /// Posts a descriptor that `check` accepted. Hands the descriptor back when a region's
-    /// registration ended meanwhile.
+    /// Posts a descriptor that `check` accepted. Hands the descriptor back when a region cannot be
+    /// claimed: its registration ended meanwhile, or too many posted segments point to it.
     pub(super) fn post(&mut self, which: Queue, mut descriptor: Box<Descriptor>) -> Result<(), Box<Descriptor>> {
         if !descriptor.claim() {
             return Err(descriptor);

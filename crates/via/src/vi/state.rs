@@ -64,7 +64,8 @@ pub enum PostFault {
     TooLong,
     /// A segment lies outside its region.
     OutOfBounds,
-    /// A segment's region has another protection tag, or is not registered any more.
+    /// A segment's region has another protection tag, is not registered any more, or has as many
+    /// posted segments as can be counted: 2^31 - 1.
     Protection,
     /// The provider does not support the operation.
     Unsupported,
@@ -79,7 +80,9 @@ impl fmt::Display for PostFault {
             Self::TooManySegments => "the descriptor has too many segments",
             Self::TooLong => "the descriptor is longer than the VI's transfer size",
             Self::OutOfBounds => "a segment lies outside its region",
-            Self::Protection => "a segment's region has another protection tag or is not registered",
+            Self::Protection => {
+                "a segment's region has another protection tag, is not registered, or has too many posted segments"
+            }
             Self::Unsupported => "the provider does not support the operation",
             Self::QueueFull => "the queue is full",
         })

@@ -11,7 +11,8 @@ use std::sync::atomic::AtomicU64;
 #[derive(Debug)]
 pub(crate) struct Mapping {
     // Invariant: `start..start + length` is mapped and readable (and writable if `writable`) as
-    // long as this value lives.
+    // long as this value lives. `start` is a multiple of 8: mappings begin at pages, and the parts
+    // of them that `behind` returns at multiples of 8.
     start: NonNull<u8>,
     length: usize,
     writable: bool,
@@ -59,9 +60,10 @@ impl Mapping {
     ///
     /// # Safety
     ///
-    /// The whole must outlive the value, and be longer than `offset`.
+    /// The whole must outlive the value, and be longer than `offset`. `offset` must be a multiple
+    /// of 8.
     pub(crate) unsafe fn behind(&self, offset: usize) -> Self {
-        debug_assert!(offset < self.length);
+        debug_assert!(offset < self.length && offset.is_multiple_of(8));
         // SAFETY: inside the mapping by the caller's promise.
         let start = unsafe { self.start.add(offset) };
         Self { start, length: self.length - offset, writable: self.writable, owned: false }
@@ -79,9 +81,10 @@ impl Mapping {
         self.writable
     }
 
-    /// Whether the mapping contains an aligned word of `size` bytes at `offset`.
+    /// Whether the mapping contains a word of `size` bytes, 4 or 8, at `offset`. The word is
+    /// aligned, because `start` is.
     fn has(&self, offset: usize, size: usize) -> bool {
-        offset.is_multiple_of(size) && self.length.checked_sub(size).is_some_and(|last| offset <= last)
+        offset.is_multiple_of(size) && offset.checked_add(size).is_some_and(|end| end <= self.length)
     }
 
     /// Returns the control word at `offset`.
@@ -102,9 +105,9 @@ impl Mapping {
         debug_assert!(self.has(offset, 4));
         // SAFETY: in bounds by the caller's promise.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives, and aligned by the caller's promise, because
-        // mappings and the areas in them begin at multiples of 8; shared words are accessed by
-        // atomics only, and stores go to words of writable mappings only.
+        // SAFETY: mapped as long as self lives, by the invariant; aligned by the caller's promise,
+        // because `start` is a multiple of 8; shared words are accessed by atomics only, and stores
+        // go to words of writable mappings only.
         unsafe { place.cast::<AtomicU32>().as_ref() }
     }
 }
@@ -112,8 +115,7 @@ impl Mapping {
 impl Mapping {
     /// Returns a view for checked loads.
     pub(crate) fn view(&self) -> RegionView<'_> {
-        // SAFETY: mapped as long as self lives; mappings and the areas in them begin at multiples
-        // of 8.
+        // SAFETY: mapped as long as self lives, and aligned, by the invariant.
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 
@@ -167,8 +169,9 @@ impl Mapping {
         assert!(self.has(offset, 8), "words lie inside");
         // SAFETY: in bounds by the assertion.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives, and aligned; shared words are accessed by atomics
-        // only, and stores go to words of writable mappings only.
+        // SAFETY: mapped as long as self lives, by the invariant; aligned, because `start` is a
+        // multiple of 8 and, by the assertion, `offset` is one, too; shared words are accessed by
+        // atomics only, and stores go to words of writable mappings only.
         unsafe { place.cast::<AtomicU64>().as_ref() }
     }
 }
@@ -181,5 +184,22 @@ impl Drop for Mapping {
         // SAFETY: mapped by `new` or `zeroed` with this length, and nothing borrowed from it
         // outlives it. Unmapping a whole mapping cannot fail.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Mapping;
+
+    #[test]
+    #[should_panic(expected = "words lie inside")]
+    fn words_at_offsets_whose_end_overflows_lie_outside() {
+        Mapping::zeroed(4096).unwrap().word(usize::MAX - 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "words lie inside")]
+    fn long_words_at_offsets_whose_end_overflows_lie_outside() {
+        Mapping::zeroed(4096).unwrap().word64(usize::MAX - 7);
     }
 }

@@ -108,8 +108,8 @@ impl Rx {
     pub(super) fn new(wire: Arc<Wire>, area: Option<Mapping>, budget: SpinBudget, limit: usize) -> Self {
         let start = wire.peer.start();
         let area = area.unwrap_or_else(|| {
-            // SAFETY: a segment with its area in it is longer than AREA, and `wire` keeps it
-            // mapped.
+            // SAFETY: a segment with its area in it is longer than AREA, which is a multiple of 8.
+            // `wire` keeps the segment mapped.
             unsafe { wire.peer.behind(AREA) }
         });
         let is_remote = wire.carrier.is_remote();

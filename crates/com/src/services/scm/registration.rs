@@ -352,7 +352,7 @@ mod tests {
             ("class = {0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20", "is not a CLSID"),
             ("class = 0d4f4c52-0a34-4ac4-8d6c2-c9f3a1f7a20", "is not a CLSID"),
             ("class = 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20-", "is not a CLSID"),
-            (class, "the line that says where objects are created is missing"),
+            (class, "the line that says where objects are created is missing: `library`, `program` or `host`"),
             (&format!("{class}{class}"), "line 2: `class = 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20` repeats a key"),
             (&format!("{class}\nprogram"), "line 3: `program` is not a line `key = value`"),
             (&format!("{class}program = "), "line 2: `program = ` has no value"),

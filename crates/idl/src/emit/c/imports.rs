@@ -43,7 +43,7 @@ impl<'m> Imports<'m> {
         let all = (0..model.interfaces.len()).map(InterfaceId);
         let imported = all.filter(|id| {
             let found = &model.interfaces[id.0];
-            found.imported && !found.is_bare && is_on_disk(found.span)
+            found.imported && found.bare.is_none() && is_on_disk(found.span)
         });
         let errors = imported.flat_map(|id| refuse(model, &proxies, id).into_iter().map(move |error| (id, error)));
         let errors = errors.map(|(id, error)| (model.interfaces[id.0].span, error));

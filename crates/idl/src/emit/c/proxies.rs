@@ -24,7 +24,7 @@ impl Proxies {
         };
         let files: Vec<FileId> = model.interfaces.iter().map(file).collect();
         let all = (0..model.interfaces.len()).map(InterfaceId);
-        let remote = all.filter(|id| !model.interfaces[id.0].is_bare && !model.interfaces[id.0].local);
+        let remote = all.filter(|id| model.interfaces[id.0].bare.is_none() && !model.interfaces[id.0].local);
         let is_built_in = |id: &InterfaceId| model.is_prelude(model.interfaces[id.0].span);
         let built_in = remote
             .flat_map(|id| model.lineage(id).into_iter().map(move |base| (id, base)))

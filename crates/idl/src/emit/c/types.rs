@@ -2,8 +2,7 @@
 
 use super::interface::LITERAL_MAX;
 use super::names::{base, declare, ident, integer, quoted, type_ident, union_keyword, value as value_name};
-use crate::model::{Base, Const, Enum, Field, Model, StructId, Type, Typedef, UnionId, Value};
-use crate::plan::AUTOMATION_MEMBER;
+use crate::model::{Base, Const, Enum, Field, Model, StructId, Type, Typedef, UnionId, Unsupported, Value};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 use std::collections::BTreeSet;
@@ -35,7 +34,7 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
 
 fn is_struct_written(model: &Model, id: StructId) -> bool {
     // libobvia's headers do not have Automation types. Methods with such structures are refused.
-    let is_automation = || model.unsupported.get(&Type::Struct(id)) == Some(&AUTOMATION_MEMBER);
+    let is_automation = || model.unsupported.get(&Type::Struct(id)) == Some(&Unsupported::AUTOMATION);
     if model.is_prelude(model.structs[id.0].span) && is_automation() {
         return false;
     }

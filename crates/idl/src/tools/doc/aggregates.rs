@@ -2,14 +2,14 @@
 
 use super::code::Context;
 use super::html::Html;
-use super::items::Item;
+use super::items::{Item, Kind};
 use super::layout::{self, Row};
 use super::names::anchors;
 use super::notes;
 use super::page::{about, as_cell, begin_item, cell, describe, end, source};
 use super::uses::Uses;
 use crate::model::canonical::{arith, bit_field};
-use crate::model::{About, Arm, Field, Model, Opaque, Struct, StructId, Type, Union, UnionId};
+use crate::model::{About, Arm, Field, Model, Opaque, Struct, StructId, Type, Union, UnionId, Unsupported};
 
 /// Returns the page of a structure.
 pub(super) fn structure(context: Context<'_>, item: &Item, uses: &Uses) -> String {
@@ -230,7 +230,18 @@ fn properties(html: &mut Html, context: Context<'_>, item: &Item, ty: &Type, of:
             false => refused(html, context, opaque),
         });
     } else if let Some(why) = context.model.unsupported.get(ty) {
-        html.property("Calls", |html| _ = html.markup("not supported yet: the type contains ").text(why));
+        html.property("Calls", |html| {
+            html.markup("not supported yet: the type contains ");
+            match why {
+                Unsupported::Form(form) => _ = html.text(form),
+                Unsupported::Bare { interface, .. } => {
+                    let found = &context.model.interfaces[interface.0];
+                    html.markup("a pointer to ");
+                    context.name(html, Some((Kind::Interface, interface.0)), &found.name);
+                    html.markup(", which ").text(found.bare.unwrap_or_default());
+                }
+            }
+        });
     }
     about(html, of, "UUID");
     source(html, context, item);

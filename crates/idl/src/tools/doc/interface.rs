@@ -97,7 +97,7 @@ fn properties(html: &mut Html, context: Context<'_>, item: &Item, id: InterfaceI
     for endpoint in &found.endpoints {
         html.property("Endpoint", |html| _ = html.code(endpoint));
     }
-    if !found.is_bare {
+    if found.bare.is_none() {
         let number = fingerprint(model, id);
         html.property("Fingerprint", |html| _ = html.code(&format!("{number:032x}")));
     }
@@ -108,7 +108,7 @@ fn properties(html: &mut Html, context: Context<'_>, item: &Item, id: InterfaceI
 }
 
 fn kind(found: &Interface, is_forward: bool) -> &'static str {
-    match (found.is_bare, found.local, found.plain, found.dual) {
+    match (found.bare.is_some(), found.local, found.plain, found.dual) {
         (true, ..) if is_forward => "forward declaration",
         (true, ..) if !is_empty(found) => {
             "local interface of objects: calls stay within one process; the compiler generates nothing for it"

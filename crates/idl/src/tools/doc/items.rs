@@ -307,7 +307,7 @@ pub(super) fn own_place(model: &Model, typedef: &Typedef) -> Option<Place> {
 
 /// Whether an interface has no content, like an interface with only a forward declaration.
 pub(super) fn is_empty(interface: &Interface) -> bool {
-    interface.is_bare && interface.methods.is_empty() && interface.uuid == 0 && interface.base.is_none()
+    interface.bare.is_some() && interface.methods.is_empty() && interface.uuid == 0 && interface.base.is_none()
 }
 
 /// Returns the place of a declaration in a library.

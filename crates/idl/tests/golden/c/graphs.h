@@ -10,6 +10,7 @@ extern "C" {
 
 typedef struct IBell IBell;
 typedef struct IGraphs IGraphs;
+typedef struct IRaw IRaw;
 
 enum Color OBVIA_ENUM {
     RED = 0,
@@ -184,6 +185,51 @@ extern "C++" {
         using base = IUnknown;
         static const IID &iid() noexcept { return IID_IGraphs; }
         static const obvia_interface *info() noexcept { return &IGraphs_INFO; }
+    };
+}
+#endif
+
+#if defined(__cplusplus) && !defined(CINTERFACE)
+/* Methods that C++ calls in their C form, each for another reason. */
+struct IRaw : IUnknown {
+    virtual HRESULT Calculate(int32_t *half, int64_t **values) = 0;
+    virtual HRESULT Ask(int32_t count, int64_t **values) = 0;
+    virtual HRESULT Share(int32_t room, int32_t *used, int32_t *first, int64_t **rest) = 0;
+    virtual HRESULT Replace(const GUID *iid, IUnknown **object) = 0;
+    virtual HRESULT Pass(const GUID *iid, int32_t count, IUnknown **objects) = 0;
+};
+#else
+/* Methods that C++ calls in their C form, each for another reason. */
+typedef struct IRawVtbl {
+    HRESULT (*QueryInterface)(IRaw *self, const IID *iid, void **object);
+    uint32_t (*AddRef)(IRaw *self);
+    uint32_t (*Release)(IRaw *self);
+    HRESULT (*Calculate)(IRaw *self, int32_t *half, int64_t **values);
+    HRESULT (*Ask)(IRaw *self, int32_t count, int64_t **values);
+    HRESULT (*Share)(IRaw *self, int32_t room, int32_t *used, int32_t *first, int64_t **rest);
+    HRESULT (*Replace)(IRaw *self, const GUID *iid, IUnknown **object);
+    HRESULT (*Pass)(IRaw *self, const GUID *iid, int32_t count, IUnknown **objects);
+} IRawVtbl;
+struct IRaw {
+    const IRawVtbl *lpVtbl;
+};
+#define IRaw_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define IRaw_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define IRaw_Release(self) ((self)->lpVtbl->Release)((self))
+#define IRaw_Calculate(self, half, values) ((self)->lpVtbl->Calculate)((self), (half), (values))
+#define IRaw_Ask(self, count, values) ((self)->lpVtbl->Ask)((self), (count), (values))
+#define IRaw_Share(self, room, used, first, rest) ((self)->lpVtbl->Share)((self), (room), (used), (first), (rest))
+#define IRaw_Replace(self, iid, object) ((self)->lpVtbl->Replace)((self), (iid), (object))
+#define IRaw_Pass(self, iid, count, objects) ((self)->lpVtbl->Pass)((self), (iid), (count), (objects))
+#endif
+extern const IID IID_IRaw;
+extern const obvia_interface IRaw_INFO;
+#if defined(__cplusplus) && !defined(CINTERFACE)
+extern "C++" {
+    template <> struct obvia_interface_of<IRaw> {
+        using base = IUnknown;
+        static const IID &iid() noexcept { return IID_IRaw; }
+        static const obvia_interface *info() noexcept { return &IRaw_INFO; }
     };
 }
 #endif

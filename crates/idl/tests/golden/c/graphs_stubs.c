@@ -11,6 +11,7 @@
 
 const IID IID_IBell = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x10}};
 const IID IID_IGraphs = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x11}};
+const IID IID_IRaw = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x12}};
 
 static const int64_t obvia_structures_words[] = {
     4,
@@ -96,6 +97,7 @@ HRESULT Choice_copy(const Choice *first, size_t count, Choice **copy)
 static const obvia_interface *const obvia_module[] = {
     &IBell_INFO,
     &IGraphs_INFO,
+    &IRaw_INFO,
     NULL
 };
 
@@ -652,9 +654,266 @@ const obvia_interface IGraphs_INFO = {
     NULL
 };
 
+static const int64_t IRaw_types_words[] = {
+    3,
+    /* 16: int64_t */ 8,
+        /* values */ 1, 0, 8, /* parts */ 0,
+        OBVIA_NONE,
+    /* 17: int32_t */ 4,
+        /* values */ 1, 0, 4, /* parts */ 0,
+        OBVIA_NONE,
+    /* 18: IUnknown * */ 8,
+        /* values */ 0, /* parts */ 1,
+        0, OBVIA_OBJECT, OBVIA_IID, (int64_t)0x0000000000000000, (int64_t)0x0000000000000000,
+        OBVIA_NONE,
+};
+static obvia_types IRaw_types = {OBVIA_TABLE(IRaw_types_words)};
+
+/* Calculate: opnum 3
+ *   request   0 bytes: nothing
+ *   reply    16 bytes: 0 half int32_t, 8 values ->
+ */
+static const int64_t IRaw_Calculate_table_words[] = {
+    3, 0,
+    /* request */ 0,
+        /* values */ 0, /* parts */ 0,
+    /* reply */ 16,
+        /* values */ 1, 0, 4, /* parts */ 1,
+        8, OBVIA_POINTER, OBVIA_UNIQUE, 16, OBVIA_COUNTED, OBVIA_BINARY, OBVIA_MULTIPLY, OBVIA_MEMBER, 0, OBVIA_I32, OBVIA_CONST, 2, OBVIA_NONE,
+    /* outer */ 0,
+    /* parameters */ 2,
+        /* [out] half */ OBVIA_PLACE, 4, OBVIA_NONE, OBVIA_SOME, 0,
+        /* [out] values */ OBVIA_PLACE, 8, OBVIA_NONE, OBVIA_SOME, 8,
+};
+static obvia_method IRaw_Calculate_table = {&IRaw_types, OBVIA_TABLE(IRaw_Calculate_table_words)};
+
+static HRESULT IRaw_Calculate_proxy(IRaw *self, int32_t *half, int64_t **values)
+{
+    const void *const arguments[] = {half, values};
+    return obvia_call_by_table(self, &IRaw_Calculate_table, arguments);
+}
+
+static HRESULT IRaw_Calculate_invoke(void *object, void **arguments)
+{
+    IRaw *self = (IRaw *)object;
+    return (self->lpVtbl->Calculate)(self, (int32_t *)arguments[0], (int64_t **)arguments[1]);
+}
+
+static obvia_answer IRaw_Calculate_stub(void *object, obvia_call *call)
+{
+    return obvia_serve_by_table(object, call, &IRaw_Calculate_table, IRaw_Calculate_invoke);
+}
+
+/* Ask: opnum 4
+ *   request   4 bytes: 0 count int32_t
+ *   reply     8 bytes: 0 values ->
+ */
+static const int64_t IRaw_Ask_table_words[] = {
+    4, 0,
+    /* request */ 4,
+        /* values */ 1, 0, 4, /* parts */ 0,
+    /* reply */ 8,
+        /* values */ 0, /* parts */ 1,
+        0, OBVIA_POINTER, OBVIA_UNIQUE, 16, OBVIA_COUNTED, OBVIA_OUTER, 0, OBVIA_NONE,
+    /* outer */ 1,
+        0, OBVIA_I32,
+    /* parameters */ 2,
+        /* [in] count */ OBVIA_SLOT, 4, OBVIA_SOME, 0, OBVIA_NONE,
+        /* [out] values */ OBVIA_PLACE, 8, OBVIA_NONE, OBVIA_SOME, 0,
+};
+static obvia_method IRaw_Ask_table = {&IRaw_types, OBVIA_TABLE(IRaw_Ask_table_words)};
+
+static HRESULT IRaw_Ask_proxy(IRaw *self, int32_t count, int64_t **values)
+{
+    const void *const arguments[] = {&count, values};
+    return obvia_call_by_table(self, &IRaw_Ask_table, arguments);
+}
+
+static HRESULT IRaw_Ask_invoke(void *object, void **arguments)
+{
+    IRaw *self = (IRaw *)object;
+    return (self->lpVtbl->Ask)(self, *(int32_t *)arguments[0], (int64_t **)arguments[1]);
+}
+
+static obvia_answer IRaw_Ask_stub(void *object, obvia_call *call)
+{
+    return obvia_serve_by_table(object, call, &IRaw_Ask_table, IRaw_Ask_invoke);
+}
+
+/* Share: opnum 5
+ *   request   4 bytes: 0 room int32_t
+ *   reply    24 bytes: 0 used int32_t, 8 first ->, 16 rest ->
+ */
+static const int64_t IRaw_Share_table_words[] = {
+    5, 0,
+    /* request */ 4,
+        /* values */ 1, 0, 4, /* parts */ 0,
+    /* reply */ 24,
+        /* values */ 1, 0, 4, /* parts */ 2,
+        8, OBVIA_POINTER, OBVIA_REF, 17, OBVIA_COUNTED, OBVIA_OUTER, 0, OBVIA_SOME, OBVIA_MEMBER, 0, OBVIA_I32,
+        16, OBVIA_POINTER, OBVIA_UNIQUE, 16, OBVIA_COUNTED, OBVIA_MEMBER, 0, OBVIA_I32, OBVIA_NONE,
+    /* outer */ 1,
+        0, OBVIA_I32,
+    /* parameters */ 4,
+        /* [in] room */ OBVIA_SLOT, 4, OBVIA_SOME, 0, OBVIA_NONE,
+        /* [out] used */ OBVIA_PLACE, 4, OBVIA_NONE, OBVIA_SOME, 0,
+        /* [out] first */ OBVIA_SLOT, 8, OBVIA_NONE, OBVIA_SOME, 8,
+        /* [out] rest */ OBVIA_PLACE, 8, OBVIA_NONE, OBVIA_SOME, 16,
+};
+static obvia_method IRaw_Share_table = {&IRaw_types, OBVIA_TABLE(IRaw_Share_table_words)};
+
+static HRESULT IRaw_Share_proxy(IRaw *self, int32_t room, int32_t *used, int32_t *first, int64_t **rest)
+{
+    const void *const arguments[] = {&room, used, &first, rest};
+    return obvia_call_by_table(self, &IRaw_Share_table, arguments);
+}
+
+static HRESULT IRaw_Share_invoke(void *object, void **arguments)
+{
+    IRaw *self = (IRaw *)object;
+    return (self->lpVtbl->Share)(self, *(int32_t *)arguments[0], (int32_t *)arguments[1], *(int32_t **)arguments[2], (int64_t **)arguments[3]);
+}
+
+static obvia_answer IRaw_Share_stub(void *object, obvia_call *call)
+{
+    return obvia_serve_by_table(object, call, &IRaw_Share_table, IRaw_Share_invoke);
+}
+
+/* Replace: opnum 6
+ *   request  24 bytes: 0 iid GUID, 16 object ->
+ *   reply     8 bytes: 0 object ->
+ */
+static const int64_t IRaw_Replace_table_words[] = {
+    6, 0,
+    /* request */ 24,
+        /* values */ 1, 0, 16, /* parts */ 1,
+        16, OBVIA_OBJECT, OBVIA_IID_MEMBER, 0,
+    /* reply */ 8,
+        /* values */ 0, /* parts */ 1,
+        0, OBVIA_OBJECT, OBVIA_IID_OUTER, 0,
+    /* outer */ 2,
+        0, OBVIA_UPPER,
+        0, OBVIA_LOWER,
+    /* parameters */ 2,
+        /* [in] iid */ OBVIA_PLACE, 16, OBVIA_SOME, 0, OBVIA_NONE,
+        /* [in, out] object */ OBVIA_PLACE, 8, OBVIA_SOME, 16, OBVIA_SOME, 0,
+};
+static obvia_method IRaw_Replace_table = {&IRaw_types, OBVIA_TABLE(IRaw_Replace_table_words)};
+
+static HRESULT IRaw_Replace_proxy(IRaw *self, const GUID *iid, IUnknown **object_)
+{
+    const void *const arguments[] = {iid, object_};
+    return obvia_call_by_table(self, &IRaw_Replace_table, arguments);
+}
+
+static HRESULT IRaw_Replace_invoke(void *object, void **arguments)
+{
+    IRaw *self = (IRaw *)object;
+    return (self->lpVtbl->Replace)(self, (const GUID *)arguments[0], (IUnknown **)arguments[1]);
+}
+
+static obvia_answer IRaw_Replace_stub(void *object, obvia_call *call)
+{
+    return obvia_serve_by_table(object, call, &IRaw_Replace_table, IRaw_Replace_invoke);
+}
+
+/* Pass: opnum 7
+ *   request  32 bytes: 0 iid GUID, 16 count int32_t, 24 objects ->
+ *   reply     0 bytes: nothing
+ */
+static const int64_t IRaw_Pass_table_words[] = {
+    7, 0,
+    /* request */ 32,
+        /* values */ 1, 0, 20, /* parts */ 1,
+        24, OBVIA_POINTER, OBVIA_REF, 18, OBVIA_COUNTED, OBVIA_MEMBER, 16, OBVIA_I32, OBVIA_NONE,
+    /* reply */ 0,
+        /* values */ 0, /* parts */ 0,
+    /* outer */ 0,
+    /* parameters */ 3,
+        /* [in] iid */ OBVIA_PLACE, 16, OBVIA_SOME, 0, OBVIA_NONE,
+        /* [in] count */ OBVIA_SLOT, 4, OBVIA_SOME, 16, OBVIA_NONE,
+        /* [in] objects */ OBVIA_SLOT, 8, OBVIA_SOME, 24, OBVIA_NONE,
+};
+static obvia_method IRaw_Pass_table = {&IRaw_types, OBVIA_TABLE(IRaw_Pass_table_words)};
+
+static HRESULT IRaw_Pass_proxy(IRaw *self, const GUID *iid, int32_t count, IUnknown **objects)
+{
+    const void *const arguments[] = {iid, &count, &objects};
+    return obvia_call_by_table(self, &IRaw_Pass_table, arguments);
+}
+
+static HRESULT IRaw_Pass_invoke(void *object, void **arguments)
+{
+    IRaw *self = (IRaw *)object;
+    return (self->lpVtbl->Pass)(self, (const GUID *)arguments[0], *(int32_t *)arguments[1], *(IUnknown ***)arguments[2]);
+}
+
+static obvia_answer IRaw_Pass_stub(void *object, obvia_call *call)
+{
+    return obvia_serve_by_table(object, call, &IRaw_Pass_table, IRaw_Pass_invoke);
+}
+
+static const IRawVtbl IRaw_proxies = {
+    (HRESULT (*)(IRaw *, const IID *, void **))obvia_proxy_query_interface,
+    (uint32_t (*)(IRaw *))obvia_proxy_add_ref,
+    (uint32_t (*)(IRaw *))obvia_proxy_release,
+    IRaw_Calculate_proxy,
+    IRaw_Ask_proxy,
+    IRaw_Share_proxy,
+    IRaw_Replace_proxy,
+    IRaw_Pass_proxy
+};
+
+static obvia_stub *const IRaw_stubs[8] = {
+    obvia_refuse,
+    obvia_refuse,
+    obvia_refuse,
+    IRaw_Calculate_stub,
+    IRaw_Ask_stub,
+    IRaw_Share_stub,
+    IRaw_Replace_stub,
+    IRaw_Pass_stub
+};
+
+static const int64_t IRaw_ndr[] = {
+    7, 0, 8, 0, 4, 7, 1, 4, 7, 1, 1, 16, 4, 2, 1, 0, 4, 0, 2, 0, 7, 1, 1, 16,
+    2, 0, 0, 7, 1, 1, 16, 1, 0, 4, 0, 3, 3, 0, 1, 2, 5, 3, 1, 0, 0, 16, 2, 0,
+    0, 1, 8, 0, 3, 0, 4, 1, 4, 1, 0, 0, 1, 8, 1, 0, 0, 4, 1, 0, 4, 5, 1, 4,
+    1, 0, 0, 1, 24, 3, 0, 0, 1, 8, 1, 1, 17, 2, 0, 1, 1, 0, 4, 16, 0, 5, 1, 0,
+    4, 6, 1, 24, 2, 0, 0, 6, 16, 0, 2, 8, 1, 0, 0, 2, 0, 7, 1, 32, 3, 0, 0, 6,
+    16, 0, 1, 24, 1, 1, 18, 1, 16, 4, 0, 0, 0, 0,
+};
+
+const obvia_interface IRaw_INFO = {
+    sizeof(obvia_interface),
+    "IRaw",
+    {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x12}},
+    0,
+    0,
+    {0xef, 0xb3, 0x4c, 0x16, 0xe5, 0x9a, 0xb7, 0xb4, 0xac, 0x0e, 0xd4, 0x86, 0x8c, 0x4d, 0x23, 0x7e},
+    NULL,
+    &IRaw_proxies,
+    IRaw_stubs,
+    8,
+    "[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e3012), pointer_default(unique)]\n"
+    "interface IRaw : IUnknown {\n"
+    "    HRESULT Calculate([out] long *half, [out, size_is(, (*half * 2))] hyper **values);\n"
+    "    HRESULT Ask([in] long count, [out, size_is(, count)] hyper **values);\n"
+    "    HRESULT Share([in] long room, [out] long *used, [out, size_is(room), length_is(*used)] long *first, [out, size_is(, *used)] hyper **rest);\n"
+    "    HRESULT Replace([in] GUID *iid, [in, out, iid_is(iid)] IUnknown **object);\n"
+    "    HRESULT Pass([in] GUID *iid, [in] long count, [in, size_is(count), iid_is(iid)] IUnknown **objects);\n"
+    "}\n",
+    IRaw_ndr,
+    sizeof(IRaw_ndr) / sizeof *IRaw_ndr,
+    obvia_module,
+    0,
+    NULL
+};
+
 static const obvia_declared_interface obvia_declared[] = {
     {"IBell", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x10}}, {0x68, 0xea, 0x1a, 0x53, 0xb4, 0x91, 0x62, 0xe8, 0xd9, 0xa4, 0xb2, 0x6d, 0x3f, 0xf7, 0xc2, 0xce}},
     {"IGraphs", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x11}}, {0xd0, 0x80, 0xbb, 0x58, 0x03, 0x3a, 0x45, 0x00, 0x40, 0xa5, 0x1d, 0x85, 0xd1, 0x17, 0x22, 0xa8}},
+    {"IRaw", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x12}}, {0xef, 0xb3, 0x4c, 0x16, 0xe5, 0x9a, 0xb7, 0xb4, 0xac, 0x0e, 0xd4, 0x86, 0x8c, 0x4d, 0x23, 0x7e}},
 };
 
 static __attribute__((constructor(101))) void obvia_declare_file(void)

@@ -15,6 +15,9 @@ template <class obvia_made, class obvia_raw> struct IBell_adapter;
 template <class obvia_holder> struct IGraphs_calls;
 struct IGraphs_methods;
 template <class obvia_made, class obvia_raw> struct IGraphs_adapter;
+template <class obvia_holder> struct IRaw_calls;
+struct IRaw_methods;
+template <class obvia_made, class obvia_raw> struct IRaw_adapter;
 
 template <class obvia_holder>
 struct IBell_calls : obvia::no_calls<obvia_holder> {
@@ -60,6 +63,33 @@ template <> struct obvia_values_of<IGraphs> {
     template <class obvia_holder> using calls = IGraphs_calls<obvia_holder>;
     using methods = IGraphs_methods;
     template <class obvia_made, class obvia_raw> using adapter = IGraphs_adapter<obvia_made, obvia_raw>;
+};
+
+/* Methods that C++ calls in their C form, each for another reason. */
+template <class obvia_holder>
+struct IRaw_calls : obvia::no_calls<obvia_holder> {
+    /* Calculate: call it by ->, as IRaw has it; `values` is an array whose count is an expression. */
+    /* Ask: call it by ->, as IRaw has it; `values` is an array whose count comes from the caller. */
+    /* Share: call it by ->, as IRaw has it; `rest` is an array whose count may have another use, too. */
+    /* Replace: call it by ->, as IRaw has it; `object` is an object with [iid_is] that the method may replace. */
+    /* Pass: call it by ->, as IRaw has it; `objects` is an array of objects with [iid_is]. */
+};
+
+/* Methods that C++ calls in their C form, each for another reason. */
+struct IRaw_methods : obvia::no_methods {
+    virtual HRESULT Calculate(int32_t *half, int64_t **values) = 0;
+    virtual HRESULT Ask(int32_t count, int64_t **values) = 0;
+    virtual HRESULT Share(int32_t room, int32_t *used, int32_t *first, int64_t **rest) = 0;
+    virtual HRESULT Replace(const GUID *iid, IUnknown **object_) = 0;
+    virtual HRESULT Pass(const GUID *iid, int32_t count, IUnknown **objects) = 0;
+protected:
+    ~IRaw_methods() = default;
+};
+
+template <> struct obvia_values_of<IRaw> {
+    template <class obvia_holder> using calls = IRaw_calls<obvia_holder>;
+    using methods = IRaw_methods;
+    template <class obvia_made, class obvia_raw> using adapter = IRaw_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -187,6 +217,35 @@ struct IGraphs_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     {
         IGraphs_methods &object = this->obvia_object();
         return object.List(names, count, values);
+    }
+};
+
+template <class obvia_made, class obvia_raw>
+struct IRaw_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
+    HRESULT Calculate(int32_t *half, int64_t **values) override
+    {
+        IRaw_methods &object = this->obvia_object();
+        return object.Calculate(half, values);
+    }
+    HRESULT Ask(int32_t count, int64_t **values) override
+    {
+        IRaw_methods &object = this->obvia_object();
+        return object.Ask(count, values);
+    }
+    HRESULT Share(int32_t room, int32_t *used, int32_t *first, int64_t **rest) override
+    {
+        IRaw_methods &object = this->obvia_object();
+        return object.Share(room, used, first, rest);
+    }
+    HRESULT Replace(const GUID *iid, IUnknown **object_) override
+    {
+        IRaw_methods &object = this->obvia_object();
+        return object.Replace(iid, object_);
+    }
+    HRESULT Pass(const GUID *iid, int32_t count, IUnknown **objects) override
+    {
+        IRaw_methods &object = this->obvia_object();
+        return object.Pass(iid, count, objects);
     }
 };
 

@@ -136,7 +136,7 @@ impl Half {
         // SAFETY: the carrier keeps the region, and so the area in it, for as long as the window
         // lives.
         let all = unsafe { Mapping::of(image.memory()) };
-        // SAFETY: as above; the image is longer than AREA.
+        // SAFETY: as above; the image is longer than AREA, which is a multiple of 8.
         let area = unsafe { all.behind(AREA) };
         let (peer_address, local) = (core.peer(), core.local());
         let carrier = Mirror {

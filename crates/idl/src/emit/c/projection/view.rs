@@ -54,14 +54,17 @@ pub(super) struct Viewer<'a> {
 pub(super) type Reason = &'static str;
 
 const POINTERS: Reason = "leads to pointers";
-const COUNT: Reason = "is an array whose count is an expression, comes from the caller, or has another use, too";
+const CALCULATED_COUNT: Reason = "is an array whose count is an expression";
+const CALLERS_COUNT: Reason = "is an array whose count comes from the caller";
+const SHARED_COUNT: Reason = "is an array whose count may have another use, too";
 const UNION: Reason = "is a union whose discriminant is elsewhere";
 const TEXT: Reason = "is a string of numbers";
 const FIXED: Reason = "is an array of elements with pointers";
 const ARRAYS: Reason = "is an array of arrays that the method allocates";
 const NULL: Reason = "is changed through a pointer that may be null";
 const IID: Reason = "is an object whose IID the method may change";
-const IID_IS: Reason = "has [iid_is], and is changed or an array";
+const REPLACED_OBJECT: Reason = "is an object with [iid_is] that the method may replace";
+const OBJECTS: Reason = "is an array of objects with [iid_is]";
 
 impl Viewer<'_> {
     /// Returns the view of a parameter.
@@ -297,11 +300,11 @@ impl Viewer<'_> {
     /// Returns the view of an array that the method allocates.
     fn allocated(&self, param: &ParamPlan<'_>, element: &Type, size: &Arith) -> Result<View, Reason> {
         let name = binding(&param.param.code);
-        let counter = self.counter(size).ok_or(COUNT)?;
+        let counter = self.counter(size)?;
         let count = binding(&counter.param.code);
         let array = format!("obvia::array<{}>", type_name(self.model, element));
         let is_first = self.counted_by(counter).next().is_some_and(|first| first.param.name == param.param.name);
-        let Type::Pointer(counted) = &counter.param.ty else { return Err(COUNT) };
+        let Type::Pointer(counted) = &counter.param.ty else { return Err(CALLERS_COUNT) };
         let taken = local(self.plan, param, "taken");
         Ok(View {
             before: vec![self.returned_pointer(element, &name)?],
@@ -330,16 +333,20 @@ impl Viewer<'_> {
         Ok(format!("{};", pointer_to(self.model, element, &format!("{name}{{}}"))))
     }
 
-    /// Returns the parameter that gives an array's length and has no other use. `None` if there is
-    /// none.
-    fn counter(&self, size: &Arith) -> Option<&ParamPlan<'_>> {
-        size.plain().map(|operand| &self.plan.params[operand.index]).filter(|count| count.counts)
+    /// Returns the parameter that gives an array's length and has no other use.
+    fn counter(&self, size: &Arith) -> Result<&ParamPlan<'_>, Reason> {
+        let count = &self.plan.params[size.plain().ok_or(CALCULATED_COUNT)?.index];
+        match count.counts {
+            true => Ok(count),
+            false if count.param.direction.is_in() => Err(CALLERS_COUNT),
+            false => Err(SHARED_COUNT),
+        }
     }
 
     /// Returns the view of an array that callers read in place.
     fn lent(&self, param: &ParamPlan<'_>, element: &Type, size: &Arith) -> Result<View, Reason> {
         let name = binding(&param.param.code);
-        let count = binding(&self.counter(size).ok_or(COUNT)?.param.code);
+        let count = binding(&self.counter(size)?.param.code);
         let span = format!("obvia::span<const {}>", type_name(self.model, element));
         Ok(View {
             before: vec![self.returned_pointer(element, &name)?],

@@ -28,7 +28,7 @@ pub(super) fn mark(compilations: &[Compilation], found: &mut [Found]) {
 fn content(model: &Model, of: &Found) -> String {
     let (kind, at) = of.place;
     match kind {
-        Kind::Interface if model.interfaces[at].is_bare => String::new(),
+        Kind::Interface if model.interfaces[at].bare.is_some() => String::new(),
         Kind::Interface => format!("{:x}", fingerprint(model, InterfaceId(at))),
         Kind::Struct => {
             let found = &model.structs[at];

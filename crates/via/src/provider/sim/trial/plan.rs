@@ -124,8 +124,9 @@ impl Plan {
         1_000_000 - through(&self.conditions[0]) * through(&self.conditions[1]) / 1_000_000
     }
 
-    /// Whether a peer may count as gone although it is there. At least four signs of life are tried
-    /// first, so this must not happen where few round trips fail.
+    /// Whether a peer may count as gone although it is there. A peer counts as gone after at least
+    /// four unanswered signs of life. Where few round trips fail, a peer that is there must not
+    /// count as gone.
     pub(super) fn may_seem_silent(&self) -> bool {
         let is_long = |cut: &Cut| cut.length.is_none_or(|length| length > self.settings.silence / 8);
         self.failing() > 20_000 || self.conditions.iter().any(|one| one.rate > 0 || one.cuts.iter().any(is_long))

@@ -1,6 +1,8 @@
 //! Views of data with pointers, and of data that a method returns or replaces.
 
-use super::{FIXED, IID_IS, NULL, POINTERS, Reason, UNION, View, Viewer, owner_changed, owner_result, pointer};
+use super::{
+    FIXED, NULL, OBJECTS, POINTERS, REPLACED_OBJECT, Reason, UNION, View, Viewer, owner_changed, owner_result, pointer,
+};
 use crate::emit::c::names::{binding, pointer_to, type_name};
 use crate::emit::c::structures::is_owned;
 use crate::model::{Direction, Extent, Object, Pointer, PointerClass, Type};
@@ -33,7 +35,7 @@ impl Viewer<'_> {
             }
             _ if !is_reference => Err(NULL),
             (Extent::One, Type::Pointer(inner), _) => self.replaced(param, inner),
-            (Extent::One, Type::Interface(Object::IidIs(_)), Direction::InOut) => Err(IID_IS),
+            (Extent::One, Type::Interface(Object::IidIs(_)), Direction::InOut) => Err(REPLACED_OBJECT),
             (Extent::One, Type::Interface(object), Direction::Out) => self.out_object(object, &name),
             (Extent::One, Type::Interface(object), _) => Ok(owner_changed(&self.holder(object), &name)),
             (Extent::One, to, direction) => {
@@ -51,7 +53,7 @@ impl Viewer<'_> {
 
     fn graph_elements(&self, param: &ParamPlan<'_>, element: &Type) -> Result<View, Reason> {
         if let Type::Interface(Object::IidIs(_)) = element {
-            return Err(IID_IS);
+            return Err(OBJECTS);
         }
         if let Type::Interface(object) = element {
             return Ok(self.elements(param, self.holder(object), element, true));
