@@ -37,8 +37,8 @@ use std::time::{Duration, Instant};
 const REPEATS_MAX: u32 = 5;
 /// The time after which an idle activity is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(300);
-/// The time after which an activity whose client has confirmed a call, but not sent it, yields to
-/// another activity.
+/// The time of silence after which an activity yields to another one if no call of it has been
+/// executed.
 const UNUSED_MAX: Duration = Duration::from_millis(750);
 
 /// The options of a server.

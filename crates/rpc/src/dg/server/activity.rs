@@ -28,9 +28,9 @@ pub(super) struct Activity {
     /// The sequence number of the last call whose response the client has not acknowledged in time.
     /// The client may still wait for that response.
     pub(super) unacknowledged: Option<u32>,
-    /// Whether no call of the activity has arrived yet, not even in part. If such an activity is
-    /// forgotten, no call is executed twice.
-    pub(super) is_unused: bool,
+    /// Whether a call of the activity has been executed. If not, the activity can be forgotten at
+    /// any time, and no call is executed twice.
+    pub(super) has_performed: bool,
 }
 
 /// The progress of a call.
@@ -48,7 +48,14 @@ pub(super) enum State {
 
 impl Activity {
     /// Creates the activity of a client that has confirmed a call, of which nothing has arrived.
-    pub(super) fn new(place: Place, client: Uuid, head: Header, window: usize, is_unused: bool, now: Instant) -> Self {
+    pub(super) fn new(
+        place: Place,
+        client: Uuid,
+        head: Header,
+        window: usize,
+        has_performed: bool,
+        now: Instant,
+    ) -> Self {
         Self {
             place,
             sequence: head.sequence,
@@ -59,7 +66,7 @@ impl Activity {
             receiver: Receiver::UNKNOWN,
             is_cancelled: false,
             unacknowledged: None,
-            is_unused,
+            has_performed,
         }
     }
 
@@ -86,6 +93,11 @@ impl Activity {
     /// response is not kept any more.
     pub(super) fn may_wait(&self) -> bool {
         self.unacknowledged == Some(self.sequence)
+    }
+
+    /// Whether the server may forget the activity: it executes no call, and keeps no response.
+    pub(super) fn may_yield(&self) -> bool {
+        matches!(self.state, State::Arriving(_) | State::Over)
     }
 
     /// Whether the activity's only timer is the one that ends in its removal.

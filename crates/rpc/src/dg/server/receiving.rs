@@ -59,7 +59,7 @@ impl Server {
         }
         let (room, message_max) = (self.hosts.room(from.host()), self.options.limits.message_max);
         let added = self.change(header.activity, |activity| {
-            (activity.last_received, activity.is_unused) = (now, false);
+            activity.last_received = now;
             let State::Arriving(assembly) = &mut activity.state else { return None };
             if assembly.is_empty() {
                 activity.head = *header;
@@ -135,34 +135,38 @@ impl Server {
     /// to send the request again.
     fn identified(&mut self, now: Instant, from: Place, id: Uuid, answer: Answer) {
         let head = Header::new(PduType::REQUEST, id, answer.sequence);
-        let mut is_unused = true;
-        if let Some(known) = self.activities.get(&id) {
-            // The answer is a duplicate, unless the activity has moved and makes its next call.
-            if known.place == from || !is_before(known.sequence, answer.sequence) {
-                return;
-            }
-            is_unused = known.is_unused;
-            let orphan = matches!(known.state, State::Performed).then(|| known.key());
-            self.events.extend(orphan.map(ServerEvent::Cancelled));
-            self.forget(id);
+        let known = self.activities.get(&id);
+        // The answer is a duplicate, unless the activity has moved and makes its next call.
+        if known.is_some_and(|known| known.place == from || !is_before(known.sequence, answer.sequence)) {
+            return;
         }
-        if !self.hosts.has_place(from.host()) && !self.make_place(now, from) {
+        let has_performed = known.is_some_and(|known| known.has_performed);
+        let has_place = match known {
+            Some(known) if known.place.host().counted() == from.host().counted() => true,
+            Some(_) => !self.hosts.is_full(from.host()),
+            None => self.hosts.has_place(from.host()),
+        };
+        if !has_place && !self.make_place(now, from) {
             return self.reject(from, &head, Status::SERVER_TOO_BUSY);
         }
+        let orphan = self.activities.get(&id).filter(|known| matches!(known.state, State::Performed));
+        self.events.extend(orphan.map(|known| ServerEvent::Cancelled(known.key())));
+        self.forget(id);
         self.hosts.enter(from.host());
         // A client that does not name its address space counts as a client with only this activity.
         let client = answer.client.unwrap_or(id);
-        let activity = Activity::new(from, client, head, self.options.limits.window, is_unused, now);
+        let activity = Activity::new(from, client, head, self.options.limits.window, has_performed, now);
         self.activities.insert(id, activity);
         self.note_due(now + self.options.limits.silence_max);
         self.send_unit(from, &head, PduType::NOCALL);
     }
 
-    /// Forgets the activity that has been idle or unused for the longest time, if there is one.
-    /// Considers the activities of the host if the host has its maximum, otherwise all activities.
-    /// A client whose activity was forgotten is asked again at its next call. While an old answer
-    /// of its client could still be accepted, a used activity is kept: a duplicate of that answer
-    /// and of the request would execute the call again. Returns whether an activity was forgotten.
+    /// Forgets the activity that has been silent for the longest time among those that may yield,
+    /// first those of which no call has been executed. Considers the activities of the host if the
+    /// host has its maximum, otherwise all activities. A client whose activity was forgotten is
+    /// asked again. While an old answer of its client could still be accepted, an activity with an
+    /// executed call is kept: a duplicate of that answer and of the request would execute the call
+    /// again. Returns whether an activity was forgotten.
     fn make_place(&mut self, now: Instant, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let host = from.host().counted();
@@ -170,17 +174,17 @@ impl Server {
         // confirm the call again.
         let silence_max = self.options.limits.silence_max;
         let may_go = |known: &Activity| {
-            let kept_for = match known {
-                known if known.is_unused => UNUSED_MAX,
-                known if known.may_wait() => silence_max,
-                _ => ANSWERED_WITHIN,
+            let kept_for = match known.has_performed {
+                false => UNUSED_MAX,
+                true if known.may_wait() => silence_max,
+                true => ANSWERED_WITHIN,
             };
-            (known.is_unused || known.is_idle())
+            known.may_yield()
                 && now.saturating_duration_since(known.last_received) > kept_for
                 && (!is_host_full || known.place.host().counted() == host)
         };
-        let idle = self.activities.iter().filter(|(_, known)| may_go(known));
-        let oldest = idle.min_by_key(|(_, known)| known.last_received).map(|(id, _)| *id);
+        let silent = self.activities.iter().filter(|(_, known)| may_go(known));
+        let oldest = silent.min_by_key(|(_, known)| (known.has_performed, known.last_received)).map(|(id, _)| *id);
         if let Some(id) = oldest {
             self.forget(id);
         }
@@ -222,7 +226,10 @@ impl Server {
             // A call without response leaves no state.
             let next = if activity.head.has(flags::MAYBE) { State::Over } else { State::Performed };
             match std::mem::replace(&mut activity.state, next) {
-                State::Arriving(assembly) => Some((activity.head, activity.place, activity.client, assembly.take())),
+                State::Arriving(assembly) => {
+                    activity.has_performed = true;
+                    Some((activity.head, activity.place, activity.client, assembly.take()))
+                }
                 before => {
                     activity.state = before;
                     None

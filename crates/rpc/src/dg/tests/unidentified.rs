@@ -57,9 +57,15 @@ fn answer(question: &[u8], sequence: u32) -> Vec<u8> {
 /// Makes an activity's client confirm its first call. Returns the client's answer to the server's
 /// question, and the type of the unit by which the server takes or refuses the activity.
 fn confirm(server: &mut Server, now: Instant, from: Place, activity: u128) -> (Vec<u8>, PduType) {
-    server.receive(now, from, &request(activity, 0, &[]));
+    confirm_call(server, now, from, activity, 1)
+}
+
+/// As [`confirm`], for the call with this sequence number.
+fn confirm_call(server: &mut Server, now: Instant, from: Place, id: u128, sequence: u32) -> (Vec<u8>, PduType) {
+    let head = Header { interface: INTERFACE, ..Header::new(PduType::REQUEST, Uuid(id), sequence) };
+    server.receive(now, from, &unit(&head, &[]));
     let question = sent(server).pop().unwrap().1;
-    let answer = answer(&question, 1);
+    let answer = answer(&question, sequence);
     server.receive(now, from, &answer);
     (answer, PduType(sent(server).pop().unwrap().1[1]))
 }
@@ -352,8 +358,13 @@ fn activities_without_a_call_yield_within_a_second() {
     for (host, activity) in called {
         identify(&mut server, now, place_of(host), activity);
     }
-    assert!([(1, 5), (1, 6), (2, 7), (2, 8)].into_iter().all(|(host, id)| accepted(&mut server, now, host, id)));
-    assert!(!accepted(&mut server, now, 3, 9));
+    let unused = [(1, 5), (1, 6), (2, 7), (2, 8)];
+    for (host, activity) in unused {
+        assert!(accepted(&mut server, now, host, activity));
+        // A call of which only a part has arrived counts as none.
+        server.receive(now, place_of(host), &request(activity, flags::FRAGMENT, &[1; 8]));
+    }
+    assert!(!accepted(&mut server, now + Duration::from_millis(700), 3, 9));
     let later = now + Duration::from_secs(1);
     assert!((9..13).all(|activity| accepted(&mut server, later, 3, activity)));
     assert!(!accepted(&mut server, later, 4, 13), "an activity with a recent call is forgotten");
@@ -362,6 +373,27 @@ fn activities_without_a_call_yield_within_a_second() {
         server.receive(later, place_of(host), &request(activity, 0, &[]));
     }
     assert_eq!((sent(&mut server).len(), call(&mut server)), (0, None));
+}
+
+/// A client of a host moves to another host. The activities of both hosts have their maximum.
+#[test]
+fn an_activity_with_a_call_is_not_forgotten_if_it_moves_to_a_full_host() {
+    let mut server = server_with(Limits { activities_max: 4, ..Limits::default() });
+    let now = Instant::now();
+    let [before, after, third] = ["10.0.0.1:7", "10.0.0.2:7", "10.0.0.3:7"].map(place);
+    for (from, activity) in [(before, 1), (before, 2), (after, 3), (after, 4)] {
+        identify(&mut server, now, from, activity);
+    }
+    let later = now + Duration::from_secs(1);
+    assert_eq!(confirm_call(&mut server, later, after, 1, 2).1, PduType::REJECT);
+    server.receive(later, before, &request(1, 0, &[]));
+    assert_eq!((sent(&mut server).len(), call(&mut server)), (0, None), "the activity is still known");
+    // A place is free in none of the hosts, and the activity needs none but its own.
+    assert_eq!(confirm_call(&mut server, later, third, 1, 2).1, PduType::NOCALL);
+    // An activity that has moved counts as one with a call, although the new call has not arrived.
+    let [soon, late] = [1, 5].map(|seconds| later + Duration::from_secs(seconds));
+    assert_eq!(confirm(&mut server, soon, third, 9).1, PduType::REJECT);
+    assert_eq!(confirm(&mut server, late, third, 9).1, PduType::NOCALL);
 }
 
 /// A client that calls a server, and the time that datagrams take between them.
