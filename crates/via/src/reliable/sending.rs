@@ -264,10 +264,10 @@ impl Sending {
             && self.passes(now, length)
     }
 
-    /// Whether the congestion window has room for a new packet. A full window opens again once
-    /// several packets fit. Senders of TCP send several at a time, too, and a full queue drops
-    /// mostly packets that arrive close together. A sender of single packets would lose fewer
-    /// packets than a TCP sender, and gain a part of that sender's share.
+    /// Whether the congestion window has room for a new packet. The full window of a fast
+    /// connection opens again once several packets fit. Senders of TCP send several at a time, too,
+    /// and a full queue drops mostly packets that arrive close together. A sender of single packets
+    /// would lose fewer packets than a TCP sender, and gain a part of that sender's share.
     fn fits_network(&mut self, length: u64) -> bool {
         let window = self.congestion.window();
         let needed = if self.was_window_full { length.max(self.several(window)) } else { length };
@@ -276,13 +276,13 @@ impl Sending {
         fits
     }
 
-    /// Returns the number of bytes for which a full window opens. These are as many as the window
-    /// sends in [`BURST_TIME`], or two packets if that is less. A quarter of the window is always
-    /// enough. A window without pacing opens for each packet. So does a window in slow start,
-    /// because several packets at once would overfill the queue further.
+    /// Returns the number of bytes for which a full window opens: as many as it sends in
+    /// [`BURST_TIME`], and at most a quarter of it. If that is less than a packet, the window opens
+    /// for each packet. So does a window without pacing, or in slow start, where several packets at
+    /// once would overfill the queue further.
     fn several(&self, window: u64) -> u64 {
         let Some(rate) = self.rate().filter(|_| !self.congestion.is_in_slow_start()) else { return 0 };
-        Rate { bytes: window, ..rate }.bytes_in(BURST_TIME).max(2 * self.packet).min(window / 4)
+        Rate { bytes: window, ..rate }.bytes_in(BURST_TIME).min(window / 4)
     }
 
     /// Notes that a new packet was sent.
