@@ -14,16 +14,9 @@ use torture::process::{Directory, LATEST, Process, within};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// The number of descriptors of a server, by default.
 const DESCRIPTORS: u32 = 1024;
-/// The number of datagrams of a flood, and of the addresses that they come from.
+/// The least number of datagrams of a flood, and the number of the addresses that they come from.
 const DATAGRAMS: u32 = 100_000;
 const ADDRESSES: u32 = 50_000;
-/// The number of datagrams that a thread sends before it looks at the server's receive queue.
-const BURST: u32 = 16;
-/// The length of the server's receive queue at which a flood pauses, in bytes. The flood waits for
-/// the server, so the queue has room for the clients' packets.
-const QUEUE_MAX: u64 = 256 << 10;
-/// The number of threads that send a flood.
-const PARTS: u32 = 2;
 
 /// The resources of a server.
 #[derive(Debug)]
@@ -48,8 +41,52 @@ impl Resources {
     }
 }
 
-/// The flag that ends a flood, set when this value is dropped.
-struct End<'a>(&'a AtomicBool);
+/// The pace of a flood.
+struct Pace {
+    /// The number of threads that send.
+    threads: u32,
+    /// The number of datagrams in a row from an address.
+    of_address: u32,
+    /// The number of datagrams that a thread sends before it looks at the server's receive queue.
+    burst: u32,
+    /// The length of the queue at which the threads wait for the server, in bytes.
+    queue_max: u64,
+}
+
+/// The pace of a flood that leaves the packets of clients room in the queue.
+const OF_SERVER: Pace = Pace { threads: 2, of_address: 2, burst: 16, queue_max: 256 << 10 };
+/// The pace of a flood that waits for nothing: several times what the server receives. The queue
+/// overflows, and packets of clients get lost.
+const UNLIMITED: Pace = Pace { threads: 1, of_address: 1, burst: 64, queue_max: u64::MAX };
+
+/// The receive queue of a UDP socket.
+#[derive(Debug, Default)]
+struct ReceiveQueue {
+    /// The length, in bytes.
+    length: u64,
+    /// The number of datagrams that found no room.
+    dropped: u64,
+}
+
+impl ReceiveQueue {
+    /// Returns the greatest numbers of the sockets on a port.
+    fn of(port: u16) -> Self {
+        let (sockets, port) = (fs::read_to_string("/proc/net/udp").unwrap(), format!(":{port:04X}"));
+        let queue = |line: &str| {
+            let fields: Vec<_> = line.split_whitespace().collect();
+            fields.get(1).filter(|local| local.ends_with(&port))?;
+            let length = u64::from_str_radix(fields.get(4)?.split_once(':')?.1, 16).ok()?;
+            Some(Self { length, dropped: fields.get(12)?.parse().ok()? })
+        };
+        sockets.lines().filter_map(queue).fold(Self::default(), |one, other| Self {
+            length: one.length.max(other.length),
+            dropped: one.dropped.max(other.dropped),
+        })
+    }
+}
+
+/// The flag that ends what other threads do to a server, set when this value is dropped.
+pub(crate) struct End<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
@@ -62,9 +99,10 @@ fn flood(
     server: SocketAddr,
     part: u32,
     datagram: &(impl Fn(u32) -> Vec<u8> + Sync),
+    pace: &Pace,
     (is_over, count): (&AtomicBool, &AtomicU32),
 ) {
-    let (addresses, of_address) = (ADDRESSES / PARTS, DATAGRAMS / ADDRESSES);
+    let (addresses, of_address) = (ADDRESSES / pace.threads, pace.of_address);
     for round in (0..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
         let [.., first, second, third] = u32::to_be_bytes(0x4d_0000 + part * addresses + round % addresses);
         let Ok(socket) = UdpSocket::bind((Ipv4Addr::new(127, first, second, third), 0)) else { continue };
@@ -73,23 +111,12 @@ fn flood(
             let _ = socket.send_to(&datagram(number), server);
             count.fetch_add(1, Ordering::Relaxed);
         }
-        if round * of_address % BURST == 0 {
-            while queued(server.port()) > QUEUE_MAX && !is_over.load(Ordering::Relaxed) {
+        if round * of_address % pace.burst == 0 {
+            while ReceiveQueue::of(server.port()).length > pace.queue_max && !is_over.load(Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(1));
             }
         }
     }
-}
-
-/// Returns the length of the longest receive queue of the UDP sockets on a port, in bytes.
-fn queued(port: u16) -> u64 {
-    let (sockets, port) = (fs::read_to_string("/proc/net/udp").unwrap(), format!(":{port:04X}"));
-    let queue = |line: &str| {
-        let mut fields = line.split_whitespace();
-        fields.nth(1).filter(|local| local.ends_with(&port))?;
-        u64::from_str_radix(fields.nth(2)?.split_once(':')?.1, 16).ok()
-    };
-    sockets.lines().filter_map(queue).max().unwrap_or(0)
 }
 
 /// Makes a client connect and call while the flood goes on, and returns the time that it took.
@@ -107,6 +134,7 @@ fn serves_soon(client: &mut Process, place: &str) -> Duration {
 fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
     listening: &str,
     datagram: impl FnOnce(SocketAddr) -> D,
+    pace: &Pace,
     budget: &Resources,
 ) {
     let directories = [Directory::new(), Directory::new()];
@@ -130,15 +158,21 @@ fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
         let end = End(is_over);
         let mut clients = clients();
         // The clients have started before the flood, and connect during it.
-        clients.iter_mut().for_each(|(client, _)| drop(client.good("begun")));
-        for part in 0..PARTS {
-            scope.spawn(move || flood(address, part, datagram, (is_over, count)));
+        for (client, _) in &mut clients {
+            // A client whose packets get lost may need more than a call's usual time.
+            client.good(&format!("timeout {}", LATEST.as_millis()));
+        }
+        for part in 0..pace.threads {
+            scope.spawn(move || flood(address, part, datagram, pace, (is_over, count)));
         }
         within(LATEST, || sent(count, DATAGRAMS / 10));
         for (client, place) in &mut clients {
             println!("{listening}: {place} is served after {:?}", serves_soon(client, place));
         }
         within(LATEST, || sent(count, DATAGRAMS));
+        let ReceiveQueue { dropped, .. } = ReceiveQueue::of(port);
+        println!("{listening}: {dropped} of {} datagrams found no room", count.load(Ordering::Relaxed));
+        assert!(dropped > 0 || pace.queue_max < u64::MAX, "the queue did not overflow");
         // The connections of the two clients have threads and descriptors, too.
         let with_clients = Resources { threads: budget.threads + 8, files: budget.files + 16, kib: budget.kib };
         before.has_grown_within(&with_clients, &Resources::of(&server)).unwrap();
@@ -169,12 +203,21 @@ fn dg_request(number: u32) -> Vec<u8> {
     bytes
 }
 
-#[test]
-fn datagram_floods_from_made_up_addresses_keep_no_client_out() {
+fn withstands_dg_requests(pace: &Pace) {
     // The unknown callers of calls without response share 16 threads, and the client that connects
     // during the flood may have 16.
     let budget = Resources { threads: 2 * 16, files: 0, kib: 8 << 10 };
-    withstands("ncadg_ip_udp:127.0.0.1", |_| dg_request, &budget);
+    withstands("ncadg_ip_udp:127.0.0.1", |_| dg_request, pace, &budget);
+}
+
+#[test]
+fn datagram_floods_from_made_up_addresses_keep_no_client_out() {
+    withstands_dg_requests(&OF_SERVER);
+}
+
+#[test]
+fn datagram_floods_that_overflow_the_receive_queue_keep_no_client_out() {
+    withstands_dg_requests(&UNLIMITED);
 }
 
 /// Returns a request for a connection by a virtual interface, and the same request with a token
@@ -197,11 +240,20 @@ fn vi_requests(server: SocketAddr) -> [Vec<u8>; 2] {
     [without, with]
 }
 
-#[test]
-fn floods_of_forged_connection_requests_leave_nothing_and_keep_no_client_out() {
+fn withstands_vi_requests(pace: &Pace) {
     let datagram = |server| {
         let requests = vi_requests(server);
         move |number: u32| requests[number as usize % 2].clone()
     };
-    withstands("ncacn_vi_udp:127.0.0.1", datagram, &Resources { threads: 0, files: 0, kib: 4 << 10 });
+    withstands("ncacn_vi_udp:127.0.0.1", datagram, pace, &Resources { threads: 0, files: 0, kib: 4 << 10 });
+}
+
+#[test]
+fn floods_of_forged_connection_requests_leave_nothing_and_keep_no_client_out() {
+    withstands_vi_requests(&OF_SERVER);
+}
+
+#[test]
+fn connection_requests_that_overflow_the_receive_queue_keep_no_client_out() {
+    withstands_vi_requests(&UNLIMITED);
 }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::attributes::{Attributes, Reliability};
 use crate::spi::{Listening, Offer, Port, Provider, Sink, Sleep};
-use crate::window::{Options, connect};
+use crate::window::{Options, Window, connect};
 use crate::{Header, Kind};
 use rustix::fd::OwnedFd;
 use std::sync::atomic::AtomicUsize;
@@ -13,14 +13,23 @@ const LIMIT: Deadline = Deadline::Within(ground::LATEST);
 
 /// The time between two sleeps of a port.
 const NAP: Duration = Duration::from_millis(5);
-/// The number of sleeps after which the peer acknowledges everything.
-const SLEEPS: usize = 20;
 
 /// The calls of a port.
 #[derive(Debug, Default)]
 struct Calls {
     progress: AtomicUsize,
     sleeps: AtomicUsize,
+    // The number of sleeps after which the peer acknowledges everything.
+    sleeps_max: usize,
+}
+
+impl Calls {
+    /// Checks that the port was called for sleeps alone. Returns the number of sleeps.
+    fn checked_sleeps(&self) -> usize {
+        let (progress, sleeps) = (self.progress.load(Ordering::SeqCst), self.sleeps.load(Ordering::SeqCst));
+        assert!(progress <= 2 * sleeps, "the port was called {progress} times in {sleeps} sleeps");
+        sleeps
+    }
 }
 
 /// A provider whose peer accepts every connection.
@@ -64,7 +73,7 @@ impl Port for SlowPort {
 
     fn progress(&mut self, _: Instant, sink: &mut dyn Sink) {
         self.0.progress.fetch_add(1, Ordering::SeqCst);
-        if self.0.sleeps.load(Ordering::SeqCst) >= SLEEPS {
+        if self.0.sleeps.load(Ordering::SeqCst) >= self.0.sleeps_max {
             while sink.completed() < sink.posted() {
                 sink.complete(crate::Status::Done, 0);
             }
@@ -87,22 +96,41 @@ impl Port for SlowPort {
     }
 }
 
-#[test]
-#[cfg_attr(miri, ignore = "gives the kernel advice")]
-fn a_sender_sleeps_until_the_peer_acknowledges() {
-    let calls = Arc::<Calls>::default();
+/// Sends more messages than may be unacknowledged. The peer has credit for them, and takes
+/// `sleeps_max` sleeps to acknowledge the first.
+fn send_too_many(sleeps_max: usize) -> (Window, Arc<Calls>) {
+    let calls = Arc::new(Calls { sleeps_max, ..Calls::default() });
     let nic = Nic::open(Box::new(Slow(Arc::clone(&calls))));
     let mut window = connect(&nic, "slow:1", &Options::default(), LIMIT).unwrap();
     for _ in 0..=RECEIVES {
-        // The peer has credit for further messages, and acknowledges none.
         window.tx.taken_all();
         window.tx.inline_frame(LIMIT).unwrap();
         window.tx.send_inline(Header { kind: Kind::Oneway, opnum: 3, first: 0, second: 0 }, 0);
     }
-    let (progress, sleeps) = (calls.progress.load(Ordering::SeqCst), calls.sleeps.load(Ordering::SeqCst));
+    (window, calls)
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "gives the kernel advice")]
+fn a_sender_sleeps_until_the_peer_acknowledges() {
+    const SLEEPS: usize = 20;
+    let (window, calls) = send_too_many(SLEEPS);
+    let sleeps = calls.checked_sleeps();
     assert!(sleeps >= SLEEPS, "the thread slept {sleeps} times");
-    assert!(progress <= 2 * sleeps, "the port was called {progress} times in {sleeps} sleeps");
     assert!(!window.is_closed());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "gives the kernel advice")]
+fn a_peer_that_never_acknowledges_is_disconnected_after_ten_seconds() {
+    let began = Instant::now();
+    let (mut window, calls) = send_too_many(usize::MAX);
+    let waited = began.elapsed();
+    assert!((Duration::from_secs(10)..ground::LATEST).contains(&waited), "the thread waited for {waited:?}");
+    assert!(calls.checked_sleeps() > 0);
+    assert!(window.is_closed());
+    let error = window.rx.wait(LIMIT).unwrap_err();
+    assert!(matches!(*error, Error::Disconnected { .. }), "{error}");
 }
 
 /// Returns the flags of the mapping that begins at an address.
