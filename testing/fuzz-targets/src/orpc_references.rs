@@ -49,7 +49,7 @@ pub fn run(bytes: &[u8]) {
             }
             6 => tables.note_call(&ipid, now),
             7 => {
-                let giver = Giver { client, source: u64::from(who / 2) };
+                let giver = Giver { client, source: (who > 1).then(|| u64::from(who / 2)) };
                 let _ = tables.pass_on(&ipid, (giver, self::client(1 + count % 5)), refs, now);
             }
             8 => tables.connected(client),

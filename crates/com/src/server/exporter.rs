@@ -11,6 +11,7 @@ use crate::server::exports::Exports;
 use crate::server::functions::Functions;
 use crate::transport::local::LocalProcess;
 use crate::transport::network::Network;
+use crate::types::identity::is_of_own_user;
 use obvia_rpc::security::Principal;
 use obvia_via::window::{Options, Peer};
 use std::hash::{BuildHasher, RandomState};
@@ -103,9 +104,12 @@ impl Exporter {
         Client::Peer(number.max(1))
     }
 
-    /// Returns the identity under which the references that a peer passes on are counted.
+    /// Returns the identity under which the references that a peer passes on are counted. Processes
+    /// of this user and of the superuser have no limit together, since they could control this
+    /// process anyway.
     pub(crate) fn giver(&self, peer: &Peer, principal: Option<&Principal>) -> Giver {
-        Giver { client: self.peer(peer, principal), source: self.peers.hash_one(SourceGroup::of(peer)) }
+        let source = (!is_of_own_user(peer)).then(|| self.peers.hash_one(SourceGroup::of(peer)));
+        Giver { client: self.peer(peer, principal), source }
     }
 
     /// Returns the number of references and states that are kept for a client.
@@ -140,16 +144,18 @@ mod tests {
     fn the_processes_of_a_user_and_the_peers_of_a_host_share_a_limit_of_receivers() {
         let exporter = process::runtime().unwrap().exporter();
         let process = |serial, uid| Peer::Process { pid: 1, uid, serial };
+        let own = rustix::process::geteuid().as_raw();
         let host = |address: &str| Peer::Host(address.to_owned());
         for (one, same, other) in [
-            (process(1, 1000), process(2, 1000), process(3, 1001)),
+            (process(1, own + 1), process(2, own + 1), process(3, own + 2)),
             (host("2001:db8::1"), host("2001:db8::2"), host("2001:db8:0:1::1")),
             (host("10.0.0.1"), host("::ffff:10.0.0.1"), host("10.0.0.2")),
         ] {
             let [one, same, other] = [one, same, other].map(|peer| exporter.giver(&peer, None));
             assert!(one.source == same.source && one.client != same.client, "{one:?} {same:?}");
-            assert_ne!(one.source, other.source);
+            assert!(one.source.is_some() && other.source.is_some() && one.source != other.source);
         }
+        assert!([0, own].iter().all(|user| exporter.giver(&process(4, *user), None).source.is_none()));
         let [alice, bob] = ["alice", "bob"].map(|user| Principal { domain: "d".to_owned(), user: user.to_owned() });
         let [one, other] = [alice, bob].map(|user| exporter.giver(&host("10.0.0.1"), Some(&user)));
         assert!(one.source == other.source && one.client != other.client);

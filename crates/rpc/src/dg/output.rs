@@ -36,23 +36,6 @@ impl<T: Copy> Output<T> {
         self.datagrams.iter().map(|(to, range)| (*to, &self.bytes[range.clone()]))
     }
 
-    /// Moves those datagrams for whose destinations `is_moved` returns true to the empty queue
-    /// `into`. All datagrams keep their order.
-    pub(super) fn move_to(&mut self, into: &mut Self, is_moved: impl Fn(T) -> bool) {
-        let moved = self.datagrams.iter().filter(|(to, _)| is_moved(*to)).count();
-        if moved == self.datagrams.len() {
-            return std::mem::swap(self, into);
-        }
-        if moved == 0 {
-            return;
-        }
-        let all = std::mem::take(self);
-        for (to, datagram) in all.iter() {
-            let queue = if is_moved(to) { &mut *into } else { &mut *self };
-            queue.put(to, |bytes| bytes.extend_from_slice(datagram));
-        }
-    }
-
     /// Removes all datagrams, after they were sent.
     pub fn clear(&mut self) {
         self.datagrams.clear();

@@ -11,8 +11,9 @@ use std::hash::Hash;
 pub struct Giver {
     /// The client.
     pub client: Client,
-    /// A number for the user or host behind the client, which can appear as many clients.
-    pub source: u64,
+    /// A number for the user or host behind the client, which can appear as many clients. `None`
+    /// for a client of a user without a limit of its own.
+    pub source: Option<u64>,
 }
 
 /// The numbers of receivers, for each giver and for each source of givers.
@@ -32,7 +33,7 @@ impl Receivers {
     /// Whether a giver may have another receiver.
     pub(super) fn has_room(&self, Giver { client, source }: Giver, limits: &Limits) -> bool {
         let of_client = self.by_client.get(&client).copied().unwrap_or_default();
-        let of_source = self.by_source.get(&source).copied().unwrap_or_default();
+        let of_source = source.and_then(|source| self.by_source.get(&source)).copied().unwrap_or_default();
         of_client < limits.receivers_per_client
             && of_source < limits.receivers_per_source
             && self.all < limits.receivers
@@ -41,14 +42,14 @@ impl Receivers {
     /// Counts a receiver of a giver.
     pub(super) fn add(&mut self, Giver { client, source }: Giver) {
         *self.by_client.entry(client).or_default() += 1;
-        *self.by_source.entry(source).or_default() += 1;
+        source.into_iter().for_each(|source| *self.by_source.entry(source).or_default() += 1);
         self.all += 1;
     }
 
     /// Forgets a receiver of a giver, which was counted.
     pub(super) fn remove(&mut self, Giver { client, source }: Giver) {
         subtract(&mut self.by_client, client);
-        subtract(&mut self.by_source, source);
+        source.into_iter().for_each(|source| subtract(&mut self.by_source, source));
         self.all -= 1;
     }
 }

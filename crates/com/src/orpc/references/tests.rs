@@ -191,7 +191,7 @@ fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
     let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
     tables.hand_out(7, ipid(70), ALICE, Refs::public(1), now).unwrap();
     let pass_on = |tables: &mut References, client, to| {
-        let giver = Giver { client, source: 1 };
+        let giver = Giver { client, source: Some(1) };
         tables.pass_on(&ipid(70), (giver, process(to)), Refs::public(1), now).unwrap()
     };
     assert!((100..103).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
@@ -229,17 +229,18 @@ fn clients_of_one_user_or_host_leave_room_for_the_receivers_of_others() {
         assert_eq!(pass_on(), Err(OUT_OF_RESOURCES));
         passed
     };
-    assert_eq!([3, 4, 5, 6].map(|client| pass_on_all(&mut tables, client, 1)), [4, 4, 0, 0]);
-    assert_eq!([7, 8].map(|client| pass_on_all(&mut tables, client, 2)), [4, 4]);
+    assert_eq!([3, 4, 5, 6].map(|client| pass_on_all(&mut tables, client, Some(1))), [4, 4, 0, 0]);
+    // Clients without a source share the rest.
+    assert_eq!([7, 8, 9].map(|client| pass_on_all(&mut tables, client, None)), [4, 4, 0]);
     // A newcomer that connects is served.
     tables.hand_out(7, ipid(70), process(50), Refs::public(1), now).unwrap();
     tables.check();
     // The share outlives the clients, and ends with their receivers.
     tables.drop_client(Client::Peer(3), now);
-    assert_eq!(pass_on_all(&mut tables, 9, 1), 0);
+    assert_eq!(pass_on_all(&mut tables, 9, Some(1)), 0);
     tables.connected(process(101));
     tables.drop_client(process(102), now);
-    assert_eq!(pass_on_all(&mut tables, 9, 1), 2);
+    assert_eq!(pass_on_all(&mut tables, 9, Some(1)), 2);
     tables.check();
     tables.disconnect(7);
     assert!(tables.is_empty());

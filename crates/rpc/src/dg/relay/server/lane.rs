@@ -19,44 +19,54 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of a client's lanes.
 const LANES_MAX: usize = 16;
-/// The maximum number of the lanes that all clients have besides the first one of each: together
-/// with those of all clients and of the strangers, 1,024. One host may have half of them.
-const FURTHER_MAX: usize = 1024 - CLIENTS_MAX - 1;
-/// The time without a call after which a lane ends, if its client has another idle one.
+/// The number of lanes that each client may have, whatever the others have: one for a call, and one
+/// for a call that the client makes while it is called back.
+const LANES_OWN: usize = 2;
+/// The maximum number of the lanes that all clients share besides: together with those that each
+/// client and the strangers may have in any case, 1,024. One host may have half of them.
+const FURTHER_MAX: usize = 1024 - LANES_OWN * (CLIENTS_MAX + 1);
+/// The time without a call after which a lane ends, if its client has another one.
 const REST: Duration = Duration::from_secs(10);
 /// The maximum number of a client's calls that wait for a lane.
 const QUEUE_MAX: usize = 64;
 
-/// The lanes that clients have besides their first one. Each client may have a first lane, so that
-/// no client has to wait for others.
+/// The numbers of the lanes that clients share, for each host and in all.
 #[derive(Debug, Default)]
-pub(super) struct FurtherLanes(Mutex<HashMap<Host, usize>>);
+pub(super) struct FurtherLanes(Mutex<Counts>);
+
+// Invariant: no number in the map is 0.
+#[derive(Debug, Default)]
+struct Counts {
+    by_host: HashMap<Host, usize>,
+    all: usize,
+}
 
 impl FurtherLanes {
-    fn by_host(&self) -> MutexGuard<'_, HashMap<Host, usize>> {
+    fn counts(&self) -> MutexGuard<'_, Counts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a lane of a client at a host. Returns false if there are too many.
     fn enter(&self, host: Host) -> bool {
-        let mut by_host = self.by_host();
-        let of_host = by_host.get(&host.counted()).copied().unwrap_or_default();
-        let has_room = of_host < FURTHER_MAX / 2 && by_host.values().sum::<usize>() < FURTHER_MAX;
+        let mut counts = self.counts();
+        let of_host = counts.by_host.get(&host.counted()).copied().unwrap_or_default();
+        let has_room = of_host < FURTHER_MAX / 2 && counts.all < FURTHER_MAX;
         if has_room {
-            by_host.insert(host.counted(), of_host + 1);
+            counts.by_host.insert(host.counted(), of_host + 1);
+            counts.all += 1;
         }
         has_room
     }
 
     /// Counts the end of a lane.
     fn leave(&self, host: Host) {
-        let mut by_host = self.by_host();
-        if let Entry::Occupied(mut count) = by_host.entry(host.counted()) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
+        let mut counts = self.counts();
+        let Entry::Occupied(mut of_host) = counts.by_host.entry(host.counted()) else { return };
+        *of_host.get_mut() -= 1;
+        if *of_host.get() == 0 {
+            of_host.remove();
         }
+        counts.all -= 1;
     }
 }
 
@@ -67,8 +77,6 @@ pub(super) struct Client {
     host: Host,
     interfaces: Arc<dyn Interfaces>,
     calls: Mutex<CallQueue>,
-    /// Signalled when there is a call or a lane has to wake.
-    lane_wakeup: Condvar,
 }
 
 #[derive(Debug)]
@@ -77,8 +85,9 @@ struct CallQueue {
     /// The calls being executed, each with a flag that tells whether the client has abandoned the
     /// call.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
-    /// The number of lanes that wait for a call.
-    idle: usize,
+    /// The signals of the lanes that wait for a call. The last lane takes the next call, so that
+    /// those that are not needed get none.
+    idle: Vec<Arc<Condvar>>,
     lanes: usize,
     /// The cached targets of requests, by interface and object.
     known: HashMap<(SyntaxId, Option<Uuid>), Addressee>,
@@ -91,13 +100,13 @@ impl Client {
         let calls = CallQueue {
             waiting: VecDeque::new(),
             performed: Vec::new(),
-            idle: 0,
+            idle: Vec::new(),
             lanes: 0,
             known: HashMap::new(),
             last_received: Instant::now(),
             is_over: false,
         };
-        Self { shared, host, interfaces, calls: Mutex::new(calls), lane_wakeup: Condvar::new() }
+        Self { shared, host, interfaces, calls: Mutex::new(calls) }
     }
 
     fn calls(&self) -> MutexGuard<'_, CallQueue> {
@@ -114,31 +123,38 @@ impl Client {
     }
 
     /// Queues a call for a lane. Returns whether the caller has to start another lane. Fails if too
-    /// many calls wait.
+    /// many calls wait, or if all lanes of the client are in calls and there is no room for another
+    /// lane because of other clients: the calls in progress may depend on this one.
     pub(super) fn enqueue(&self, call: IncomingCall) -> Result<bool, Status> {
         let mut calls = self.calls();
         if calls.waiting.len() == QUEUE_MAX {
             return Err(Status::SERVER_TOO_BUSY);
         }
         calls.last_received = Instant::now();
-        calls.waiting.push_back(call);
-        if calls.waiting.len() > calls.idle {
-            return Ok(self.add_lane(&mut calls));
+        let is_more = calls.waiting.len() >= calls.idle.len() && self.add_lane(&mut calls);
+        let CallQueue { waiting, performed, idle, lanes, .. } = &mut *calls;
+        let is_starved = !is_more && *lanes < LANES_MAX && performed.len() + waiting.len() >= *lanes;
+        // No other call depends on a call without response.
+        if is_starved && !call.is_maybe {
+            return Err(Status::SERVER_TOO_BUSY);
         }
-        self.lane_wakeup.notify_one();
-        Ok(false)
+        waiting.push_back(call);
+        if let Some(at) = idle.len().checked_sub(waiting.len()) {
+            idle[at].notify_one();
+        }
+        Ok(is_more)
     }
 
     /// Whether another lane is needed: calls wait, and the lanes that were to take them have ended,
     /// or there was no room for a lane. Counts the lane, which the caller then has to start.
     pub(super) fn lacks_lanes(&self) -> bool {
         let mut calls = self.calls();
-        !calls.waiting.is_empty() && calls.idle == 0 && self.add_lane(&mut calls)
+        !calls.waiting.is_empty() && calls.idle.is_empty() && self.add_lane(&mut calls)
     }
 
     /// Counts another lane, if there is room for it.
     fn add_lane(&self, calls: &mut CallQueue) -> bool {
-        let has_room = calls.lanes == 0 || calls.lanes < LANES_MAX && self.shared.further_lanes.enter(self.host);
+        let has_room = calls.lanes < LANES_OWN || calls.lanes < LANES_MAX && self.shared.further_lanes.enter(self.host);
         calls.lanes += usize::from(has_room);
         has_room
     }
@@ -146,7 +162,7 @@ impl Client {
     /// Counts the end of a lane.
     fn remove_lane(&self, calls: &mut CallQueue) {
         calls.lanes -= 1;
-        if calls.lanes > 0 {
+        if calls.lanes >= LANES_OWN {
             self.shared.further_lanes.leave(self.host);
         }
     }
@@ -180,8 +196,9 @@ impl Client {
 
     /// Ends the client and its lanes.
     pub(super) fn end(&self) {
-        self.calls().is_over = true;
-        self.lane_wakeup.notify_all();
+        let mut calls = self.calls();
+        calls.is_over = true;
+        calls.idle.iter().for_each(|wakeup| wakeup.notify_one());
     }
 
     /// Returns the answer to a call that takes the place of a bind. `None` for other calls, and for
@@ -223,6 +240,8 @@ pub(super) struct Lane {
     is_cancelled: Arc<AtomicBool>,
     /// Whether the lane's thread has to stop waiting for calls.
     is_wanted: AtomicBool,
+    /// Signalled when the lane has to look for a call, to stop waiting, or to end.
+    wakeup: Arc<Condvar>,
 }
 
 /// A received call.
@@ -243,6 +262,7 @@ impl Lane {
             scratch: Mutex::default(),
             is_cancelled: Arc::default(),
             is_wanted: AtomicBool::new(false),
+            wakeup: Arc::default(),
         }
     }
 
@@ -267,8 +287,8 @@ impl Lane {
     }
 
     /// Waits at most `span` for a call of the client. Returns `None` if the time is over, or if the
-    /// lane was woken without a call. Fails if the client is gone, or if the lane was idle for
-    /// `rest` beside another idle one.
+    /// lane was woken without a call. Fails if the client is gone. Also fails if the lane has got
+    /// no call for `rest`, its client has another lane, and `span` is not shorter than `rest`.
     fn next(&self, span: Duration, rest: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
         let mut calls = client.calls();
@@ -277,14 +297,16 @@ impl Lane {
         };
         let mut is_spare = false;
         if is_nothing(&mut calls) && !span.is_zero() {
-            calls.idle += 1;
+            calls.idle.push(Arc::clone(&self.wakeup));
             // A client's only lane sleeps on.
             let patience = if calls.lanes > 1 { span.min(rest) } else { span };
-            let waited = client.lane_wakeup.wait_timeout_while(calls, patience, is_nothing);
+            let waited = self.wakeup.wait_timeout_while(calls, patience, is_nothing);
             let outcome;
             (calls, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
-            calls.idle -= 1;
-            is_spare = outcome.timed_out() && span >= rest && calls.idle > 0;
+            calls.idle.retain(|wakeup| !Arc::ptr_eq(wakeup, &self.wakeup));
+            // The number of lanes includes those that are about to end.
+            let has_another = calls.lanes > 1 && !(calls.idle.is_empty() && calls.performed.is_empty());
+            is_spare = outcome.timed_out() && span >= rest && has_another;
         }
         if is_spare || self.must_end(&calls) {
             return Err(self.ended());
@@ -374,7 +396,7 @@ impl Relay for Lane {
         self.is_wanted.store(true, Ordering::Release);
         // The lock ensures that a thread that has checked the flag is waiting by now.
         drop(self.client.calls());
-        self.client.lane_wakeup.notify_all();
+        self.wakeup.notify_one();
     }
 
     fn check(&self) -> Result<(), ViError> {

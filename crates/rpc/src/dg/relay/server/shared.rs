@@ -2,50 +2,56 @@
 
 use crate::dg::{Output, Server, ServerEvent};
 use obvia_via::datagram::Place;
-use std::collections::HashSet;
+use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of buffers that are kept for the next threads that send.
 const SPARE_MAX: usize = 4;
 
-/// The server behind a lock, which no thread holds while it sends: a client's datagrams that take
-/// long delay no other client.
+/// The server behind a lock, which no thread holds while it sends. So threads that answer calls
+/// delay neither each other nor the thread that receives.
 #[derive(Debug)]
 pub(super) struct SharedServer(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
     server: Server,
-    /// The destinations of the threads that send. Further datagrams for such a place stay in the
-    /// server's output until the thread has sent its own, so that they do not overtake each other.
-    busy: HashSet<Place>,
+    /// The destinations of the threads that send, each with the number of the thread's visit.
+    busy: Vec<(u64, Place)>,
+    /// The number of visits of threads that have sent something.
+    visits: u64,
+    /// Further datagrams for these places, in their order. They wait until the thread has sent its
+    /// batch, so that datagrams for a place do not overtake each other.
+    held: Vec<(Place, Vec<u8>)>,
     /// Empty buffers.
     spare: Vec<Output<Place>>,
 }
 
 impl SharedServer {
     pub(super) fn new(server: Server) -> Self {
-        Self(Mutex::new(State { server, busy: HashSet::new(), spare: Vec::new() }))
+        Self(Mutex::new(State { server, busy: Vec::new(), visits: 0, held: Vec::new(), spare: Vec::new() }))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls a function on the server. Then sends the output, without the lock: also the datagrams
-    /// that other threads have left for the same places meanwhile.
+    /// Calls a function on the server. Then sends the output, without the lock. Meanwhile other
+    /// threads may leave datagrams for the same places; this thread sends them, too.
     pub(super) fn with(&self, what: impl FnOnce(&mut Server), mut send: impl FnMut(&[u8], Place)) {
         let mut state = self.lock();
         what(&mut state.server);
         if state.server.output().is_empty() {
             return;
         }
+        state.visits += 1;
+        let visit = state.visits;
         let mut batch = state.spare.pop().unwrap_or_default();
-        while state.take(&mut batch) {
+        while state.take(visit, &mut batch) {
             drop(state);
             batch.iter().for_each(|(to, datagram)| send(datagram, to));
             state = self.lock();
-            batch.iter().for_each(|(to, _)| _ = state.busy.remove(&to));
+            state.busy.retain(|(other, _)| *other != visit);
             batch.clear();
         }
         if state.spare.len() < SPARE_MAX {
@@ -65,12 +71,32 @@ impl SharedServer {
 }
 
 impl State {
-    /// Moves the datagrams for places to which no thread is sending to an empty batch. Returns
-    /// false if there are none.
-    fn take(&mut self, batch: &mut Output<Place>) -> bool {
-        let Self { server, busy, .. } = self;
-        server.output().move_to(batch, |to| !busy.contains(&to));
-        busy.extend(batch.iter().map(|(to, _)| to));
+    /// Moves the datagrams for places to which no thread is sending to the empty batch of a
+    /// visit. Returns false if there are none.
+    fn take(&mut self, visit: u64, batch: &mut Output<Place>) -> bool {
+        let Self { server, busy, held, .. } = self;
+        let output = server.output();
+        let is_busy = |place: Place| busy.iter().any(|(_, busy)| *busy == place);
+        for (to, datagram) in held.extract_if(.., |(to, _)| !is_busy(*to)) {
+            batch.put(to, |bytes| bytes.extend_from_slice(&datagram));
+        }
+        if batch.is_empty() && output.iter().all(|(to, _)| !is_busy(to)) {
+            mem::swap(output, batch);
+        }
+        for (to, datagram) in output.iter() {
+            if is_busy(to) {
+                held.push((to, datagram.to_vec()));
+            } else {
+                batch.put(to, |bytes| bytes.extend_from_slice(datagram));
+            }
+        }
+        output.clear();
+        for (to, _) in batch.iter() {
+            // The datagrams of a message follow each other.
+            if busy.last() != Some(&(visit, to)) {
+                busy.push((visit, to));
+            }
+        }
         !batch.is_empty()
     }
 }
