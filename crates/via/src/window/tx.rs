@@ -24,6 +24,8 @@ pub struct Tx {
     peer_may_sleep: bool,
     wakes: u64,
     credit_waits: u64,
+    // The last refusal of a longer area, and the number of the message for which the area was.
+    refused: Option<(u32, Error)>,
     wire: Arc<Wire>,
 }
 
@@ -39,7 +41,7 @@ impl Tx {
         // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by
         // this value only.
         let area = unsafe { SendArea::new(area, wire.own.length() - AREA, limit) };
-        Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, wire }
+        Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, refused: None, wire }
     }
 
     pub(super) fn count(&self, counters: &mut Counters) {
@@ -217,9 +219,18 @@ impl Tx {
     fn enlarge_area(&mut self, length: usize, deadline: Deadline) -> Result<(), Error> {
         while self.area.is_too_small(length) {
             self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
-            self.area.grow(length, &self.wire)?;
+            let grown = self.area.grow(length, &self.wire);
+            if let Err(Error::AreaRefused { length, by_peer }) = grown {
+                self.refused = Some((self.next, Error::AreaRefused { length, by_peer: !by_peer }));
+            }
+            grown?;
         }
         Ok(())
+    }
+
+    /// Returns the reason, in the peer's view, why a frame of the next message got no area.
+    pub fn refusal(&self) -> Option<&Error> {
+        self.refused.as_ref().filter(|(sequence, _)| *sequence == self.next).map(|(_, why)| why)
     }
 
     /// As [`Self::area_frame`], for a message whose slot is free. Never waits: returns `None` if
