@@ -24,9 +24,10 @@ pub struct Tx {
     peer_may_sleep: bool,
     wakes: u64,
     credit_waits: u64,
-    // The last refusal of a longer area, and the number of the message for which the area was.
-    refused: Option<(u32, Error)>,
     wire: Arc<Wire>,
+    // The last refusal of a longer area, and the number of the message for which the area was. It
+    // comes last, out of the cache lines of calls.
+    refused: Option<Box<(u32, Error)>>,
 }
 
 // SAFETY: the pointer is to the mapping that `wire` keeps, and only this value writes slots and
@@ -41,7 +42,7 @@ impl Tx {
         // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by
         // this value only.
         let area = unsafe { SendArea::new(area, wire.own.length() - AREA, limit) };
-        Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, refused: None, wire }
+        Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, wire, refused: None }
     }
 
     pub(super) fn count(&self, counters: &mut Counters) {
@@ -221,7 +222,7 @@ impl Tx {
             self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
             let grown = self.area.grow(length, &self.wire);
             if let Err(Error::AreaRefused { length, by_peer }) = grown {
-                self.refused = Some((self.next, Error::AreaRefused { length, by_peer: !by_peer }));
+                self.refused = Some(Box::new((self.next, Error::AreaRefused { length, by_peer: !by_peer })));
             }
             grown?;
         }
@@ -230,7 +231,7 @@ impl Tx {
 
     /// Returns the reason, in the peer's view, why a frame of the next message got no area.
     pub fn refusal(&self) -> Option<&Error> {
-        self.refused.as_ref().filter(|(sequence, _)| *sequence == self.next).map(|(_, why)| why)
+        self.refused.as_deref().filter(|(sequence, _)| *sequence == self.next).map(|(_, why)| why)
     }
 
     /// As [`Self::area_frame`], for a message whose slot is free. Never waits: returns `None` if
