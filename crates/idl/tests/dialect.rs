@@ -296,7 +296,7 @@ fn objects_of_interfaces_without_a_declaration_a_uuid_or_a_base_are_refused() {
         ),
     ] {
         let text = with(declared, "HRESULT M([in] ILater *l);");
-        refused_by_all(&text, &format!("`l` that is an object of `ILater`: this interface {lack}, which"));
+        refused_by_all(&text, &format!("back end yet: its parameter `l` is an object of `ILater`, which {lack}"));
         for (held, holder) in [
             ("struct S { ILater *l; };", "S"),
             ("struct S { [size_is(n)] ILater **l; long n; };", "S"),
@@ -304,7 +304,7 @@ fn objects_of_interfaces_without_a_declaration_a_uuid_or_a_base_are_refused() {
             ("union U switch (long t) u { case 1: ILater *l; }; struct S { union U u; };", "U"),
         ] {
             let text = with(&format!("{declared} {held}"), "HRESULT M([in] struct S *s);");
-            let why = format!("leads to `{holder}`, which has a pointer to `ILater`: this interface {lack}, which");
+            let why = format!("leads to `{holder}`, which has a pointer to `ILater`, which {lack}");
             refused_by_all(&text, &why);
         }
     }

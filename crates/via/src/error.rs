@@ -82,7 +82,7 @@ pub enum Error {
     /// A limit on memory leaves no room for a longer area. The connection stays, and goes on with
     /// frames that fit the area that it has.
     AreaRefused {
-        /// The length of the longer area in bytes.
+        /// The length of the frame in bytes.
         length: u64,
         /// Whether the limit is the peer's. Otherwise it is this process's limit for its peers.
         by_peer: bool,
@@ -355,8 +355,9 @@ impl fmt::Display for Error {
             }
             Self::AreaRefused { length, by_peer } => {
                 let whose = if *by_peer { "the peer" } else { "this process" };
-                write!(f, "{whose} has no {length} bytes left for a long message: its limit is reached for the ")?;
-                f.write_str("connections of one host, or of all. Close other connections, or pass less in a call")
+                write!(f, "{whose} has no memory left for a message of {length} bytes: it limits this memory ")?;
+                f.write_str("for each host and in all, and a limit is reached. End connections that had long ")?;
+                f.write_str("messages, or pass less in a call")
             }
             Self::Violation(violation) => write!(f, "the peer broke the protocol: {violation}"),
             Self::Refused { why } => write!(f, "the connection was refused: {why}"),

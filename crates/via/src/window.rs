@@ -313,8 +313,7 @@ impl Window {
         self.tx.peer_may_sleep()
     }
 
-    /// Returns the local host, by the address at which the peer reaches it over a network. `None`
-    /// if there is no network between the two.
+    /// Returns the address at which the peer reaches this host over a network, if there is one.
     pub fn local(&self) -> Option<&str> {
         self.wire.carrier.local()
     }
@@ -337,8 +336,8 @@ impl Window {
 
     /// Makes larger areas for the peer's frames from now on, if this side makes them, as it does
     /// over a network. The memory for those of both directions is taken from `budget`. Where it has
-    /// too little left, the side that needs an area gets [`Error::AreaRefused`]. Before the first
-    /// call, which alone has an effect, a peer that asks for a larger area loses its connection.
+    /// too little left, the side that needs an area gets [`Error::AreaRefused`]. Only the first
+    /// call has an effect. Before it, a peer that asks for a larger area loses its connection.
     pub fn grant_areas(&self, budget: Option<Arc<dyn Budget>>) {
         self.wire.carrier.grant_areas(area_max(self.tx.frame_max()), budget);
     }

@@ -47,7 +47,8 @@ pub enum Refused {
     Entry,
     /// A connection beyond a limit.
     Connection,
-    /// Memory for a long message beyond a limit.
+    /// Memory for a long message, beyond a limit. The message may still fit less memory. Reported
+    /// again when the connection was given memory in between.
     Memory,
     /// A proof of identity for this user, after too many wrong proofs.
     Guess(String),
@@ -63,7 +64,7 @@ impl fmt::Display for Refused {
             Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
             Self::Entry => f.write_str("a connection without proof of identity"),
             Self::Connection => f.write_str("a connection beyond the limit"),
-            Self::Memory => f.write_str("memory beyond the limit for a long message"),
+            Self::Memory => f.write_str("memory for a long message, beyond the limit,"),
             Self::Guess(user) => write!(f, "a proof for the user {} after too many wrong ones", user.escape_debug()),
             Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
             Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
@@ -112,9 +113,9 @@ type Audit = dyn Fn(&Refusal) + Send + Sync;
 
 static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
 
-/// Sets the function that receives refused requests. The function runs on the thread that would
-/// have performed the call or accepted the connection. If one caller is refused again and again,
-/// not every refusal is reported; [`Refusal::untold`] counts the others.
+/// Sets the function that receives refused requests. The function runs on a thread that serves or
+/// accepts connections, or on one that makes a call. If one caller is refused again and again, not
+/// every refusal is reported; [`Refusal::untold`] counts the others.
 ///
 /// By default a line is written to the standard error.
 pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {

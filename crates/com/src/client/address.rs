@@ -10,8 +10,8 @@ use crate::transport::trace;
 use crate::types::error::Result;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::Channel;
-use obvia_via::Deadline;
-use obvia_via::window::{Options, Window};
+use obvia_via::window::{Options, Peer, Window};
+use obvia_via::{Budget, Deadline};
 use std::sync::Arc;
 
 /// The terms of the connections to an address.
@@ -22,6 +22,15 @@ pub(crate) struct Terms {
     /// The protection with which this process authenticates on each virtual interface over a
     /// network.
     proof: Option<Protection>,
+    /// The budgets for the areas of the connections; `None` where the program has chosen the
+    /// address.
+    budgets: Option<&'static dyn AreaBudgets>,
+}
+
+/// The budgets for the areas of connections to peers that the program has not chosen.
+pub(crate) trait AreaBudgets: Sync {
+    /// Returns the budget for a connection to this peer. `None` if its areas are not limited.
+    fn budget_for(&self, peer: &Peer) -> Option<Arc<dyn Budget>>;
 }
 
 impl Terms {
@@ -58,8 +67,7 @@ impl Address {
             }
             greet(&mut channel)
         })?;
-        // The areas of servers that this process has chosen are not limited together.
-        channel.grant_areas(None);
+        channel.grant_areas(terms.budgets.and_then(|budgets| budgets.budget_for(&channel.peer())));
         Ok((channel, greeted))
     }
 
@@ -93,20 +101,20 @@ impl Address {
 
     /// Returns the terms of connections to the address. An association's set of target descriptions
     /// is empty at first.
-    pub(super) fn terms(&self) -> Result<Terms> {
-        match self {
-            Self::Name(_) => Ok(Terms { targets: None, proof: None }),
-            Self::Binding(binding) => {
-                Ok(Terms { targets: targets_of(binding)?.map(Arc::new), proof: proof_of(binding)? })
-            }
-        }
+    pub(super) fn terms(&self, budgets: Option<&'static dyn AreaBudgets>) -> Result<Terms> {
+        let (targets, proof) = match self {
+            Self::Name(_) => (None, None),
+            Self::Binding(binding) => (targets_of(binding)?.map(Arc::new), proof_of(binding)?),
+        };
+        Ok(Terms { targets, proof, budgets })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve};
+    use obvia_rpc::status::Status;
+    use obvia_rpc::vi_call::{Answer, CallError, ServerCall, Service, TargetId, serve};
     use obvia_via::Nic;
     use obvia_via::provider::udp;
     use obvia_via::window;
@@ -115,13 +123,33 @@ mod tests {
     /// The length of a response that does not fit the first area.
     const LENGTH: usize = 1 << 20;
 
+    /// Budgets without any bytes.
+    #[derive(Debug)]
+    struct Nothing;
+
+    impl AreaBudgets for Nothing {
+        fn budget_for(&self, _: &Peer) -> Option<Arc<dyn Budget>> {
+            Some(Arc::new(Self))
+        }
+    }
+
+    impl Budget for Nothing {
+        fn take(&self, _: usize) -> bool {
+            false
+        }
+
+        fn give_back(&self, _: usize) {}
+    }
+
     /// A server whose responses are long.
     struct Long;
 
     impl Service for Long {
         fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
-            let length = call.reply(LENGTH, 0).map_or(0, |frame| frame.len());
-            Answer::results(0, length)
+            match call.reply(LENGTH, 0).map(|frame| frame.len()) {
+                Ok(length) => Answer::results(0, length),
+                Err(_) => Answer::fault(Status::REMOTE_NO_MEMORY),
+            }
         }
 
         fn answer_pdu(&mut self, _: &[u8]) -> Option<Vec<u8>> {
@@ -133,15 +161,15 @@ mod tests {
         fn tidy(&mut self) {}
     }
 
-    fn call(channel: &mut Channel) -> Option<usize> {
-        channel.inline_request(LIMIT).ok()?;
-        let reply = channel.call(TargetId { index: 0, generation: 1 }, 3, 0, LIMIT).ok()?;
-        Some(reply.frame.len())
+    fn call(channel: &mut Channel) -> std::result::Result<usize, CallError> {
+        channel.inline_request(LIMIT)?;
+        let reply = channel.call(TargetId { index: 0, generation: 1 }, 3, 0, LIMIT)?;
+        Ok(reply.frame.len())
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_server_gets_areas_once_it_is_greeted() {
+    fn a_server_gets_areas_once_it_is_greeted_and_within_its_budget() {
         let local: &'static LocalProcess = Box::leak(Box::new(LocalProcess::new().unwrap()));
         let nic: Nic = udp::open(&udp::Options::default()).unwrap();
         let mut listener = nic.listen("127.0.0.1:0").unwrap();
@@ -150,19 +178,31 @@ mod tests {
         let address = Address::Binding(format!("ncacn_vi_udp:{host}[{port}]").parse().unwrap());
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                for _ in 0..2 {
+                for _ in 0..3 {
                     let request = listener.wait(LIMIT).unwrap();
                     let mut window = window::accept(&nic, request, &Options::default(), LIMIT).unwrap();
                     serve(&mut window, &mut Long);
                 }
             });
-            let connect = |greet: fn(&mut Channel) -> Result<Option<usize>>| {
-                address.connect(local, &address.terms().unwrap(), &Options::default(), LIMIT, greet).unwrap()
+            let connect = |budgets, greet: fn(&mut Channel) -> Result<bool>| {
+                let terms = address.terms(budgets).unwrap();
+                address.connect(local, &terms, &Options::default(), LIMIT, greet).unwrap()
             };
-            let (_, received) = connect(|channel| Ok(call(channel)));
-            assert_eq!(received, None);
-            let (mut channel, _) = connect(|_| Ok(None));
-            assert_eq!(call(&mut channel), Some(LENGTH));
+            let (_, has_received) = connect(None, |channel| Ok(call(channel).is_ok()));
+            assert!(!has_received);
+            let (mut channel, _) = connect(None, |_| Ok(true));
+            assert_eq!(call(&mut channel).unwrap(), LENGTH);
+            // The server serves one connection after the other.
+            drop(channel);
+            let (mut channel, _) = connect(Some(&Nothing), |_| Ok(true));
+            for _ in 0..2 {
+                // The server sends the reason in the client's view.
+                let refused = call(&mut channel).unwrap_err();
+                assert!(
+                    matches!(&refused, CallError::Failed(_, words) if words.description.starts_with("this process has no memory left")),
+                    "{refused}"
+                );
+            }
         });
     }
 }

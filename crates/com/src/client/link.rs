@@ -460,7 +460,7 @@ impl Link {
 
         let local = crate::services::process::runtime().unwrap().local();
         let limit = Deadline::Within(ground::LATEST);
-        match handshake::reach(local, address, limit, |_| None::<Self>).unwrap() {
+        match handshake::reach(local, (address, None), limit, |_| None::<Self>).unwrap() {
             handshake::Outcome::New(reached) => Self::of(local, *reached).unwrap(),
             handshake::Outcome::Known(link) => link,
         }

@@ -3,7 +3,7 @@
 use super::Runtime;
 use super::links::key_of;
 use super::unreached::Entry;
-use crate::client::address::Address;
+use crate::client::address::{Address, AreaBudgets};
 use crate::client::handshake::{self, Outcome, Reached};
 use crate::client::link::Link;
 use crate::client::own_target;
@@ -14,7 +14,8 @@ use crate::types::error::{Error, Result, code};
 use crate::types::identity::{endpoint_of, in_order};
 use crate::types::upkeep;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use obvia_via::Deadline;
+use obvia_via::window::Peer;
+use obvia_via::{Budget, Deadline};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -51,12 +52,24 @@ pub fn is_string_binding(text: &str) -> bool {
     StringBinding::is_meant(text)
 }
 
+impl AreaBudgets for Runtime {
+    fn budget_for(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
+        self.clients().area_budget(peer)
+    }
+}
+
 impl Runtime {
-    /// Returns the link to the process at a name or an address. All steps share one deadline.
+    /// Returns the link to the process at a name or an address that the program has chosen. All
+    /// steps share one deadline.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
+        self.reach((address, None))
+    }
+
+    /// As [`Self::link_by_address`], with the budgets for areas if a peer has chosen the address.
+    fn reach(&'static self, to: (Address, Option<&'static dyn AreaBudgets>)) -> Result<Arc<Link>> {
         let deadline = deadline::of_thread().start();
         let known = |reached: &Reached| self.links.known(&key_of(reached));
-        let reached = match handshake::reach(self.local, address, deadline, known)? {
+        let reached = match handshake::reach(self.local, to, deadline, known)? {
             Outcome::Known(link) => return Ok(link),
             Outcome::New(reached) => reached,
         };
@@ -71,8 +84,8 @@ impl Runtime {
         Ok(link)
     }
 
-    /// Returns the link to a process with these bindings: an existing one, or a new one by the best
-    /// binding that works. All attempts share one deadline.
+    /// Returns the link to a process with these bindings of a reference: an existing one, or a new
+    /// one by the best binding that works. All attempts share one deadline.
     pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
         let known = |binding: &StringBinding| self.links.known_by(oxid, binding);
@@ -103,7 +116,7 @@ impl Runtime {
             };
             let remaining = deadline.remaining();
             let limit = if left == 0 { remaining } else { share_of(remaining) };
-            outcome = deadline::with(Deadline::Within(limit), || self.link_by_address(address));
+            outcome = deadline::with(Deadline::Within(limit), || self.reach((address, Some(self))));
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),

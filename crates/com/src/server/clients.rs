@@ -43,6 +43,7 @@ use obvia_rpc::co::{Group, Groups};
 use obvia_rpc::security::{Principal, code_of};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
+use obvia_via::Budget;
 use obvia_via::window::Peer;
 use register::Register;
 
@@ -69,6 +70,14 @@ pub(crate) struct Clients {
     secret: OnceLock<[u8; 16]>,
     pub(super) entrance: Entrance,
     pub(super) local_setups: LocalSetups,
+}
+
+impl Clients {
+    /// Returns the budget for the areas of this process's own connection to a peer, which counts
+    /// like the peer's connections to this process.
+    pub(crate) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
+        self.entrance.area_budget(peer)
+    }
 }
 
 /// A client's connection that is about to enter [`Clients`].

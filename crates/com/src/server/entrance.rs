@@ -6,14 +6,14 @@
 //! that have called keep their places, and clients that have just connected have a moment to bind
 //! and call.
 
-use super::held::{Held, Shares};
+use super::held::{AreaBudget, Held, Shares};
 use crate::types::hosts;
 use crate::types::threads::lock;
-use obvia_via::Request;
 use obvia_via::datagram::Host;
 use obvia_via::spi::Revocation;
 use obvia_via::stream::Stream;
-use obvia_via::window::Alarm;
+use obvia_via::window::{Alarm, Peer};
+use obvia_via::{Budget, Request};
 use rustix::process::{Resource, getrlimit};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -178,10 +178,18 @@ impl Entrance {
         lock(&self.places).taken.len()
     }
 
-    /// Returns the memory that the clients of a host take up.
-    #[cfg(test)]
+    /// Returns the memory that the peers of a host take up.
     pub(super) fn held(&self, address: &str) -> Arc<Held> {
         lock(&self.places).shares.of(hosts::counted(address).unwrap_or(Host::NONE))
+    }
+
+    /// Returns the budget for the areas of a connection to a peer. `None` for a connection within
+    /// this host, which has no areas that are counted.
+    pub(super) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
+        match peer {
+            Peer::Host(address) => Some(Arc::new(AreaBudget::new(&self.held(address), peer))),
+            Peer::Process { .. } => None,
+        }
     }
 
     fn give_place(&'static self, address: &str, descriptors: u64, connection: Arc<dyn Abandon>) -> Result<Place, Full> {

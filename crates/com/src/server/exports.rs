@@ -243,7 +243,8 @@ impl Exports {
     /// RPC_E_DISCONNECTED if there is no such entry. E_OUTOFMEMORY at a limit.
     pub(crate) fn pass_on(&self, target: TargetId, (giver, to): (Giver, Client), refs: Refs) -> Result<()> {
         let passed = self.tables().references.pass_on(&self.ipid(target), (giver, to), refs, Instant::now());
-        passed.ok_or(code::RPC_E_DISCONNECTED)?.map_err(refused)
+        let text = "the limit of references for processes that are not connected is reached: let the receivers connect";
+        passed.ok_or(code::RPC_E_DISCONNECTED)?.map_err(|_| Error::new(code::E_OUTOFMEMORY, text))
     }
 
     /// Notes that a process has connected.

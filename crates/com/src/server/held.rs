@@ -8,16 +8,18 @@ use rustix::system::sysinfo;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
 
 /// The greatest number of bytes of incomplete messages, in all shares.
 const MESSAGES_MAX: usize = 1 << 30;
 /// The least limit on the bytes of areas, in all shares. Half of them, the most for one host, are
-/// twice those of a connection with the longest frames in both directions.
-const AREAS_LEAST: usize = 2 << 30;
+/// enough for two connections with the longest frames in both directions, and for one more area,
+/// since an area that grows takes its bytes beside those of the new one.
+const AREAS_LEAST: usize = 3 << 30;
 
-/// Returns the greatest number of bytes of areas in all shares: a quarter of the system's memory.
+/// Returns the greatest number of bytes of areas in all shares: a quarter of the machine's memory,
+/// whatever a container limits.
 fn areas_max() -> usize {
     let system = sysinfo();
     let bytes = system.totalram.saturating_mul(u64::from(system.mem_unit));
@@ -120,8 +122,16 @@ fn add(count: &AtomicUsize, bytes: usize, most: usize) -> bool {
 
 /// The budget for the areas of one connection: the share of its peer's host.
 pub(super) struct AreaBudget {
-    pub(super) held: Arc<Held>,
-    pub(super) peer: Peer,
+    held: Arc<Held>,
+    peer: Peer,
+    /// Whether the last area was refused.
+    is_refused: AtomicBool,
+}
+
+impl AreaBudget {
+    pub(super) fn new(held: &Arc<Held>, peer: &Peer) -> Self {
+        Self { held: Arc::clone(held), peer: peer.clone(), is_refused: AtomicBool::new(false) }
+    }
 }
 
 impl fmt::Debug for AreaBudget {
@@ -133,7 +143,8 @@ impl fmt::Debug for AreaBudget {
 impl Budget for AreaBudget {
     fn take(&self, bytes: usize) -> bool {
         let has_taken = self.held.areas.take(bytes);
-        if !has_taken {
+        // A sender that is refused an area asks for a shorter one.
+        if !self.is_refused.swap(!has_taken, Ordering::Relaxed) && !has_taken {
             access::log_refused_memory(self.peer.clone());
         }
         has_taken
@@ -167,7 +178,8 @@ mod tests {
         let mut shares = Shares::default();
         let [one, two, three] = [1, 2, 3].map(|key| shares.of(key));
         let half = one.areas.take_all_but(0);
-        assert!(half >= 1 << 30 && !one.areas.take(1));
+        let longest = (256 << 20) + 4096;
+        assert!(half >= 5 * longest && !one.areas.take(1));
         assert!(two.areas.take(half) && !three.areas.take(1));
         assert!([&one, &two, &three].iter().all(|held| held.messages.take(1)));
         two.areas.give_back(1);

@@ -33,9 +33,9 @@ pub(crate) trait Services: Sync {
     /// interfaces.
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Option<Result<(TargetId, Interface), Status>>;
 
-    /// Performs a call that arrives over an association and needs no target, if `note` permits it;
-    /// `None` for all other calls. `client` is the peer, and the address at which the peer reaches
-    /// this process.
+    /// Performs a call that arrives over an association and needs no target; `None` for all other
+    /// calls. `note` counts the call, and may refuse it. `client` is the peer, and the address at
+    /// which the peer reaches this process.
     fn perform(
         &self,
         call: &IncomingCall<'_>,

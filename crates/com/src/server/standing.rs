@@ -39,7 +39,7 @@ impl Standing {
     /// areas are not limited.
     pub(super) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
         match self {
-            Self::Remote(place) => Some(Arc::new(AreaBudget { held: Arc::clone(&place.held), peer: peer.clone() })),
+            Self::Remote(place) => Some(Arc::new(AreaBudget::new(&place.held, peer))),
             Self::Local(_) | Self::Uncounted => None,
         }
     }

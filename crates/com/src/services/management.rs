@@ -105,9 +105,9 @@ pub(crate) fn judge(runtime: &Runtime, context: &Context) -> Option<Outcome> {
     is_one.then(|| Outcome::choose(context, &[NDR]))
 }
 
-/// Performs a call of one of these interfaces, if `note` permits it; `None` for all other
-/// interfaces. If the peer is a process of this user, its first call of the endpoint map makes its
-/// [`Membership`].
+/// Performs a call of one of these interfaces; `None` for all other interfaces. `note` counts the
+/// call, and may refuse it. If the peer is a process of this user, its first call of the endpoint
+/// map makes its [`Membership`].
 pub(crate) fn perform(
     runtime: &Runtime,
     call: &IncomingCall<'_>,

@@ -1,6 +1,6 @@
 //! Declarations that no back end can pass to other processes yet.
 
-use crate::model::{Interface, InterfaceId, Method, Model, Object, Type, Unsupported};
+use crate::model::{Interface, InterfaceId, Method, Model, Object, Param, Type, Unsupported};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
@@ -15,7 +15,11 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str) -> Vec
     });
     reasons
         .map(|(method, Reason { span, what, bare })| {
-            let text = format!("method `{}` {what}, which the {language} back end does not support yet", method.name);
+            let name = &method.name;
+            let text = match bare {
+                Some(_) => format!("method `{name}` cannot be passed by the {language} back end yet: {what}"),
+                None => format!("method `{name}` {what}, which the {language} back end does not support yet"),
+            };
             let error = Diagnostic::error("not-yet", span, text);
             match bare.map(|id| &model.interfaces[id.0]) {
                 Some(bare) => error.related(bare.span, "this interface").help(format!(
@@ -34,7 +38,8 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str) -> Vec
 struct Reason {
     /// The place of the parameter or the method.
     span: Span,
-    /// The reason, as a part of a sentence that begins with the method's name.
+    /// The reason, as a part of a sentence that begins with the method's name, or as a sentence if
+    /// an interface is the reason.
     what: String,
     /// The interface that is the reason. `None` for other reasons.
     bare: Option<InterfaceId>,
@@ -47,8 +52,16 @@ fn local_reason(model: &Model, method: &Method) -> Option<Reason> {
         let shape = param.unsupported.clone().filter(|_| param.memory.is_some());
         let leads = || model.unsupported.get(model.innermost(&param.ty)).filter(|why| **why == Unsupported::AUTOMATION);
         let (why, bare) = shape.map(|why| (why, None)).or_else(|| Some(unsupported_reason(model, leads()?)))?;
-        Some(Reason { span: param.span, what: format!("has a parameter `{}` that {why}", param.name), bare })
+        Some(of_parameter(param, why, bare))
     })
+}
+
+fn of_parameter(param: &Param, why: String, bare: Option<InterfaceId>) -> Reason {
+    let what = match bare {
+        Some(_) => format!("its parameter `{}` {why}", param.name),
+        None => format!("has a parameter `{}` that {why}", param.name),
+    };
+    Reason { span: param.span, what, bare }
 }
 
 fn reason(model: &Model, method: &Method) -> Option<Reason> {
@@ -62,7 +75,7 @@ fn reason(model: &Model, method: &Method) -> Option<Reason> {
     method.params.iter().find_map(|param| {
         let shape = param.unsupported.clone().map(|why| (why, None));
         let (why, bare) = shape.or_else(|| type_reason(model, model.innermost(&param.ty)))?;
-        Some(Reason { span: param.span, what: format!("has a parameter `{}` that {why}", param.name), bare })
+        Some(of_parameter(param, why, bare))
     })
 }
 
@@ -73,7 +86,7 @@ fn type_reason(model: &Model, ty: &Type) -> Option<(String, Option<InterfaceId>)
     if let Type::Interface(Object::Known(id)) = ty
         && let Interface { name, bare: Some(bare), .. } = &model.interfaces[id.0]
     {
-        return Some((format!("is an object of `{name}`: this interface {bare}"), Some(*id)));
+        return Some((format!("is an object of `{name}`, which {bare}"), Some(*id)));
     }
     let unsupported = model.unsupported.get(ty).map(|why| unsupported_reason(model, why));
     unsupported.or_else(|| {
@@ -89,7 +102,7 @@ fn unsupported_reason(model: &Model, why: &Unsupported) -> (String, Option<Inter
         Unsupported::Bare { of, interface: id } => {
             let Interface { name: interface, bare, .. } = &model.interfaces[id.0];
             let (of, bare) = (name(model, of), bare.unwrap_or_default());
-            (format!("leads to `{of}`, which has a pointer to `{interface}`: this interface {bare}"), Some(*id))
+            (format!("leads to `{of}`, which has a pointer to `{interface}`, which {bare}"), Some(*id))
         }
     }
 }

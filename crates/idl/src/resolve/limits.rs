@@ -163,7 +163,7 @@ impl Resolver<'_> {
             let text = "the types and methods of the file have too many members up to here";
             let error = Diagnostic::error("too-large", span, text);
             return self.report(error.help(format!(
-                "those of a file of this length have at most {most}, where members of contained types count each time; \
+                "in a file of this length, types and methods have at most {most} members together, and members of contained types count each time; \
                  split the file into several that do not import one another"
             )));
         }

@@ -198,18 +198,26 @@ impl ServerCall<'_> {
 
     /// Publishes a fault, or the HRESULT of a failed method. A failed method has no results,
     /// regardless of its frame. Its error information travels in the frame of a fault, which no
-    /// proxy takes for results.
+    /// proxy takes for results. Results that got no area travel as a failed method, with the reason
+    /// as error information.
     #[cold]
     #[inline(never)]
     fn publish_failure(&mut self, answer: Answer) {
-        let first = answer.0 as u32;
-        let header = |kind| Header { kind, opnum: self.opnum, first, second: self.call_id };
-        let (fault, response) = (header(Kind::Fault), header(Kind::Response));
-        if !answer.is_failure() {
-            return self.tx.send_inline(fault, 0);
-        }
-        let frame = WORDS.get().and_then(|words| words(first)).filter(|words| !words.is_empty());
-        let frame = frame.map(|words| words.to_frame()).unwrap_or_default();
+        let (opnum, second, status) = (self.opnum, self.call_id, answer.0 as u32);
+        let header = |kind, first| Header { kind, opnum, first, second };
+        let (first, words) = if answer.is_failure() {
+            (status, WORDS.get().and_then(|words| words(status)).filter(|words| !words.is_empty()))
+        } else {
+            let why = self.tx.refusal().filter(|_| status == Status::REMOTE_NO_MEMORY.0);
+            let Some(why) = why.map(ToString::to_string) else {
+                return self.tx.send_inline(header(Kind::Fault, status), 0);
+            };
+            // A fault's frame belongs to an HRESULT.
+            let result = Status(status).to_hresult().cast_unsigned();
+            (result, Some(Words { description: why, ..Words::default() }))
+        };
+        let (fault, response) = (header(Kind::Fault, first), header(Kind::Response, first));
+        let frame = words.map(|words| words.to_frame()).unwrap_or_default();
         self.in_area = false;
         match self.reply(frame.len(), 0) {
             Ok(place) if !frame.is_empty() => place.copy_from_slice(&frame),

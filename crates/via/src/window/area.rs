@@ -137,8 +137,18 @@ impl SendArea {
         if length > self.limit {
             return Err(Error::TooLong { length: length as u64, limit: self.limit as u64 });
         }
-        let size = (length + LINE).next_power_of_two().max(self.length() * 2).min(area_max(self.limit));
-        let mapping = wire.carrier.make_area(wire, self.number + 1, size)?;
+        let least = (length + LINE).next_multiple_of(4096);
+        let size = least.next_power_of_two().max(self.length() * 2).min(area_max(self.limit));
+        let make = |size| wire.carrier.make_area(wire, self.number + 1, size);
+        let mapping = match make(size) {
+            // The shortest area for the frame may still be within the limit on memory.
+            Err(Error::AreaRefused { .. }) if least < size => make(least),
+            outcome => outcome,
+        };
+        let mapping = mapping.map_err(|error| match error {
+            Error::AreaRefused { by_peer, .. } => Error::AreaRefused { length: length as u64, by_peer },
+            other => other,
+        })?;
         self.number += 1;
         self.start = mapping.start();
         self.next = self.start;
@@ -154,9 +164,9 @@ pub(crate) fn area_max(limit: usize) -> usize {
     (limit + LINE).next_multiple_of(4096)
 }
 
-/// The maximum number of growths between two messages in an area: each area is at least twice as
-/// long as the one before.
-const GROWTHS_MAX: u32 = 32;
+/// The maximum number of growths between two messages in an area. Each area is at least twice as
+/// long as the one before, unless a limit on memory leaves no room for that.
+const GROWTHS_MAX: u32 = 1024;
 
 /// The receiver's side: the peer's current area.
 #[derive(Debug)]

@@ -332,7 +332,9 @@ impl Mirror {
                 };
                 let region = register_for_peer(&self.nic, &self.tag, memory)?;
                 let handle = region.handle();
-                lock(&self.areas).pending = Some((number, region));
+                let earlier = lock(&self.areas).pending.replace((number, region));
+                // The memory is unmapped without the lock.
+                drop(earlier);
                 self.send_area_message(GIVEN, number, bytes as u64, handle)
             }
             GIVEN => {
@@ -432,15 +434,21 @@ impl Carrier for Mirror {
         // The number of an earlier area is accepted as well, and gets the current area: no message
         // lies in an earlier area any more.
         let is_passed = |(last, _): &(u32, MemoryRegion)| number.wrapping_sub(*last).cast_signed() <= 0;
+        let mut earlier = None;
         if areas.pending.as_ref().is_some_and(is_passed) {
-            areas.current = areas.pending.take();
+            let pending = areas.pending.take();
+            earlier = std::mem::replace(&mut areas.current, pending);
         }
         let (_, region) =
             areas.current.as_ref().filter(|last| is_passed(last)).ok_or(Violation::UnknownArea(number))?;
         // SAFETY: `areas` keeps the region until the next area takes its place. `ReceiveArea`
         // replaces the mapping before it uses the next area, and does not use the old mapping in
         // between.
-        Ok(unsafe { Mapping::of(region.memory()) })
+        let mapping = unsafe { Mapping::of(region.memory()) };
+        // The memory is unmapped without the lock.
+        drop(areas);
+        drop(earlier);
+        Ok(mapping)
     }
 
     fn guard(&self, guard: Guard) -> Result<(), Error> {

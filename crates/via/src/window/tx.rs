@@ -25,6 +25,9 @@ pub struct Tx {
     wakes: u64,
     credit_waits: u64,
     wire: Arc<Wire>,
+    // The last refusal of a longer area, and the number of the message for which the area was. It
+    // comes last, out of the cache lines of calls.
+    refused: Option<Box<(u32, Error)>>,
 }
 
 // SAFETY: the pointer is to the mapping that `wire` keeps, and only this value writes slots and
@@ -39,7 +42,7 @@ impl Tx {
         // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by
         // this value only.
         let area = unsafe { SendArea::new(area, wire.own.length() - AREA, limit) };
-        Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, wire }
+        Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, wire, refused: None }
     }
 
     pub(super) fn count(&self, counters: &mut Counters) {
@@ -217,9 +220,18 @@ impl Tx {
     fn enlarge_area(&mut self, length: usize, deadline: Deadline) -> Result<(), Error> {
         while self.area.is_too_small(length) {
             self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
-            self.area.grow(length, &self.wire)?;
+            let grown = self.area.grow(length, &self.wire);
+            if let Err(Error::AreaRefused { length, by_peer }) = grown {
+                self.refused = Some(Box::new((self.next, Error::AreaRefused { length, by_peer: !by_peer })));
+            }
+            grown?;
         }
         Ok(())
+    }
+
+    /// Returns the reason, in the peer's view, why a frame of the next message got no area.
+    pub fn refusal(&self) -> Option<&Error> {
+        self.refused.as_deref().filter(|(sequence, _)| *sequence == self.next).map(|(_, why)| why)
     }
 
     /// As [`Self::area_frame`], for a message whose slot is free. Never waits: returns `None` if

@@ -2,12 +2,18 @@
 //! first.
 
 use super::*;
+use crate::access::audit::{Refused, set_audit};
 use crate::access::credentials::set_accounts;
+use crate::client::address::Address;
+use crate::client::link::Link;
+use crate::client::proxy::{UNKNOWN_INFO, without_vtables};
 use crate::services::process;
+use crate::types::registry::{self, Description};
 use obvia_rpc::security::context::initiate;
 use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::proof::{CONTEXT_LEVEL, Next, Prover};
 use obvia_rpc::security::{AuthType, NtHash};
+use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::{CallError, Channel};
 use obvia_via::Reliability;
 use obvia_via::provider::udp;
@@ -15,8 +21,10 @@ use obvia_via::reliable::{Requesting, Settings};
 use obvia_via::spi::Offer;
 use obvia_via::window::{self, Options};
 use std::net::{Ipv4Addr, UdpSocket};
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
+use windows_core::GUID;
 
 const LIMIT: Deadline = Deadline::after_secs(30);
 
@@ -169,13 +177,73 @@ fn a_host_gets_no_areas_beyond_its_share_and_its_connections_stay() {
     let error = Error::from(fourth.request(1 << 20, 0, LIMIT).unwrap_err());
     assert_eq!(error.code(), code::E_OUTOFMEMORY);
     let words = error.detail().unwrap_or_default().to_owned();
-    assert!(words.contains("its limit is reached for the connections of one host"), "{words}");
+    assert!(words.starts_with("the peer has no memory left for a message of 1048576 bytes"), "{words}");
     // The refused connections serve calls that need no area.
     for channel in [fourth, fifth] {
         assert!(call(channel, own_calls::TARGET, 7, &[]).is_ok());
     }
     drop(std::mem::replace(first, connect_to(&open).unwrap()));
     ground::until("the memory comes back", || gets_area(&mut channels[4]));
+}
+
+/// The method has run, and its results get no area.
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn results_beyond_the_share_of_a_host_fail_with_the_reason_and_their_connection_stays() {
+    let idl = "x".repeat(600_000);
+    let iid = GUID::from_u128(0x9b1f_5d5c_7c0e_4a53_8b0d_61f2_a9a8_4e17);
+    let long = Description { name: "ILong", iid, idl: Box::leak(idl.into()), ..*UNKNOWN_INFO };
+    registry::register(&[Box::leak(Box::new(without_vtables(long)))]);
+    let lines = Arc::<AtomicUsize>::default();
+    let counted = Arc::clone(&lines);
+    set_audit(move |refusal| {
+        counted.fetch_add(usize::from(refusal.refused == Refused::Memory), Ordering::SeqCst);
+    });
+    let binding = crate::listen("ncacn_vi_udp:127.0.0.1").unwrap();
+    let (_, rest) = binding.split_once('[').unwrap();
+    let open = format!("127.0.0.1:{}", rest.trim_end_matches(']').split(',').next().unwrap());
+    let host = process::runtime().unwrap().exporter().clients().entrance.held("127.0.0.1");
+    let taken = host.areas.take_all_but(0);
+    let mut channel = connect_to(&open).unwrap();
+    bind(&mut channel).unwrap();
+    let iid =
+        [iid.data1.to_le_bytes().as_slice(), &iid.data2.to_le_bytes(), &iid.data3.to_le_bytes(), &iid.data4].concat();
+    for _ in 0..2 {
+        channel.request(iid.len(), 0, LIMIT).unwrap().copy_from_slice(&iid);
+        let refused = channel.call(own_calls::TARGET, own_calls::OP_DESCRIBE, iid.len(), LIMIT).map(drop);
+        let error = Error::from(refused.unwrap_err());
+        assert_eq!(error.code(), code::E_OUTOFMEMORY);
+        let words = error.detail().unwrap_or_default().to_owned();
+        assert!(words.starts_with("the peer has no memory left for a message of 600000 bytes"), "{words}");
+        assert!(call(&mut channel, own_calls::TARGET, 7, &[]).is_ok());
+    }
+    assert_eq!(lines.load(Ordering::SeqCst), 1, "a connection is reported once until it is given memory");
+    host.areas.give_back(taken);
+    channel.grant_areas(None);
+    assert!(call(&mut channel, own_calls::TARGET, own_calls::OP_DESCRIBE, &iid).is_ok());
+}
+
+/// A peer chooses the addresses in a reference. The areas of connections to them count for the
+/// host, as do those of its connections to this process.
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn links_by_references_take_their_areas_from_the_share_of_the_host() {
+    const AREA: usize = 2 << 20;
+    let runtime = process::runtime().unwrap();
+    let binding: StringBinding = crate::listen("ncacn_vi_udp:127.0.0.1").unwrap().parse().unwrap();
+    // At each end of a connection of this process to itself there is an area.
+    let host = runtime.clients().entrance.held("127.0.0.1");
+    host.areas.take_all_but(AREA);
+    let gets_area = |link: &Link| gets_area(&mut link.take_channel(LIMIT).unwrap());
+    let received = runtime.link_to(runtime.oxid(), std::slice::from_ref(&binding)).unwrap();
+    assert!(!gets_area(&received));
+    let closed = Arc::downgrade(&received);
+    drop(received);
+    ground::until("the link is closed", || {
+        runtime.close_links(|_| true);
+        closed.strong_count() == 0
+    });
+    assert!(gets_area(&runtime.link_by_address(Address::Binding(binding)).unwrap()));
 }
 
 #[test]
