@@ -30,8 +30,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The connection failed, timed out or was cancelled, and cannot be used again; or the request
-    /// got no memory, and the connection can be used: see [`Channel::is_broken`].
+    /// The connection failed, timed out or was cancelled, and cannot be used again. If only the
+    /// request got no memory, the connection can be used: see [`Channel::is_broken`].
     Connection(ViError),
     /// The server refused the call or failed to execute it.
     Fault(Status),

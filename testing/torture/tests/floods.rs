@@ -49,15 +49,19 @@ struct Pace {
     of_address: u32,
     /// The number of datagrams that a thread sends before it looks at the server's receive queue.
     burst: u32,
-    /// The length of the queue at which the threads wait for the server, in bytes.
-    queue_max: u64,
+    /// Whether the flood overflows the queue. A flood that does not waits while the queue is longer
+    /// than [`QUEUE_MAX`].
+    overflows: bool,
 }
 
+/// The length of a queue that has room for the packets of clients, in bytes.
+const QUEUE_MAX: u64 = 256 << 10;
+
 /// The pace of a flood that leaves the packets of clients room in the queue.
-const OF_SERVER: Pace = Pace { threads: 2, of_address: 2, burst: 16, queue_max: 256 << 10 };
-/// The pace of a flood that waits for nothing: several times what the server receives. The queue
-/// overflows, and packets of clients get lost.
-const UNLIMITED: Pace = Pace { threads: 1, of_address: 1, burst: 64, queue_max: u64::MAX };
+const OF_SERVER: Pace = Pace { threads: 2, of_address: 2, burst: 16, overflows: false };
+/// The pace of a flood that is faster than the server receives. The queue overflows, and packets of
+/// clients get lost.
+const OVERFLOWING: Pace = Pace { threads: 2, of_address: 2, burst: 64, overflows: true };
 
 /// The receive queue of a UDP socket.
 #[derive(Debug, Default)]
@@ -111,10 +115,19 @@ fn flood(
             let _ = socket.send_to(&datagram(number), server);
             count.fetch_add(1, Ordering::Relaxed);
         }
-        if round * of_address % pace.burst == 0 {
-            while ReceiveQueue::of(server.port()).length > pace.queue_max && !is_over.load(Ordering::Relaxed) {
-                thread::sleep(Duration::from_millis(1));
+        if round * of_address % pace.burst != 0 {
+            continue;
+        }
+        if pace.overflows {
+            // At most about three quarters get lost, however fast this machine sends.
+            let (dropped, sent) = (ReceiveQueue::of(server.port()).dropped, u64::from(count.load(Ordering::Relaxed)));
+            if dropped * 4 > sent * 3 {
+                thread::sleep(Duration::from_millis(5));
             }
+            continue;
+        }
+        while ReceiveQueue::of(server.port()).length > QUEUE_MAX && !is_over.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(1));
         }
     }
 }
@@ -172,7 +185,7 @@ fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
         within(LATEST, || sent(count, DATAGRAMS));
         let ReceiveQueue { dropped, .. } = ReceiveQueue::of(port);
         println!("{listening}: {dropped} of {} datagrams found no room", count.load(Ordering::Relaxed));
-        assert!(dropped > 0 || pace.queue_max < u64::MAX, "the queue did not overflow");
+        assert!(dropped > 0 || !pace.overflows, "the queue did not overflow");
         // The connections of the two clients have threads and descriptors, too.
         let with_clients = Resources { threads: budget.threads + 8, files: budget.files + 16, kib: budget.kib };
         before.has_grown_within(&with_clients, &Resources::of(&server)).unwrap();
@@ -217,7 +230,7 @@ fn datagram_floods_from_made_up_addresses_keep_no_client_out() {
 
 #[test]
 fn datagram_floods_that_overflow_the_receive_queue_keep_no_client_out() {
-    withstands_dg_requests(&UNLIMITED);
+    withstands_dg_requests(&OVERFLOWING);
 }
 
 /// Returns a request for a connection by a virtual interface, and the same request with a token
@@ -255,5 +268,5 @@ fn floods_of_forged_connection_requests_leave_nothing_and_keep_no_client_out() {
 
 #[test]
 fn connection_requests_that_overflow_the_receive_queue_keep_no_client_out() {
-    withstands_vi_requests(&UNLIMITED);
+    withstands_vi_requests(&OVERFLOWING);
 }

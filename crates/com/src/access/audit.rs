@@ -47,8 +47,8 @@ pub enum Refused {
     Entry,
     /// A connection beyond a limit.
     Connection,
-    /// Memory for a long message, beyond a limit. The message may still fit less memory. Reported
-    /// again when the connection was given memory in between.
+    /// Memory for a long message, beyond a limit. The sender may then do with less memory. A
+    /// connection is reported again once it was given memory.
     Memory,
     /// A proof of identity for this user, after too many wrong proofs.
     Guess(String),

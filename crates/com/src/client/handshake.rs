@@ -40,7 +40,7 @@ pub(super) fn for_home(options: &Options) -> Options {
 /// is the one at the name, the connection to the name is the home connection. Over a network only
 /// the address is known, and the link is for the OXID that is claimed at that host.
 ///
-/// An address that the program has not chosen comes with the budgets for areas.
+/// `budgets` is `None` for an address that the program has chosen.
 pub(crate) fn reach<L>(
     local: &'static LocalProcess,
     (address, budgets): (Address, Option<&'static dyn AreaBudgets>),

@@ -10,7 +10,7 @@ use crate::types::deadline::{self, ThreadLimit};
 use crate::types::error::{Result, code};
 use crate::types::guid;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Channel, Reply, ServerCall, TargetId};
+use obvia_rpc::vi_call::{CallError, Channel, Reply, ServerCall, TargetId};
 use obvia_via::{Deadline, RegionView};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -195,8 +195,9 @@ pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
     call.target() == TARGET.word() && call.opnum() == OP_LISTED
 }
 
-/// Releases references at the server. Sets `is_sent` once the server may receive the request. The
-/// request must not be sent again after that.
+/// Releases references at the server. Sets `is_sent` once the server may receive the request, unless
+/// the server answers that it is too busy: then it has not begun the call. The request must not be
+/// sent again while `is_sent` is set.
 pub(crate) fn release(
     home: &mut Channel,
     deadline: Deadline,
@@ -206,7 +207,9 @@ pub(crate) fn release(
     let request = put_releases(batch.iter().map(|(target, refs)| (*target, u64::from(*refs))));
     let length = put(home, deadline, &request)?;
     *is_sent = true;
-    exchange(home, deadline, OP_RELEASE, length).map(drop)
+    let answer = home.call(TARGET, OP_RELEASE, length, deadline);
+    *is_sent = !matches!(&answer, Err(CallError::Fault(status)) if *status == Status::SERVER_TOO_BUSY);
+    answer_in(&answer?).map(drop)
 }
 
 /// Returns the server's mark for this process, and over confidential links the key of its
@@ -242,27 +245,65 @@ pub(crate) fn place_of(host: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use obvia_rpc::vi_call::{Answer, Service, serve};
     use obvia_via::provider::shm::{self, Directory, NicOptions};
-    use obvia_via::window::{self, Options};
+    use obvia_via::window::{self, Options, Window};
 
     const LIMIT: Deadline = Deadline::Within(ground::LATEST);
+
+    /// Makes a connection. Returns the client's end and the server's.
+    fn connected() -> (Channel, Window) {
+        let folder = ground::Folder::new("com-releases");
+        let directory = Directory::at(folder.path()).unwrap();
+        let nic = shm::open(&NicOptions { directory: Some(directory), ..NicOptions::default() }).unwrap();
+        let mut listener = nic.listen("server").unwrap();
+        let address = listener.address();
+        std::thread::scope(|scope| {
+            let connected = scope.spawn(|| window::connect(&nic, &address, &Options::default(), LIMIT).unwrap());
+            let request = listener.wait(LIMIT).unwrap();
+            let server = window::accept(&nic, request, &Options::default(), LIMIT).unwrap();
+            (Channel::new(connected.join().unwrap()), server)
+        })
+    }
+
+    /// A server that refuses all calls with a status.
+    struct Refuses(Status);
+
+    impl Service for Refuses {
+        fn dispatch(&mut self, _: &mut ServerCall<'_>) -> Answer {
+            Answer::fault(self.0)
+        }
+
+        fn answer_pdu(&mut self, _: &[u8]) -> Option<Vec<u8>> {
+            None
+        }
+
+        fn abandoned(&mut self) {}
+
+        fn tidy(&mut self) {}
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_release_that_a_busy_server_refuses_counts_as_not_sent() {
+        for (status, counts) in [(Status::SERVER_TOO_BUSY, false), (Status::OP_RNG_ERROR, true)] {
+            let (mut channel, mut window) = connected();
+            std::thread::scope(|scope| {
+                scope.spawn(move || serve(&mut window, &mut Refuses(status)));
+                let mut is_sent = false;
+                assert!(release(&mut channel, LIMIT, &[(TARGET, 1)], &mut is_sent).is_err());
+                assert_eq!(is_sent, counts, "{status:?}");
+                // The end of the connection ends the server's thread.
+                drop(channel);
+            });
+        }
+    }
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_release_is_not_sent_without_room_for_its_request() {
-        let folder = ground::Folder::new("com-releases");
-        let directory = Directory::at(folder.path()).unwrap();
-        let nic = shm::open(&NicOptions { directory: Some(directory), ..NicOptions::default() }).unwrap();
-        let mut listener = nic.listen("silent").unwrap();
-        let address = listener.address();
         for has_room in [true, false] {
-            let (mut channel, _silent) = std::thread::scope(|scope| {
-                let connect = || window::connect(&nic, &address, &Options::default(), LIMIT).unwrap();
-                let connected = scope.spawn(connect);
-                let request = listener.wait(LIMIT).unwrap();
-                let silent = window::accept(&nic, request, &Options::default(), LIMIT).unwrap();
-                (Channel::new(connected.join().unwrap()), silent)
-            });
+            let (mut channel, _silent) = connected();
             while !has_room && channel.request_slot().is_some() {
                 channel.inline_request(LIMIT).unwrap();
                 channel.oneway(TARGET, OP_LIST, 0);
