@@ -195,9 +195,8 @@ pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
     call.target() == TARGET.word() && call.opnum() == OP_LISTED
 }
 
-/// Releases references at the server. Sets `is_sent` once the server may receive the request, unless
-/// the server answers that it is too busy: then it has not begun the call. The request must not be
-/// sent again while `is_sent` is set.
+/// Releases references at the server. Sets `is_sent` if the server may perform the request, which
+/// must not be sent again then. A server that answers that it is too busy performs nothing.
 pub(crate) fn release(
     home: &mut Channel,
     deadline: Deadline,
