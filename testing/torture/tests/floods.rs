@@ -17,6 +17,8 @@ const DESCRIPTORS: u32 = 1024;
 /// The least number of datagrams of a flood, and the number of the addresses that they come from.
 const DATAGRAMS: u32 = 100_000;
 const ADDRESSES: u32 = 50_000;
+/// The number of threads that send a flood.
+const PARTS: u32 = 2;
 
 /// The resources of a server.
 #[derive(Debug)]
@@ -43,10 +45,6 @@ impl Resources {
 
 /// The pace of a flood.
 struct Pace {
-    /// The number of threads that send.
-    threads: u32,
-    /// The number of datagrams in a row from an address.
-    of_address: u32,
     /// The number of datagrams that a thread sends before it looks at the server's receive queue.
     burst: u32,
     /// Whether the flood overflows the queue. A flood that does not waits while the queue is longer
@@ -58,10 +56,10 @@ struct Pace {
 const QUEUE_MAX: u64 = 256 << 10;
 
 /// The pace of a flood that leaves the packets of clients room in the queue.
-const OF_SERVER: Pace = Pace { threads: 2, of_address: 2, burst: 16, overflows: false };
+const OF_SERVER: Pace = Pace { burst: 16, overflows: false };
 /// The pace of a flood that is faster than the server receives. The queue overflows, and packets of
 /// clients get lost.
-const OVERFLOWING: Pace = Pace { threads: 2, of_address: 2, burst: 64, overflows: true };
+const OVERFLOWING: Pace = Pace { burst: 64, overflows: true };
 
 /// The receive queue of a UDP socket.
 #[derive(Debug, Default)]
@@ -106,7 +104,7 @@ fn flood(
     pace: &Pace,
     (is_over, count): (&AtomicBool, &AtomicU32),
 ) {
-    let (addresses, of_address) = (ADDRESSES / pace.threads, pace.of_address);
+    let (addresses, of_address) = (ADDRESSES / PARTS, DATAGRAMS / ADDRESSES);
     for round in (0..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
         let [.., first, second, third] = u32::to_be_bytes(0x4d_0000 + part * addresses + round % addresses);
         let Ok(socket) = UdpSocket::bind((Ipv4Addr::new(127, first, second, third), 0)) else { continue };
@@ -175,7 +173,7 @@ fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
             // A client whose packets get lost may need more than a call's usual time.
             client.good(&format!("timeout {}", LATEST.as_millis()));
         }
-        for part in 0..pace.threads {
+        for part in 0..PARTS {
             scope.spawn(move || flood(address, part, datagram, pace, (is_over, count)));
         }
         within(LATEST, || sent(count, DATAGRAMS / 10));
