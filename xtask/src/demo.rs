@@ -7,7 +7,7 @@ use crate::program::Program;
 /// Builds and runs the example with the given arguments. Then builds the command, and measures.
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     println!("Building the demo: a minute or two, the first time");
-    let demo = Program::cargo_release("run").with(&["--package", "pfs", "--bin", "pfs-demo", "--", "--attended"]);
+    let demo = Program::cargo_release(&["run"]).with(&["--package", "pfs", "--bin", "pfs-demo", "--", "--attended"]);
     arguments.iter().fold(demo, |demo, argument| demo.argument(argument)).run_attended()?;
     println!("\nBuilding the command that measures calls beside what the machine can do at best");
     let bench = ["--", "bench", "call_lat", "--sizes", "8K"];

@@ -26,7 +26,7 @@ pub(crate) fn quick() -> Outcome {
 
 /// Explores all interleavings.
 pub(crate) fn thorough() -> Outcome {
-    explore(&Program::cargo_release("test"))
+    explore(&Program::cargo_release(&["test"]))
 }
 
 fn explore(cargo: &Program) -> Outcome {

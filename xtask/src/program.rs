@@ -32,8 +32,9 @@ impl Program {
 
     /// Returns `cargo` for tests in release mode: optimized like a release, but without link-time
     /// optimization, which takes longer than most tests, and without debug information.
-    pub(crate) fn cargo_release(command: &str) -> Self {
-        Self::cargo(&[command, "--release"])
+    pub(crate) fn cargo_release(command: &[&str]) -> Self {
+        Self::cargo(command)
+            .with(&["--release"])
             .variable("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .variable("CARGO_PROFILE_RELEASE_LTO", "off")
             .variable("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")

@@ -25,7 +25,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 }
 
 fn program() -> Program {
-    Program::cargo_release("run").with(&["--quiet", "--package", "obvia-via", "--example", "sim", "--"])
+    Program::cargo_release(&["run"]).with(&["--quiet", "--package", "obvia-via", "--example", "sim", "--"])
 }
 
 /// Runs [`SEEDS_QUICK`] seeds, as a part of a test run.

@@ -183,6 +183,14 @@ pub(crate) fn test_plain() -> Outcome {
     Program::new("env", &[&unset, "cargo", "nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }
 
+/// Runs the tests that measure goodput, optimized: the time that a flow needs for a packet changes
+/// its share of a line.
+pub(crate) fn test_goodput() -> Outcome {
+    tools::ensure(&[Tool::Nextest])?;
+    let words = ["--package", "obvia-bench", "--cargo-quiet", "--profile", "goodput", "--run-ignored=all"];
+    Program::cargo_release(&["nextest", "run"]).with(&words).run()
+}
+
 /// Runs the tests of the IDL compiler that combine constructs, with all combinations
 /// (`OBVIA_WIDE_TESTS`).
 pub(crate) fn test_constructs() -> Outcome {

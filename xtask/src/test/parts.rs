@@ -254,8 +254,9 @@ pub(super) const GROUPS: &[Part] = &[
         name: "goodput",
         about: "sends bulk data over a simulated line beside the kernel's TCP, alone and in competition",
         profile: Some("goodput"),
-        tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip],
-        run: || workspace::test_all("goodput", &[]),
+        needs_workspace: false,
+        tools: &[Tool::Nextest, Tool::Ip],
+        run: workspace::test_goodput,
         ..GROUP
     },
     Part {
