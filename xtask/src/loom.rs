@@ -9,7 +9,7 @@ const PACKAGE: &str = "obvia-via";
 const MANIFEST: &str = "crates/via/Cargo.toml";
 /// The maximum number of preemptions in a quick run. With the limit, a model takes a moment.
 /// Without one, it takes minutes.
-const PREEMPTIONS_QUICK: &str = "4";
+const PREEMPTIONS_QUICK: &str = "3";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
