@@ -1,5 +1,5 @@
-//! Runs three parts at a time: one that computes, one that also waits for clocks and other
-//! programs, and one that waits most of the time.
+//! Runs four parts at a time: one that computes, two that also wait for clocks and other programs,
+//! and one that waits most of the time. Two processors are busy then until the end.
 
 use super::examples::Names;
 use super::order::Seed;
@@ -85,6 +85,7 @@ pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec
     let order: Vec<_> = pending.parts.iter().map(|part| part.name).collect();
     let run = Run { pending: Mutex::new(pending), built: Condvar::new(), ran: Mutex::new(Vec::new()), runner };
     std::thread::scope(|scope| {
+        scope.spawn(|| run.work(Lane::Waits));
         scope.spawn(|| run.work(Lane::Waits));
         scope.spawn(|| run.work(Lane::Idles));
         run.work(Lane::Computes);

@@ -80,13 +80,6 @@ pub(super) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
-        name: "java",
-        about: "builds the Java modules without a warning, and runs their tests",
-        tools: &[Tool::Jdk],
-        run: java::run,
-        ..PART
-    },
-    Part {
         name: "readme",
         about: "builds the README's program, and compares its output with the page",
         needs_workspace: false,
@@ -128,6 +121,14 @@ pub(super) const PARTS: &[Part] = &[
         lane: Lane::Waits,
         needs_workspace: false,
         run: loom::quick,
+        ..PART
+    },
+    Part {
+        name: "java",
+        about: "builds the Java modules without a warning, and runs their tests",
+        lane: Lane::Waits,
+        tools: &[Tool::Jdk],
+        run: java::run,
         ..PART
     },
     Part {
