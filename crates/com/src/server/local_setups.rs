@@ -180,7 +180,8 @@ mod tests {
         }
         assert!(honest.iter().all(|number| places.pending.contains_key(number)));
         assert!(!places.pending.contains_key(&numbers[0]));
-        // The users with the most are on a par in the end, and give nothing to each other.
+        // In the end, the users with the most connections have equally many, and yield no place to
+        // each other.
         while enter(&mut places, 1003, now).is_ok() {}
         assert!(
             [1000, 1001, 1002].iter().all(|user| {

@@ -407,7 +407,7 @@ fn areas_beyond_the_budget_are_refused_and_connections_stay(pair: &Pair) {
         assert_eq!((ask(&mut window, LONG), left()), (Kind::Fault, 0));
         budget.give_back(LONG_AREA);
         assert_eq!(ask(&mut window, LONG), Kind::Response);
-        // Areas that are there take nothing.
+        // The next frame uses the same area, which takes nothing more from the budget.
         assert_eq!((ask(&mut window, LONG), left()), (Kind::Response, 0));
     });
     ground::until("the areas' bytes are given back", || left() == SHORT_AREA + LONG_AREA);
