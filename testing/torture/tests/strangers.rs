@@ -376,8 +376,8 @@ fn connections_take(listening: &str, descriptors: usize) {
 #[test]
 fn connections_take_no_more_descriptors_than_they_are_counted_as() {
     connections_take("ncacn_ip_tcp:127.0.0.1", 2);
-    // Connections by virtual interfaces are counted with one more: the bell of a wait to send,
-    // which only a client that acknowledges nothing causes.
+    // Connections by virtual interfaces count as one descriptor more than they have here: the bell
+    // of a wait to send. Only a client that acknowledges nothing makes the server wait to send.
     connections_take("ncacn_vi_udp:127.0.0.1", 2);
     #[cfg(feature = "fabric")]
     connections_take("ncacn_vi_fabric:127.0.0.1", 9);
