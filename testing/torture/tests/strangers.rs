@@ -143,7 +143,7 @@ fn first_fragment() -> Vec<u8> {
 /// byte, and ones that bind and send a part of a call.
 struct OverTcp {
     streams: Vec<TcpStream>,
-    // The indices of those that send byte by byte, with the rest of the bind.
+    // The indices of the streams that send byte by byte, each with the rest of its bind.
     dripping: Vec<(usize, Vec<u8>)>,
     last_drip: Instant,
 }
@@ -253,7 +253,8 @@ fn a_server_out_of_descriptors_sleeps_and_accepts_the_waiting_clients_later() {
         client
     });
     let used = |fd: &u64| fs::exists(format!("/proc/{}/fd/{fd}", server.pid())).unwrap();
-    // Below the limit no descriptor is free, even if the server closes some.
+    // The limit is below the first free descriptor. So no descriptor is free, even if the server
+    // closes some.
     let former = limit_descriptors(&server, (0..).find(|fd| !used(fd)).map(|free| free / 2));
 
     // Both listeners have a peer that they cannot accept.

@@ -288,9 +288,9 @@ impl Clients {
     }
 
     /// Records the principal that authenticated a client's call over a network, and admits the
-    /// connection if it has not been admitted yet. Both happen under one lock, so that no end of
-    /// another connection takes the owner away in between. Returns false where the process belongs
-    /// to another principal. `merge` is that of [`Self::enter`].
+    /// connection if it has not been admitted yet. Both steps happen under one lock: otherwise the
+    /// client could lose its owner in between, when another connection ends. Returns false where
+    /// the process belongs to another principal. [`Self::enter`] describes `merge`.
     pub(super) fn prove(
         &self,
         number: ClientNumber,

@@ -135,7 +135,8 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Adds a replacement in front of the pending words, the last of which is the next to expand.
+    /// Adds the words of a replacement to the pending words, so that they are expanded first. The
+    /// last element of `pending` is the next word to expand.
     fn push(&mut self, pending: &mut Vec<Word>, made: Option<Replacement>) {
         let Some(made) = made else { return };
         match pending.last_mut() {
