@@ -449,10 +449,10 @@ impl Clients {
         self.register().awaits_processes()
     }
 
-    /// Removes the clients that were lost `patience` ago or earlier, the lost clients whose process
+    /// Removes lost clients: those that were lost `patience` ago or earlier, those whose process
     /// has ended, with the references that other clients have passed to them, and those over the
-    /// limits: a lost client may have been given references meanwhile. `kept` is that of
-    /// [`Self::leave`]. Returns the results of `end_client` for each.
+    /// limits, since a lost client may have been given references meanwhile. [`Self::leave`]
+    /// describes `kept`. Returns the results of `end_client` for each removed client.
     pub(crate) fn give_up<R>(
         &self,
         now: Instant,

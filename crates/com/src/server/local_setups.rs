@@ -53,8 +53,8 @@ impl LocalSetups {
     ///
     /// # Errors
     ///
-    /// If there are too many connections in setup, no user has more of them than this one, and
-    /// the oldest one of the users with the most has not had its time.
+    /// If there are too many connections in setup, and none of them has to yield to this user: see
+    /// [`YIELDS_AFTER`].
     pub(super) fn enter(
         &'static self,
         user: u32,

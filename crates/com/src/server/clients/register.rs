@@ -158,8 +158,9 @@ impl Register {
         found.or_else(|| (!is_full).then(|| self.expect_at(oxid, place, lost)))
     }
 
-    /// Returns the number of the client behind a link, also of a lost one, or of the process that
-    /// is expected there from now on, and notes that it is given references.
+    /// Returns the number of the client behind a link, which may be lost. If there is none, expects
+    /// a process there from now on, and returns its number. Notes that this client or process is
+    /// given references.
     pub(super) fn expect_behind(&mut self, oxid: u64, place: &Place) -> ClientNumber {
         let number = self.behind(oxid, place).unwrap_or_else(|| self.expect_at(oxid, place, None));
         self.note_given_here(number)
