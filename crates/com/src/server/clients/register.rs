@@ -365,9 +365,10 @@ impl Register {
         lost.any(|lost| lost.process.is_some())
     }
 
-    /// Returns the lost clients beyond the limits of their group of sources, and of the others
-    /// those beyond the limits of all groups together. The clients whose patience counts from the
-    /// latest times stay. `kept` returns the number of references and states of each client.
+    /// Returns the lost clients beyond the limits. First the limits of each group of sources apply,
+    /// and then, to the remaining clients, the limits of all groups together. The clients whose
+    /// patience counts from the latest times stay. `kept` returns the number of references and
+    /// states of each client.
     pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Vec<ClientNumber> {
         let (mut of_groups, mut all) = (HashMap::<_, (usize, usize)>::new(), (0, 0));
         let add_exceeds = |sum: &mut (usize, usize), kept, (count_max, kept_max)| {

@@ -288,10 +288,10 @@ impl<'a> Method<'a> {
 /// The time at which an expression is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Before the method runs, when an expression reads the arguments.
+    /// Before the method runs. An expression then reads the arguments.
     BeforeCall,
-    /// After the method has run, when an expression reads the results, and the arguments that have
-    /// no result.
+    /// After the method has run. An expression then reads the results. A parameter without a result
+    /// still has its argument.
     AfterCall,
 }
 
