@@ -321,9 +321,10 @@ impl Clients {
         self.register().known.contains_key(&number)
     }
 
-    /// Removes those of the given holders of references that have been expected for too long:
-    /// `patience` after a process was last given references, or [`register::STRANGERS_PATIENCE`] if
-    /// clients claim its OXID, since the process may be one of them. Calls `end_client` for each
+    /// Removes the expected processes among `holders`, the holders of references, whose time to
+    /// connect is over. The time counts from the last references that the process was given. The
+    /// time is `patience`, or [`register::STRANGERS_PATIENCE`] if clients claim the process's OXID,
+    /// since one of these clients may be the process. Calls `end_client` for each removed process
     /// under the register's lock, so that the process neither connects nor is given references
     /// meanwhile. Returns the results.
     pub(crate) fn expire_expected<R>(

@@ -217,7 +217,8 @@ const OF_ALL_AT_CAP: Full = Full("the server serves as many clients as any serve
 const ENDING: Full = Full("the server is ending connections for which it has no room: try again");
 
 /// Returns the error if no connection can yield descriptors to a newcomer: no connection of the
-/// newcomer's host, or no connection at all. No limit of the system raises the greatest number of descriptors.
+/// newcomer's host, or no connection at all. No limit of the system raises the greatest number of
+/// descriptors.
 fn full(is_of_host: bool, most: u64) -> Full {
     match (is_of_host, most < DESCRIPTORS_MAX) {
         (true, true) => OF_HOST,
