@@ -118,9 +118,9 @@ impl Report {
     }
 }
 
-/// Returns a warning if the time of the baseline with one cache line varied much between rounds. If
-/// a virtual machine's processors move to physical ones that share other caches, the times of all
-/// cases change, but not all from the same batch on. Ratios are then unreliable.
+/// Returns a warning if the time of the baseline with one cache line varied much between rounds.
+/// The processors of a virtual machine may move to physical processors that share other caches. The
+/// times of all cases then change, but not from the same batch on, so ratios are unreliable.
 fn instability_warning(label: &Label, batches: &[f64]) -> Option<String> {
     if label.path != Path::RawLine {
         return None;

@@ -84,8 +84,8 @@ fn is_fair(sharings: &[Sharing]) -> bool {
 #[test]
 #[ignore = "takes eleven minutes"]
 fn flows_share_a_line() {
-    // Only losses move the rate of one flow to the other. At a lower rate than that of the table in
-    // docs/bench.md they are more frequent, so a shorter time has enough of them.
+    // A flow gives a part of its rate to the other flow only at a loss. The rate here is lower than
+    // in the table of docs/bench.md. So losses are more frequent, and a shorter time has enough.
     let conditions = Conditions { rate: 30_000_000, round_trip: Duration::from_millis(20), loss: 0.0 };
     let shared = Some((conditions, Duration::from_secs(180)));
     let plan = |seed| Plan { points: Vec::new(), time: Duration::ZERO, shared, seed };

@@ -34,9 +34,10 @@ pub(crate) fn dump(name: &CStr) {
 fn ask(request: usize, argument: usize) {
     let words = [request, argument, 0, 0, 0, 0];
     // SAFETY: `valgrind.h` has the same instructions. Four rotations by 128 bits together leave rdi
-    // unchanged, and the exchange of rbx with itself has no effect. Under valgrind these five are a
-    // request. It reads the six words at rax, which are valid, and for the requests of this file at
-    // most a zero-terminated string, which the caller has borrowed. It writes its answer to rdx.
+    // unchanged, and the exchange of rbx with itself has no effect. Under valgrind these five
+    // instructions are a request. Valgrind reads the six words at rax, which are valid, and for the
+    // requests of this file at most a zero-terminated string, which the caller has borrowed.
+    // Valgrind writes its answer to rdx.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3",

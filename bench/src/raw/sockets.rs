@@ -12,9 +12,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// The number of spinning system calls between two checks of the other side.
+/// The number of spinning system calls between two checks whether the other side has ended or
+/// stalls.
 const SPINS: u32 = 1 << 12;
-/// The time between two checks of the other side while a system call blocks.
+/// The time between two of these checks while a system call blocks.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// The longest message that a server accepts, in words: 64 MiB, of which only the used part takes
 /// memory.

@@ -8,7 +8,8 @@ use std::hint::spin_loop;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The number of spins between two checks of the other side: some milliseconds.
+/// The number of spins between two checks whether the other side has ended or stalls. The spins
+/// take some milliseconds.
 const SPINS: u32 = 1 << 20;
 
 /// The way in which both sides wait.

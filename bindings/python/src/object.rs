@@ -70,8 +70,8 @@ fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8])
 /// Gives back the references for which no object is made.
 fn give_back(callee: &Callee, references: &[&[u8]]) {
     for reference in references {
-        // An error is ignored: the caller reports the failure because of which there is no object.
-        // If the connection is gone, so are its references.
+        // An error is ignored: the caller already reports why the object could not be made. If the
+        // connection is gone, the server has released the references of the connection.
         let _ = callee.pointer().and_then(|through| pointer::refuse(through, reference));
     }
 }

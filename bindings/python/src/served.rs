@@ -417,6 +417,6 @@ fn adopt<'py>(py: Python<'py>, named_in: &Interface, reference: &[u8]) -> PyResu
 
 /// Gives back a reference of the caller for which no object is made.
 fn refuse(reference: &[u8]) {
-    // The caller reports the failure because of which there is no object.
+    // An error is ignored: the caller already reports why the object could not be made.
     let _ = pointer::refuse_of_caller(reference);
 }

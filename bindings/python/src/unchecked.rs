@@ -14,7 +14,7 @@ pub(crate) fn describe(interface: &Described) -> Result<&'static InterfaceInfo> 
     unsafe { abi::describe(interface) }
 }
 
-/// Makes an object that a performer stands for.
+/// Makes an object whose calls `performer` performs, and returns its identity and a weak reference.
 pub(crate) fn object(performer: impl Performer) -> (IUnknown, WeakObject) {
     // SAFETY: as above: nothing in this library calls interfaces through their vtables.
     unsafe { abi::object(performer) }

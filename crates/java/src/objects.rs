@@ -28,7 +28,7 @@ pub struct Callbacks {
     /// thread's next call; for a failed method it is the frame of the description, if any. Returns
     /// the method's HRESULT, or a fault's status with the bit above it.
     perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *const Said, *mut Reply) -> u64,
-    /// Whether an object has an interface: not 0.
+    /// Returns a value other than 0 if an object has an interface.
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,
     /// Reports that the last reference to an object was released. Java keeps the object if a new
     /// reference has been made since the release.
@@ -36,8 +36,9 @@ pub struct Callbacks {
     /// Creates an object of a class by the number of its factory, and stores a handle, which this
     /// library then owns.
     make: unsafe extern "C" fn(u64, *mut Handle) -> HRESULT,
-    /// Whether a rule, by its number, permits a caller: not 0. The caller is described by its
-    /// process, its level, and the strings of [`told`](crate::security::told).
+    /// Returns a value other than 0 if the rule with a number permits a caller. The further
+    /// arguments describe the caller: its process, its level, and the strings of
+    /// [`told`](crate::security::told).
     pub(crate) permits: unsafe extern "C" fn(u64, u32, u32, *const u8, usize) -> u32,
     /// Reports that a rule is not used any more.
     pub(crate) drop_rule: unsafe extern "C" fn(u64),

@@ -48,9 +48,9 @@ pub struct Limits {
     pub message_max: usize,
     /// The maximum number of outstanding calls.
     pub calls_max: usize,
-    /// The longest time in which a fragment arrives whole, from its first byte on, and from the end
-    /// of the message's fragment before it. The whole message may take this time, and a second more
-    /// for each 16 KiB received.
+    /// The time in which a fragment has to arrive whole. The time counts from the fragment's first
+    /// byte, and from the end of the message's previous fragment. The whole message may take this
+    /// time, and a second more for each 16 KiB received.
     pub silence_max: Duration,
 }
 

@@ -419,8 +419,9 @@ pub trait Sink {
         self.complete_receive(crate::descriptor::Operation::RdmaWrite, bytes.len() as u32, Some(immediate))
     }
 
-    /// Has the NIC look at all its VIs soon, because what the port has learned of its peer concerns
-    /// the other connections to that peer as well.
+    /// Has the NIC look at all its VIs soon. A port calls this after news about its peer, such as a
+    /// report that the peer is gone, because the news concern the other connections to that peer as
+    /// well.
     fn look_at_all(&mut self) {}
 
     /// Ends the connection. The oldest descriptor of the send queue gets `status`; the remaining

@@ -52,7 +52,7 @@ fn await_threads() {
 
 /// Gives this thread a user whose threads can be limited. Returns false if that is not possible.
 fn is_limitable() -> bool {
-    // No limit holds for the superuser. The threads that this one starts have its user.
+    // No limit holds for the superuser. The threads that this thread starts inherit its user.
     if getuid().is_root() && set_thread_uid(Uid::from_raw(64_321)).is_err() {
         return false;
     }

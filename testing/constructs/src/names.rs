@@ -372,10 +372,10 @@ static KINDS_OF_METHODS: [KindOfMethod; 4] = [
     },
 ];
 
-/// The index of the kind of method for interfaces with a single method, which test the declarations
-/// that are named after an interface with one of the suffixes [`OF_INTERFACES`].
-/// `OBJECTS_OF_INTERFACES` are the suffixes that C code appends to the name of such an interface.
+/// The index of the kind of method for interfaces with a single method. These interfaces test the
+/// declarations whose names are an interface's name with one of the suffixes [`OF_INTERFACES`].
 const TABLED: usize = 1;
+/// The suffixes that C code appends to the name of such an interface.
 const OBJECTS_OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _types _types_words _calls _methods _adapter";
 
 /// The types that the [`KINDS_OF_METHODS`] pass. Each has the suffixes that C code appends to its

@@ -1,5 +1,5 @@
-// Visits hostile servers, in C++ under sanitizers, and reports the outcome: the same as
-// `client.rs`, once for each line of standard input.
+// A client of hostile servers in C++, under sanitizers. For each line of standard input, the client
+// makes the calls that `client.rs` makes, and reports the outcome.
 //
 //    NAME               calls the good server before and after
 //    NAME first         calls the good server only after

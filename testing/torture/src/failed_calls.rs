@@ -34,8 +34,8 @@ pub(crate) fn give(state: &mut State, what: &str) -> Answer {
 }
 
 /// Stops the server with the process ID `server`. Passes objects to it in oneway calls until the
-/// window, of `slots` slots, has room for one more call, but not for the list of references that
-/// follows the call. Makes that call, and lets the server go on.
+/// window, which has `slots` slots, has room for only one more call. The list of references that
+/// follows this call has no room. Makes this call, and lets the server go on.
 pub(crate) fn give_to_stopped(state: &mut State, server: u32, slots: u32) -> Answer {
     let taker: ITaker = state.factory()?.cast()?;
     let own = state.own.get_or_insert_with(Counter::new).clone();

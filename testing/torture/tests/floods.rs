@@ -231,8 +231,8 @@ fn datagram_floods_that_overflow_the_receive_queue_keep_no_client_out() {
     withstands_dg_requests(&OVERFLOWING);
 }
 
-/// Returns a request for a connection by a virtual interface, and the same request with a token
-/// that the server has sent to another address than those of a flood.
+/// Returns a request for a connection by a virtual interface, and the same request with a token.
+/// The server has sent the token to an address that no flood uses.
 fn vi_requests(server: SocketAddr) -> [Vec<u8>; 2] {
     // The greeting of a window with an area of 4 KiB: a server that accepts it makes a connection.
     let words = [u32::from_le_bytes(*b"OBVW"), 1, SLOT_COUNT, 0, 4096, 0, 0, 0, 0, 0];

@@ -150,7 +150,7 @@ fn waiting_calls_over_udp_end_soon_after_their_server() {
     println!("{} calls ended: the first after {least:?}, half of them within {half:?},", times.len());
     println!("90 % within {most:?}, and all within {last:?}");
     assert!(last < LIMIT, "{times:?}");
-    // Silence alone would have taken its time for each of them.
+    // If only silence had shown the end of the server, each call would have taken that long.
     let silence = udp::Options::default().silence;
     assert!(half < silence / 2, "half of the calls took {half:?}, and the silence is {silence:?}");
 }

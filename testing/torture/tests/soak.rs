@@ -48,8 +48,8 @@ fn calls_of_many_processes_and_threads_get_correct_results() {
     server.good("export soak");
     let alone = (server.threads(), server.open_files());
     warm_up(&directory);
-    // The pulse and the janitor run from the first client on, and two threads that wait for parked
-    // connections, with their epoll instance and event, from the first silent client on.
+    // The pulse and the janitor run from the first client on. Two threads that wait for parked
+    // connections run from the first silent client on, with an epoll instance and an event.
     let few = (alone.0 + 4, alone.1 + 3);
     let settled = |server: &Process| {
         let now = (server.threads(), server.open_files());

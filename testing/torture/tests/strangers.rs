@@ -143,7 +143,7 @@ fn first_fragment() -> Vec<u8> {
 /// byte, and ones that bind and send a part of a call.
 struct OverTcp {
     streams: Vec<TcpStream>,
-    // The indices of those that send byte by byte, with the rest of the bind.
+    // The indices of the streams that send byte by byte, each with the rest of its bind.
     dripping: Vec<(usize, Vec<u8>)>,
     last_drip: Instant,
 }
@@ -253,7 +253,8 @@ fn a_server_out_of_descriptors_sleeps_and_accepts_the_waiting_clients_later() {
         client
     });
     let used = |fd: &u64| fs::exists(format!("/proc/{}/fd/{fd}", server.pid())).unwrap();
-    // Below the limit no descriptor is free, even if the server closes some.
+    // The limit is below the first free descriptor. So no descriptor is free, even if the server
+    // closes some.
     let former = limit_descriptors(&server, (0..).find(|fd| !used(fd)).map(|free| free / 2));
 
     // Both listeners have a peer that they cannot accept.
@@ -376,8 +377,8 @@ fn connections_take(listening: &str, descriptors: usize) {
 #[test]
 fn connections_take_no_more_descriptors_than_they_are_counted_as() {
     connections_take("ncacn_ip_tcp:127.0.0.1", 2);
-    // Connections by virtual interfaces are counted with one more: the bell of a wait to send,
-    // which only a client that acknowledges nothing causes.
+    // Connections by virtual interfaces count as one descriptor more than they have here: the bell
+    // of a wait to send. Only a client that acknowledges nothing makes the server wait to send.
     connections_take("ncacn_vi_udp:127.0.0.1", 2);
     #[cfg(feature = "fabric")]
     connections_take("ncacn_vi_fabric:127.0.0.1", 9);

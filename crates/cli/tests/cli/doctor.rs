@@ -33,7 +33,7 @@ fn the_doctors_report_fits_a_terminal() {
     for arguments in [&["doctor"][..], &["doctor", "--all"]] {
         let said = directory.obvia(arguments).good();
         assert!(said.starts_with("calls\n") && said.ends_with("Calls through shared memory work.\n"), "{said}");
-        // Commands are not broken, and paths cannot be.
+        // Lines with a command are never broken, and lines with a path cannot be broken.
         let is_text = |line: &&str| !line.trim_start().starts_with("->") && !line.contains('/');
         let wide: Vec<&str> = said.lines().filter(is_text).filter(|line| line.chars().count() > WIDTH).collect();
         assert!(wide.is_empty(), "{wide:?}");

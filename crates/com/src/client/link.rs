@@ -325,8 +325,8 @@ impl Link {
         Err(Error::new(code::RPC_E_DISCONNECTED, text))
     }
 
-    /// Proves to the server that this process is the one to which the server has sent the key of a
-    /// mark over another link, and replaces the home connection by a connection of that client.
+    /// Proves to the server that this process has received the key of a mark over another link, and
+    /// replaces the home connection by a connection of the client with that mark.
     /// Returns whether the server knows the key and has accepted the proof.
     fn prove_process(&mut self, key: u128, deadline: Deadline) -> Result<bool> {
         let greet = |channel: &mut Channel| self.introduce(channel, Some(key), deadline);

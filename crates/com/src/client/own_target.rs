@@ -81,9 +81,9 @@ pub(crate) fn functions(link: &Link) -> Result<String> {
     text(answer)
 }
 
-/// Returns the connections of the server: their number, and a line for each of the newest with the
-/// connection's number, process, user, host, whether the connection is this process's, and number
-/// of messages, separated by tabs.
+/// Returns the connections of the server as text: a line with their number, and a line for each of
+/// the newest. The fields of a line are separated by tabs: the connection's number, process, user
+/// and host, whether the connection belongs to this process, and its number of messages.
 pub(crate) fn connections(link: &Link) -> Result<String> {
     let answer = link.with_home(|home, deadline| call(home, deadline, OP_CONNECTIONS, &[]))?;
     text(answer)

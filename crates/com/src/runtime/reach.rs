@@ -174,7 +174,7 @@ impl Runtime {
         self.exports().patience() / 2
     }
 
-    /// Gives the unreached references to objects of the process back over a link.
+    /// Gives back, over a link to a process, the unreached references to objects of the process.
     fn give_back_unreached(&self, link: &Link) {
         self.give_back_recent(link, self.unreached.take(link.oxid()));
     }

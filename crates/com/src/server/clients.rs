@@ -288,9 +288,9 @@ impl Clients {
     }
 
     /// Records the principal that authenticated a client's call over a network, and admits the
-    /// connection if it has not been admitted yet. Both happen under one lock, so that no end of
-    /// another connection takes the owner away in between. Returns false where the process belongs
-    /// to another principal. `merge` is that of [`Self::enter`].
+    /// connection if it has not been admitted yet. Both steps happen under one lock: otherwise the
+    /// client could lose its owner in between, when another connection ends. Returns false where
+    /// the process belongs to another principal. [`Self::enter`] describes `merge`.
     pub(super) fn prove(
         &self,
         number: ClientNumber,
@@ -321,9 +321,10 @@ impl Clients {
         self.register().known.contains_key(&number)
     }
 
-    /// Removes those of the given holders of references that have been expected for too long:
-    /// `patience` after a process was last given references, or [`register::STRANGERS_PATIENCE`] if
-    /// clients claim its OXID, since the process may be one of them. Calls `end_client` for each
+    /// Removes the expected processes among `holders`, the holders of references, whose time to
+    /// connect is over. The time counts from the last references that the process was given. The
+    /// time is `patience`, or [`register::STRANGERS_PATIENCE`] if clients claim the process's OXID,
+    /// since one of these clients may be the process. Calls `end_client` for each removed process
     /// under the register's lock, so that the process neither connects nor is given references
     /// meanwhile. Returns the results.
     pub(crate) fn expire_expected<R>(
@@ -449,10 +450,10 @@ impl Clients {
         self.register().awaits_processes()
     }
 
-    /// Removes the clients that were lost `patience` ago or earlier, the lost clients whose process
+    /// Removes lost clients: those that were lost `patience` ago or earlier, those whose process
     /// has ended, with the references that other clients have passed to them, and those over the
-    /// limits: a lost client may have been given references meanwhile. `kept` is that of
-    /// [`Self::leave`]. Returns the results of `end_client` for each.
+    /// limits, since a lost client may have been given references meanwhile. [`Self::leave`]
+    /// describes `kept`. Returns the results of `end_client` for each removed client.
     pub(crate) fn give_up<R>(
         &self,
         now: Instant,

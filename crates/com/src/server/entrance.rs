@@ -1,5 +1,5 @@
 //! The entrance of connections from networks. All of them share a limited number of descriptors.
-//! Where none is free, those that have not called yield.
+//! Where none is free, connections that have not called yield.
 //!
 //! A client moves up from stage to stage: it connects, binds or authenticates, and calls. If no
 //! descriptor is free, a newcomer takes the place of the oldest client at the lowest stage. Clients
@@ -216,8 +216,9 @@ const OF_HOST_AT_CAP: Full =
 const OF_ALL_AT_CAP: Full = Full("the server serves as many clients as any server can: use several servers");
 const ENDING: Full = Full("the server is ending connections for which it has no room: try again");
 
-/// Returns the error if no connection can yield descriptors to a newcomer: of those of its host, or
-/// of all. No limit of the system raises the greatest number of descriptors.
+/// Returns the error if no connection can yield descriptors to a newcomer: no connection of the
+/// newcomer's host, or no connection at all. No limit of the system raises the greatest number of
+/// descriptors.
 fn full(is_of_host: bool, most: u64) -> Full {
     match (is_of_host, most < DESCRIPTORS_MAX) {
         (true, true) => OF_HOST,

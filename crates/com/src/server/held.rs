@@ -13,9 +13,9 @@ use std::sync::{Arc, LazyLock, Weak};
 
 /// The greatest number of bytes of incomplete messages, in all shares.
 const MESSAGES_MAX: usize = 1 << 30;
-/// The least limit on the bytes of areas, in all shares. Half of them, the most for one host, are
-/// enough for two connections with the longest frames in both directions, and for one more area,
-/// since an area that grows takes its bytes beside those of the new one.
+/// The least limit on the bytes of areas, in all shares. One host may have half of these bytes. The
+/// half is enough for two connections with the longest frames in both directions, and for one more
+/// area: while an area grows, the old and the new memory both count.
 const AREAS_LEAST: usize = 3 << 30;
 
 /// Returns the greatest number of bytes of areas in all shares: a quarter of the machine's memory,

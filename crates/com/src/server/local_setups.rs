@@ -53,8 +53,8 @@ impl LocalSetups {
     ///
     /// # Errors
     ///
-    /// If there are too many connections in setup, no user has more of them than this one, and
-    /// the oldest one of the users with the most has not had its time.
+    /// If there are too many connections in setup, and none of them has to yield to this user: see
+    /// [`YIELDS_AFTER`].
     pub(super) fn enter(
         &'static self,
         user: u32,
@@ -180,7 +180,8 @@ mod tests {
         }
         assert!(honest.iter().all(|number| places.pending.contains_key(number)));
         assert!(!places.pending.contains_key(&numbers[0]));
-        // The users with the most are on a par in the end, and give nothing to each other.
+        // In the end, the users with the most connections have equally many, and yield no place to
+        // each other.
         while enter(&mut places, 1003, now).is_ok() {}
         assert!(
             [1000, 1001, 1002].iter().all(|user| {

@@ -58,8 +58,8 @@ pub(super) fn passing(model: &Model, param: &Param) -> Passing {
 /// know the pointer's extent. `None` if the usual plan applies.
 ///
 /// A `[retval]` parameter points to one value, and so does an `[out]` object whose IID another
-/// parameter holds. Another `[out]` object, and an `[in]` structure or GUID, is one value if no
-/// parameter could be its count, or if it is the IID of an object.
+/// parameter holds. Other `[out]` objects, and `[in]` structures and GUIDs, are one value if no
+/// parameter could be their count. A GUID that is the IID of an object is always one value.
 pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
     let raw = Passing::Raw(pointer.to.clone());

@@ -80,8 +80,8 @@ fn reason(model: &Model, method: &Method) -> Option<Reason> {
 }
 
 /// Returns the reason why no other process can get a value of a type, as a part of a sentence that
-/// begins with the value's name, and the bare interface that is the reason, if one is. `None` if
-/// the type is supported.
+/// begins with the value's name. If the reason is a bare interface, returns the interface, too.
+/// `None` if the type is supported.
 fn type_reason(model: &Model, ty: &Type) -> Option<(String, Option<InterfaceId>)> {
     if let Type::Interface(Object::Known(id)) = ty
         && let Interface { name, bare: Some(bare), .. } = &model.interfaces[id.0]

@@ -519,7 +519,7 @@ impl Resolver<'_> {
 }
 
 /// Whether an interface is declared for type libraries only, and one of its methods does not return
-/// an HRESULT, so that calls of the interface stay within their process.
+/// an HRESULT. Calls of such an interface stay within their process.
 fn is_for_libraries(decl: &InterfaceDecl, items: &[Item]) -> bool {
     let is_hresult =
         |method: &MethodSyntax| matches!(method.returns, (TypeSpec { kind: TypeKind::Base("HRESULT"), .. }, 0));

@@ -122,7 +122,8 @@ impl Resolver<'_> {
         let opaque = self.model.refusals(|ty| Some(Opaque { of: ty.clone(), why: is_unknown(ty)? }));
         let own = |ty: &Type| self.unsupported.get(ty).cloned();
         let mut unsupported = self.model.refusals(|ty| own(ty).or_else(|| bare_member(&self.model, ty)));
-        // In [local] interfaces this reason alone counts, so it replaces the others.
+        // Of all reasons, only AUTOMATION counts in [local] interfaces. So it replaces the other
+        // reasons of a type.
         unsupported.extend(self.model.refusals(|ty| own(ty).filter(|why| *why == Unsupported::AUTOMATION)));
         let model = &self.model;
         let methods = model.interfaces.iter().flat_map(|interface| &interface.methods);

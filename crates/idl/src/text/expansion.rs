@@ -16,9 +16,9 @@ const DEPTH_MAX: usize = 64;
 /// The number of words that the macros of any file may produce in all. Each byte of the file
 /// permits one further word.
 const REPLACED_LEAST: usize = 500_000;
-/// The number of hidden macros of a word that count as a further word.
+/// The number of a word's hidden macros that count as one more word towards the limit of words.
 const HIDDEN_COUNT: usize = 8;
-/// The number of bytes of a word that count as a further word.
+/// The number of bytes of a word that count as one more word towards the limit of words.
 const WORD_LENGTH: usize = 32;
 
 /// The state of the replacement of a file's macros.
@@ -135,7 +135,8 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Adds a replacement in front of the pending words, the last of which is the next to expand.
+    /// Adds the words of a replacement to the pending words, so that they are expanded first. The
+    /// last element of `pending` is the next word to expand.
     fn push(&mut self, pending: &mut Vec<Word>, made: Option<Replacement>) {
         let Some(made) = made else { return };
         match pending.last_mut() {

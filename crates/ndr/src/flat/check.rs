@@ -132,9 +132,9 @@ impl Check<'_> {
         load(self.frame, at, size).ok_or(Flaw { at, what: "the frame ends too early" })
     }
 
-    /// Returns the length in bytes of an object whose header has this type number and this count,
-    /// or `None` if the type is unknown, or if it is one of the interface's own types and the
-    /// length exceeds a frame.
+    /// Returns the length in bytes of an object whose header has this type number and this count.
+    /// Returns `None` if the type is unknown. For the interface's own types, also returns `None` if
+    /// the length exceeds a frame.
     fn bytes(&self, kind: u32, count: usize) -> Option<usize> {
         match kind {
             KIND_INTERFACE | KIND_TEXT8 => Some(count),

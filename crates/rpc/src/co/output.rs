@@ -4,10 +4,10 @@ use super::contexts::Entry;
 use super::pdu::{Header, Message, Request, Response, Trailer, flags};
 use crate::security::{Level, SecurityError};
 
-/// The alignment of signed stub data, in bytes, which some ciphers need for their blocks (MS-RPCE
-/// 2.2.2.11).
+/// The alignment of stub data with a signature, in bytes, which some ciphers need for their blocks
+/// (MS-RPCE 2.2.2.11).
 const SIGNED_ALIGN: usize = 16;
-/// The alignment of unsigned stub data in all fragments but the last, in bytes.
+/// The alignment of stub data without a signature in all fragments but the last, in bytes.
 const PLAIN_ALIGN: usize = 8;
 
 /// A message that can be fragmented.

@@ -24,9 +24,8 @@ use std::time::Instant;
 pub struct ServerOptions {
     /// The associations' limits.
     pub limits: Limits,
-    /// The server's association groups. If there are none, each bind is answered with the group
-    /// number that it asks for, or with 1 if it asks for a new group, and associations share
-    /// nothing.
+    /// The server's association groups. If there are none, associations share nothing. Each bind is
+    /// then answered with the group number that it asks for, or with 1 if it asks for a new group.
     pub groups: Option<Arc<dyn Joins>>,
     /// The endpoint for further connections: the port, or the name of the socket.
     pub secondary_address: String,

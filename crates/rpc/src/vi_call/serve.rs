@@ -301,7 +301,8 @@ pub fn serve_until_silent<S: Service>(
     Ok(())
 }
 
-/// Serves the next message, or tidies up.
+/// Serves the next message. If the window's alarm rings before a message arrives, calls
+/// [`Service::tidy`].
 ///
 /// # Errors
 ///

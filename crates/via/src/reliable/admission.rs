@@ -33,14 +33,14 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// Begins without requests.
+    /// Creates the admission of a listener that has received no request.
     pub(crate) fn new(observer: Option<RefusalObserver>) -> Result<Self, Error> {
         let (tokens, start, requests) = (Tokens::new(random()?), Instant::now(), Arc::default());
         Ok(Self { tokens, start, requests, observer, refused: None })
     }
 
-    /// Processes a packet by which a client says that it may have moved to `from`. `judge` knows
-    /// the connections by their ids, of this end and of the client, and gets the packet's seal.
+    /// Processes a packet by which a client says that it may have moved to `from`. `judge` gets the
+    /// ids of the connection at this end and at the client, and the packet's seal.
     /// Returns this end's id and the time of the client's token if the client has moved. Otherwise,
     /// an answer may be sent by `send`.
     pub(crate) fn moved(

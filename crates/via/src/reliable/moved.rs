@@ -47,8 +47,8 @@ impl Claims {
 
     /// Returns the packet that returns the token of the listener's answer to a claim. Under a key,
     /// `None` after [`RETURNS_MAX`] tokens for the last claim, so strangers cannot make the client
-    /// seal packets without limit. One token for each claim would let a single forged answer keep
-    /// the genuine token from being returned.
+    /// seal packets without limit. The client returns more than one token for a claim. Otherwise, a
+    /// single forged answer could keep the client from returning the genuine token.
     pub(crate) fn return_token(&mut self, token: Token, ids: [u64; 2]) -> Option<Vec<u8>> {
         if self.key.is_some() {
             self.returns = self.returns.checked_sub(1)?;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// The interval at which a link without a file is polled.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_micros(50);
-/// The maximum time between two looks whether a connection that is being accepted is still wanted.
+/// The maximum time between two checks whether a connection that is being accepted is still wanted.
 const LOOK: Duration = Duration::from_nanos(REPEAT_MAX);
 /// The time for which hints that nothing listens must last before they count.
 const HINTS: Duration = Duration::from_millis(50);

@@ -215,7 +215,7 @@ impl Sending {
         self.paced_until
     }
 
-    /// Forgets the packets that were held back.
+    /// Forgets that pacing has held packets back, before the caller tries to send again.
     pub(super) fn look_again(&mut self) {
         self.paced_until = None;
     }

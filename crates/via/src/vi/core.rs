@@ -55,8 +55,8 @@ struct Attendance {
     sleeps: bool,
     /// The number of looks since the attendant last found another thread at work on the VI.
     quiet: u32,
-    /// While a thread sleeps that will serve the VI when it wakes: `Some` with the time of its
-    /// wake-up, or with `None` if only an event wakes it.
+    /// The time at which a sleeping thread will wake up and serve the VI; `Some(None)` if only an
+    /// event wakes the thread, `None` if no such thread sleeps.
     covered: Option<Option<Instant>>,
 }
 

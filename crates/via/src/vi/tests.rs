@@ -30,7 +30,7 @@ struct TestControls {
     brings: AtomicBool,
     // The only thread whose progress completes receives. `None` for any thread.
     bringer: Mutex<Option<ThreadId>>,
-    // Whether the next progress asks for a look at all VIs.
+    // Whether the next progress asks the NIC to look at all its VIs.
     hints: AtomicBool,
     // Whether the port always has work to do.
     is_busy: AtomicBool,

@@ -431,8 +431,8 @@ impl Carrier for Mirror {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let mut areas = lock(&self.areas);
-        // The number of an earlier area is accepted as well, and gets the current area: no message
-        // lies in an earlier area any more.
+        // Numbers of earlier areas are valid, too, and lead to the current area: no message lies in
+        // an earlier area any more.
         let is_passed = |(last, _): &(u32, MemoryRegion)| number.wrapping_sub(*last).cast_signed() <= 0;
         let mut earlier = None;
         if areas.pending.as_ref().is_some_and(is_passed) {

@@ -252,8 +252,8 @@ impl Carrier for Relayed {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let place = lock(&self.received);
-        // The number of an earlier area is accepted as well, and gets the current area: no message
-        // lies in an earlier area any more.
+        // Numbers of earlier areas are valid, too, and lead to the current area: no message lies in
+        // an earlier area any more.
         if number.wrapping_sub(place.number).cast_signed() > 0 {
             return Err(Violation::UnknownArea(number).into());
         }

@@ -458,7 +458,7 @@ mod tests {
         let (mut window, mut server) = connection(&folder);
         send(&mut server);
         window.alarm().ring();
-        // The look that a wait makes finds both the message and the alarm.
+        // A waiting thread makes this call. The call finds both the message and the alarm.
         window.rx.look_around(LATEST.start()).unwrap();
         window.rx.receive(LATEST).unwrap();
         assert!(matches!(window.rx.receive(LATEST), Err(Error::Cancelled)));

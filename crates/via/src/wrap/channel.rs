@@ -41,21 +41,21 @@ pub struct Counts {
     pub offered: u64,
     /// The number of datagrams that found no room, and stayed with the sender.
     pub refused: u64,
-    /// The number lost by chance.
+    /// The number of datagrams lost by chance.
     pub lost: u64,
-    /// The number lost in a cut.
+    /// The number of datagrams lost in a cut.
     pub cut: u64,
-    /// The number lost because too many were waiting.
+    /// The number of datagrams lost because too many were waiting.
     pub overflowed: u64,
     /// The number of additional copies.
     pub duplicated: u64,
-    /// The number held back.
+    /// The number of copies held back.
     pub reordered: u64,
     /// The number of arriving copies with wrong bits.
     pub corrupted: u64,
     /// The number of arriving copies that are cut short.
     pub truncated: u64,
-    /// The number arrived, in whatever state.
+    /// The number of copies that arrived, in whatever state.
     pub arrived: u64,
 }
 
@@ -273,7 +273,7 @@ fn corrupt(random: &mut Random, bytes: &mut [u8]) {
     let flip = |bytes: &mut [u8], bit: u64| bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
     let first = random.below(bits);
     flip(bytes, first);
-    // The other bits differ from the first, so that the first stays flipped.
+    // No other flip hits the first bit, so that the first bit stays flipped.
     for _ in 0..random.below(3).min(bits - 1) {
         let other = (first + 1 + random.below(bits - 1)) % bits;
         flip(bytes, other);

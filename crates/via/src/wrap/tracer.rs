@@ -102,7 +102,7 @@ pub enum EventKind {
     MessageAbandoned,
     /// A receive descriptor completed without an earlier [`Self::MessageBegan`].
     Received {
-        /// The operation that completed it.
+        /// The operation that completed the descriptor.
         operation: Operation,
         /// The length in bytes.
         length: u32,

@@ -157,7 +157,8 @@ fn an_interrupted_wait_for_a_larger_area_can_be_repeated(pair: &impl Connect) {
         for (interrupted, length) in [(10_000, 30_000), (100_000, 50_000), (200_000, 900_000)] {
             window.alarm().ring();
             let _ = window.tx.area_frame(interrupted, 0, TIMEOUT);
-            // If the peer was quick, the wait above was not interrupted, and this one may be.
+            // If the peer was quick, the wait above was not interrupted. The alarm then interrupts
+            // this wait.
             while let Err(error) = window.tx.area_frame(length, 0, TIMEOUT) {
                 assert!(matches!(error, Error::Cancelled), "{error}");
             }
@@ -320,7 +321,7 @@ fn areas_are_made_only_for_peers_to_which_they_are_granted(pair: &Pair) {
         let served = scope.spawn(|| {
             let request = listener.wait(TIMEOUT).unwrap();
             let mut window = window::accept(&pair.nics[0], request, &options(Waiting::Block), TIMEOUT).unwrap();
-            // A frame that fits the first area needs no other.
+            // A frame that fits the first area needs no other area.
             assert_eq!(window.rx.receive(TIMEOUT).unwrap().frame().len(), 4000);
             window.rx.release();
             window.rx.receive(TIMEOUT).map(drop)
@@ -407,7 +408,7 @@ fn areas_beyond_the_budget_are_refused_and_connections_stay(pair: &Pair) {
         assert_eq!((ask(&mut window, LONG), left()), (Kind::Fault, 0));
         budget.give_back(LONG_AREA);
         assert_eq!(ask(&mut window, LONG), Kind::Response);
-        // Areas that are there take nothing.
+        // The next frame uses the same area, which takes nothing more from the budget.
         assert_eq!((ask(&mut window, LONG), left()), (Kind::Response, 0));
     });
     ground::until("the areas' bytes are given back", || left() == SHORT_AREA + LONG_AREA);

@@ -62,7 +62,7 @@ impl<W: Wrong> Fixture for Flawed<W> {
 
 impl<W: Wrong> Wire for Flawed<W> {
     fn disturb(&self, _: Faults) {
-        // Lists within a process lose nothing.
+        // The packets pass through lists of this process, so none gets lost.
     }
 
     fn cut(&self) {

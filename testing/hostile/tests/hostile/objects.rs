@@ -319,8 +319,8 @@ fn references_to_the_servers_own_objects_are_resolved_and_checked(server: Server
     on_a_connection(server, |peer, object| {
         let oxid = peer.oxid_of("victim");
         let own = |target| Reference { oxid, target, endpoint: format!("oxid-{oxid:016x}"), ..reference() };
-        // The targets are an object without the interface of the parameter, the runtime's own, and
-        // two that do not exist.
+        // The targets are an object without the interface of the parameter, the runtime's own
+        // target, and two targets that do not exist.
         peer.refused(object, VISIT, &visit(&own(object).to_wire()), NO_INTERFACE);
         for target in [(0, 0), (1000, 1), (u32::MAX, u32::MAX)] {
             peer.refused(object, VISIT, &visit(&own(target).to_wire()), NOT_CONNECTED);

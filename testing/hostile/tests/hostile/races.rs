@@ -27,8 +27,8 @@ pub(crate) fn flip(segment: Segment, words: Vec<(usize, Vec<u32>)>) -> Meanwhile
         for _ in 0..1000 {
             turn = turn.wrapping_add(1);
             for (offset, values) in &words {
-                // The first value is the right one. Without enough turns with it, no frame would
-                // pass the check.
+                // The first value is the right one. Every second turn stores it, because otherwise
+                // no frame would pass the check.
                 let value = if turn.is_multiple_of(2) { values[0] } else { values[(turn / 2) % values.len()] };
                 segment.u32(*offset).store(value, Ordering::Relaxed);
             }

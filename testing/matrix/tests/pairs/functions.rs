@@ -168,7 +168,7 @@ fn binding_to_unserved_interfaces_is_refused() {
     let serving = obvia::serve_interface(keeper.clone()).unwrap();
     let twice = obvia::serve_interface(keeper).map(drop);
     assert_eq!(failed(twice), code::RPC_S_TYPE_ALREADY_REGISTERED);
-    // The interface for one object UUID is not used for other UUIDs, which get the general one.
+    // The interface for one object UUID does not serve other UUIDs: the general interface does.
     let uuid = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a10);
     let other: Counters = Keeper::default().into();
     other.Tell(7).unwrap();

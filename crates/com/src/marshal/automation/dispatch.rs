@@ -123,8 +123,8 @@ impl IDispatch {
         }
     }
 
-    /// Calls a member as a method, or reads or sets it as a property: `flags` has `DISPATCH_METHOD`
-    /// or another flag. `arguments` are in the order of the parameters. `named` has further
+    /// Calls a method, or reads or sets a property. `flags` says which, for example
+    /// `DISPATCH_METHOD`. `arguments` are in the order of the parameters. `named` has further
     /// arguments, each with the DISPID of its parameter.
     ///
     /// # Errors

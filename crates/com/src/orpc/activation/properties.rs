@@ -80,7 +80,7 @@ pub struct SpecialProperties {
     pub partition: Option<GUID>,
     /// The contexts in which the object may run (CLSCTX), as first requested.
     pub context: u32,
-    /// Bit 0: in the console session.
+    /// Bit 0: the client asks for activation in the console session.
     pub flags: u32,
 }
 

@@ -153,9 +153,9 @@ impl Known {
         self.lost.take()
     }
 
-    /// Whether a connection with this origin belongs to the client without a proof: its origin is
-    /// that of the first connection, or a process of this host that has proved the mark before, for
-    /// which the kernel vouches.
+    /// Whether a connection with this origin belongs to the client without a proof of its own. The
+    /// first connection may have the same origin. Or the origin is a process of this host, which
+    /// the kernel identifies, and an earlier connection of the process has proved the mark.
     pub(super) fn needs_no_proof(&self, origin: &Origin) -> bool {
         let is_process = matches!(origin, Origin::Process(_));
         self.first.origin == *origin || is_process && self.further.iter().any(|source| source.origin == *origin)

@@ -158,8 +158,9 @@ impl Register {
         found.or_else(|| (!is_full).then(|| self.expect_at(oxid, place, lost)))
     }
 
-    /// Returns the number of the client behind a link, also of a lost one, or of the process that
-    /// is expected there from now on, and notes that it is given references.
+    /// Returns the number of the client behind a link, which may be lost. If there is none, expects
+    /// a process there from now on, and returns its number. Notes that this client or process is
+    /// given references.
     pub(super) fn expect_behind(&mut self, oxid: u64, place: &Place) -> ClientNumber {
         let number = self.behind(oxid, place).unwrap_or_else(|| self.expect_at(oxid, place, None));
         self.note_given_here(number)
@@ -364,9 +365,10 @@ impl Register {
         lost.any(|lost| lost.process.is_some())
     }
 
-    /// Returns the lost clients beyond the limits of their group of sources, and of the others
-    /// those beyond the limits of all groups together. The clients whose patience counts from the
-    /// latest times stay. `kept` returns the number of references and states of each client.
+    /// Returns the lost clients beyond the limits. First the limits of each group of sources apply,
+    /// and then, to the remaining clients, the limits of all groups together. The clients whose
+    /// patience counts from the latest times stay. `kept` returns the number of references and
+    /// states of each client.
     pub(super) fn surplus(&self, kept: impl Fn(ClientNumber) -> usize) -> Vec<ClientNumber> {
         let (mut of_groups, mut all) = (HashMap::<_, (usize, usize)>::new(), (0, 0));
         let add_exceeds = |sum: &mut (usize, usize), kept, (count_max, kept_max)| {

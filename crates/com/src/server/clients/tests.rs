@@ -249,7 +249,7 @@ fn a_connection_that_is_not_admitted_does_not_delay_the_end_of_a_process_of_this
         assert_eq!(enter_silently(&clients, 1, &host("near"), Some(number)), number);
         assert_eq!(leave(&clients, number, End::InOrder, 9), []);
         assert_eq!(leave(&clients, number, End::InOrder, 9), [number], "{first:?}");
-        // The connection that is left may be of another process at that host.
+        // The remaining connection may belong to another process at that host.
         let again = enter(&clients, 1, &process(7));
         assert_eq!(again == number, first == process(7), "{first:?}");
         assert_eq!(leave(&clients, again, End::InOrder, 9), [again]);
@@ -461,10 +461,11 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     assert_eq!((enter(&of_user(0, max)), enter(&host("far"))), (refused, refused));
     // Known clients connect again, and the processes of another user are not kept out.
     assert_eq!([of_user(0, 0), host("0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
-    // A process that a peer has named at its place is not kept out either.
+    // A process is not kept out, either, if a peer has named the process and its place.
     clients.expect_named(1, &place(&host("far"))).unwrap();
     assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
-    // Where any process of this host may be the named process, there is room for only one more.
+    // If a peer has named a process of this host without its number, there is room for just one
+    // more process of this host.
     let named = clients.expect_named(1, &Place::read(&[]).unwrap()).unwrap();
     assert_eq!([max + 1, max + 2, max + 3].map(|serial| enter(&of_user(0, serial))), [Ok(()), refused, refused]);
     // The room for named processes is used up. The room for a process behind a link of this process
@@ -589,7 +590,8 @@ fn a_client_gets_the_references_that_wait_at_the_address_where_it_proves_its_mar
     assert_eq!(enter_admitted(&clients, 1, &arrival, &merge), number);
     assert_eq!(merged.into_inner(), [(waiting, number)]);
     assert_eq!((clients.oxid_of(waiting), clients.oxid_of(other)), (None, Some(1)));
-    // Further references for that address are the client's, and other processes learn the address.
+    // Further references for that address belong to the client, and other processes learn the
+    // address.
     assert_eq!(expect(&clients, 1, &place(&after)), number);
     let (oxid, whereabouts) = clients.whereabouts(number).unwrap();
     assert_eq!((oxid, whereabouts), (1, reached_by(place(&before), &["after"])));
@@ -665,8 +667,9 @@ fn references_that_are_passed_to_a_lost_client_wait_for_it() {
     assert_ne!(stranger, number);
     assert_eq!(leave(&clients, stranger, End::InOrder, 0), [stranger]);
     assert_eq!(enter_expected(&clients, 1, &far, &[passed]), number);
-    // The references outlive the lost client, and any client at the place then gets them, even
-    // though the lost client's number lives on with a connection that may be another principal's.
+    // The references outlive the lost client. Any client at the place then gets the references. The
+    // lost client's number lives on with a connection that may belong to another principal, and
+    // does not get the references.
     let passed = lose();
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
     assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);

@@ -172,13 +172,14 @@ fn a_newcomer_for_which_there_is_no_room_ends_no_connection() {
     let mut door = Door::new();
     door.enter_and_call::<3>(1, 12);
     let small = [(); 3].map(|()| door.enter(1, 12).unwrap());
-    // One that needs four of the host's six places would need one of a client that has called.
+    // A connection that needs four of the host's six places would need a place of a client that
+    // has called.
     assert_eq!(door.enter_with("10.0.0.1", 4, 12).unwrap_err(), OF_HOST);
     assert!(small.iter().all(|number| door.has(*number)));
     door.enter_and_call::<5>(2, 12);
     assert_eq!(door.enter_with("10.0.0.3", 5, 12).unwrap_err(), OF_ALL);
     assert!(small.iter().all(|number| door.has(*number)));
-    // One that needs no more than the others can yield gets its place.
+    // A connection that needs no more places than the others can yield gets its places.
     assert!(door.enter_with("10.0.0.3", 4, 12).is_ok());
     assert!(small.iter().all(|number| !door.has(*number)));
     door.check();

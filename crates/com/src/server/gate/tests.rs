@@ -223,8 +223,8 @@ fn results_beyond_the_share_of_a_host_fail_with_the_reason_and_their_connection_
     assert!(call(&mut channel, own_calls::TARGET, own_calls::OP_DESCRIBE, &iid).is_ok());
 }
 
-/// A peer chooses the addresses in a reference. The areas of connections to them count for the
-/// host, as do those of its connections to this process.
+/// A peer chooses the addresses in a reference. The areas of connections to these addresses count
+/// for the addressed host, as do the areas of that host's connections to this process.
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn links_by_references_take_their_areas_from_the_share_of_the_host() {

@@ -55,9 +55,9 @@ pub(crate) fn announce(runtime: &'static Runtime, class: &GUID) -> Result<Option
     Ok(listener)
 }
 
-/// Detaches this process from the SCM that started it: the process may outlive the SCM, and its
-/// standard error no longer goes to the SCM's pipe but to its standard output, which is the SCM's
-/// own standard error.
+/// Detaches this process from the SCM that started it, so that the process may outlive the SCM. The
+/// standard error of this process no longer goes to the SCM's pipe. It goes to the standard output
+/// of this process, which is the SCM's own standard error.
 fn leave_service() {
     let pipe = std::env::var(STARTED).ok().and_then(|pipe| pipe.parse().ok());
     let own = rustix::fs::fstat(io::stderr()).ok().map(|found| found.st_ino);

@@ -13,9 +13,9 @@ use crate::text::writer::Writer;
 /// such code frees all of them, so the size of the code grows with the square of their number.
 const IN_CODE_MAX: usize = 32;
 
-/// Whether a method uses tables: it has many strings and arrays, or fills an array and allocates a
-/// string, or has parameters other than values, strings, lent arrays, and arrays in the caller's
-/// memory.
+/// Whether a method uses tables. A method does so if it has many strings and arrays, or if it fills
+/// an array and allocates a string. It also does so if it has parameters other than values,
+/// strings, lent arrays, and arrays in the caller's memory.
 pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
     let is_behind =
         |passing: &Passing| matches!(passing, Passing::Text { .. } | Passing::OutText(_) | Passing::Array { .. });

@@ -96,7 +96,8 @@ fn object(model: &Model, constant: &Const, specifiers: &str) -> String {
         (Value::Int(_), None) => ("int64_t", ""),
         (_, Some(one)) => (base(one), ""),
     };
-    // Compilers must support literals up to a limit only.
+    // C guarantees support for literals up to a limit only. The keyword suppresses the warning
+    // about longer literals.
     let extension = match &constant.value {
         Value::Text(text) if text.len() > LITERAL_MAX => "__extension__ ",
         _ => "",

@@ -42,7 +42,7 @@ fn invalid(model: &Model, ty: &Type, value: &str) -> String {
     }
 }
 
-/// Writes a return for an invalid value in private memory.
+/// Writes a check of a value in private memory. The written code returns if the value is invalid.
 pub(super) fn check(out: &mut Writer, model: &Model, ty: &Type, value: &str, leave: &[String]) {
     let (inner, count) = flat(ty);
     match ty {
@@ -57,7 +57,7 @@ pub(super) fn check(out: &mut Writer, model: &Model, ty: &Type, value: &str, lea
     }
 }
 
-/// Writes a return for an invalid element in private memory.
+/// Writes a check of elements in private memory. The written code returns if an element is invalid.
 pub(super) fn check_elements(
     out: &mut Writer,
     model: &Model,
@@ -81,7 +81,8 @@ pub(super) fn check_elements(
     out.line("}");
 }
 
-/// Writes a return for a count that exceeds any frame, so that sums of lengths cannot overflow.
+/// Writes a check of a count, so that sums of lengths cannot overflow. The written code returns if
+/// the count exceeds any frame.
 pub(super) fn check_count(
     out: &mut Writer,
     model: &Model,
@@ -96,7 +97,7 @@ pub(super) fn check_count(
     }
 }
 
-/// Writes a return for a condition.
+/// Writes code that returns if a condition holds.
 pub(super) fn refuse(out: &mut Writer, condition: &str, leave: &[String]) {
     out.line(format!("if (OBVIA_UNLIKELY({condition})) {{"));
     for line in leave {
@@ -265,7 +266,7 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes a return for a value outside its [range].
+/// Writes a check of a value with a [range]. The written code returns if the value is outside.
 pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &str, leave: &[String]) {
     let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) else { return };
     let Some((lowest, highest)) = base.range() else { return };

@@ -36,8 +36,8 @@ pub(super) fn plan<'a>(model: &Model, method: &'a idl::Method) -> MethodPlan<'a>
     plan
 }
 
-/// Makes the room of a list with a separate length a parameter that callers pass, because such a
-/// list contains only the used elements and does not imply its room.
+/// Turns the room of lists with a separate length into a parameter that callers pass. Such a list
+/// contains only the used elements, so the room does not follow from the list.
 pub(super) fn say_room(model: &Model, plan: &mut MethodPlan<'_>) {
     let mut said = Vec::new();
     for param in plan.params.iter().filter(|param| matches!(param.passing, Passing::Graph)) {
@@ -288,10 +288,10 @@ impl<'a> Method<'a> {
 /// The time at which an expression is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Before the method runs, when an expression reads the arguments.
+    /// Before the method runs. An expression then reads the arguments.
     BeforeCall,
-    /// After the method has run, when an expression reads the results, and the arguments that have
-    /// no result.
+    /// After the method has run. An expression then reads the results. A parameter without a result
+    /// still has its argument.
     AfterCall,
 }
 

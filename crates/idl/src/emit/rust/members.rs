@@ -4,7 +4,7 @@ use super::expression::arith_text;
 use super::names::{ident, is_item};
 use crate::model::{Arith, Model, Operand, Struct, Type};
 
-/// The place whose names an expression uses.
+/// The names by which an expression refers to members.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {
     /// The constructor's parameters.

@@ -93,7 +93,7 @@ pub(super) struct Item {
     pub(super) name: String,
     /// The declaration's place in the source.
     pub(super) span: Span,
-    /// The line of that place, counted from 1.
+    /// The line of the declaration, counted from 1.
     pub(super) line: usize,
     /// The documentation comment.
     pub(super) comment: String,

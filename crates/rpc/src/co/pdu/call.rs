@@ -115,8 +115,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The length of the unit, in bytes. Servers send it as the allocation hint, which faults do
-    /// not need otherwise.
+    /// The length of the unit, in bytes. Servers send the length as the allocation hint, which has
+    /// no use in a fault, because there are no results to allocate.
     const SIZE: u32 = 32;
 
     /// Reads the unit. Its stub data, which no interface here defines, is ignored.

@@ -146,7 +146,7 @@ enum Taken {
     Nothing,
     Something,
     Call(Call),
-    /// A call without response was refused. The inbox has [`REFUSED`] instead.
+    /// A call without response was refused. The inbox has [`REFUSED`] in place of the call.
     Refused,
     Orphan(u32),
 }

@@ -212,9 +212,9 @@ impl State {
     }
 
     /// Makes room for a new client at a host. If all places are taken, or the half that one host
-    /// may have, a client yields its place: one without calls and without state, of a host with
-    /// the most clients, and of those the one that has been silent for the longest time. Returns
-    /// false if no client yields.
+    /// may have, a client yields its place. Only clients without calls and without state yield.
+    /// Among these, the choice falls on a host with the most clients, and on the client of that
+    /// host that has been silent for the longest time. Returns false if no client yields.
     fn make_room(&mut self, newcomer: Host) -> bool {
         if self.clients.len() < CLIENTS_MAX / 2 {
             return true;

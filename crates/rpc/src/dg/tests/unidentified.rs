@@ -388,9 +388,10 @@ fn an_activity_with_a_call_is_not_forgotten_if_it_moves_to_a_full_host() {
     assert_eq!(confirm_call(&mut server, later, after, 1, 2).1, PduType::REJECT);
     server.receive(later, before, &request(1, 0, &[]));
     assert_eq!((sent(&mut server).len(), call(&mut server)), (0, None), "the activity is still known");
-    // A place is free in none of the hosts, and the activity needs none but its own.
+    // All places are taken. The activity keeps its place when it moves to a third host.
     assert_eq!(confirm_call(&mut server, later, third, 1, 2).1, PduType::NOCALL);
-    // An activity that has moved counts as one with a call, although the new call has not arrived.
+    // An activity that has moved counts as an activity with a call, although the new call has not
+    // arrived.
     let [soon, late] = [1, 5].map(|seconds| later + Duration::from_secs(seconds));
     assert_eq!(confirm(&mut server, soon, third, 9).1, PduType::REJECT);
     assert_eq!(confirm(&mut server, late, third, 9).1, PduType::NOCALL);

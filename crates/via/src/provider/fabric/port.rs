@@ -82,8 +82,8 @@ pub(super) struct FabricPort {
     is_lost: bool,
     checked: Instant,
     busy: Instant,
-    // The number of the oldest send, the time at which it became the oldest, and the time that it
-    // may take before the peer is asked whether the RDMA is allowed.
+    // The number of the oldest send, the time at which this send became the oldest, and the time
+    // after which the peer is asked whether the RDMA is allowed.
     oldest: (u64, Instant, Duration),
     // The time of the last request for a sign of life, and whether that request is unanswered.
     asked: Instant,

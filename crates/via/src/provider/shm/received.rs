@@ -279,8 +279,8 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
 
 /// Closes files until none is left. A close that hangs keeps the files behind it open. The users
 /// that passed these files have less room for messages until the files are closed. Messages of
-/// other users are refused only if the files of several users take all of the room, or those of one
-/// user that is not limited: see [`Room::reserve_last`].
+/// other users are refused only if these files take all of the room. For that, the files must be of
+/// several users, or of a user that is not limited: see [`Room::reserve_last`].
 fn close_all() {
     let mut files_to_close = files_to_close();
     while let Some((_, file)) = files_to_close.files.front_mut() {

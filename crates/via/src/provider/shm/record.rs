@@ -22,7 +22,7 @@
 //!      8  u32  length of the whole message or RDMA
 //!     12  u32  immediate data
 //!     16  u32  bytes that come with this record
-//!     20  u32  where they begin in the area, if they do
+//!     20  u32  offset of these bytes in the area, if they lie there
 //!     24  u64, u64, u64  RDMA only: the region's handle, and the offset in it
 //!     24 or 48: the bytes, if they are in line
 //! ```

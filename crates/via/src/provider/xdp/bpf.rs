@@ -116,9 +116,9 @@ impl Attached {
         let (link, mode, not_native) = match mode {
             Some(Mode::Native) => (attach(IN_INTERFACE).map_err(native_refused)?, Mode::Native, None),
             Some(Mode::Generic) => (attach(IN_KERNEL_STACK).map_err(attach_refused)?, Mode::Generic, None),
-            // A frame that comes through such a cable is already a buffer of the kernel's stack.
-            // The driver would make another buffer of it for the program, by way of a queue of its
-            // own.
+            // A frame that comes through a virtual cable is already in a buffer of the kernel's
+            // stack. The driver would put the frame into a queue of its own, and make another
+            // buffer for the program.
             None if interface.module == VIRTUAL_CABLE => {
                 let why =
                     io::Error::other("between virtual interfaces the kernel's stack takes less time than the driver");

@@ -10,8 +10,8 @@ use crate::spi::{Refusal, Sink};
 /// The span, in nanoseconds, in which unreliable delivery sends a quarter of the peer's window.
 const PACE: u64 = 1_000_000;
 
-/// The silence divided by this number is the time to the next ping of a side that has sent data not
-/// long ago, because it probably waits for an answer.
+/// The divisor of the silence that gives the time to the next ping, for a side that has sent data
+/// not long ago. That side probably waits for an answer.
 const PAUSE_SHARE: u64 = 10;
 
 impl Engine {

@@ -1,5 +1,6 @@
-//! Fragments of data packets. A data packet that was made for a longer path is sent again in
-//! fragments, because the parts in the packets after it begin where its part ends.
+//! Fragments of data packets. A lost data packet may be too long for the current path. Then the
+//! packet is sent again in fragments. Shorter data packets cannot replace the lost packet, because
+//! the later packets already have the next numbers, and the next parts of the message.
 
 use super::{BadPacket, Body, FRAGMENT, HANDSHAKE_MAX, HEADER, Header, put, put_header, seal, u32_at};
 

@@ -76,7 +76,8 @@ fn expected() -> (Vec<u8>, End) {
     (bytes, other)
 }
 
-/// Whether a packet takes the fast path. Asserts that nothing was changed if not.
+/// Whether a packet takes the fast path. Asserts that a packet that does not take the fast path
+/// has changed nothing.
 fn is_taken(end: &mut End, packet: &[u8]) -> bool {
     let before = format!("{end:?}");
     let is_taken = end.engine.take_expected(packet, &mut end.queues);

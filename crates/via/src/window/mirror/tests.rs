@@ -56,7 +56,7 @@ impl Provider for Slow {
     }
 
     fn connect(&self, _: &str, own: &Offer, _: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
-        // The peer's greeting is the same as the own.
+        // The peer's greeting equals this side's greeting.
         Ok((Box::new(SlowPort(Arc::clone(&self.0))), own.clone()))
     }
 

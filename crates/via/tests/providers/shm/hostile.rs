@@ -26,7 +26,7 @@ const SEGMENT: usize = AREA_START as usize + AREA as usize;
 struct HostilePeer {
     socket: OwnedFd,
     segment: Memory,
-    // Kept, since its file was passed.
+    // Keeps the file open that was passed to the victim.
     _table: Memory,
     published: u32,
 }
@@ -372,7 +372,7 @@ fn random_writes_of_a_peer_do_no_harm() {
         let (mut end, mut evil) = scene(&place, level);
         let own = end.nic.register(end.nic.memory(4096).unwrap(), &end.tag, Access::READ).unwrap();
         own.memory().write(0, &[0x55; 4096]).unwrap();
-        // Behind the memory of the receives, and of the peer's writes.
+        // The filled bytes lie behind the memory of the receives, and of the peer's writes.
         end.fill(4096, &[0x66; 4096]);
         let handles = [own.handle(), end.region.handle(), MemoryHandle([random.next(), 1])];
         let theirs = RemoteAddress { handle: MemoryHandle([1, 2]), offset: 0 };

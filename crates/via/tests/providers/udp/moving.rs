@@ -303,14 +303,15 @@ fn a_connection_with_keys_is_moved_by_no_unsealed_or_copied_claim() {
         let send = |claim: &[u8]| assert_eq!(neighbour.send_to(claim, translator.server()).unwrap(), claim.len());
         send(&claim(ids, [0; TOKEN]));
         let mut copies = std::mem::take(&mut *translator.claims.lock().unwrap());
-        // The connection was moved by the first claim with a token or by a later one, so the
-        // numbers up to the first are used. The connection may not have read later claims yet.
+        // The first claim with a token has moved the connection, or a later claim has. So all
+        // numbers up to that first claim are used. The connection may not have read later claims
+        // yet.
         let first = copies.iter().position(|copy| token_of(copy) != Some([0; TOKEN]));
         let first = first.expect("a claim with a token");
         assert!(first > 0, "a claim without a token");
         copies.truncate(first + 1);
         copies.iter().for_each(|copy| send(copy));
-        // A number that was not used, which takes the key.
+        // Claims with numbers that were not used, which a sender without the key cannot seal.
         for copy in &mut copies {
             copy[HEADER + 8 + TOKEN] ^= 0x80;
             packet::seal(copy);

@@ -284,7 +284,8 @@ fn xdp_sockets_of_an_interface_get_their_datagrams_whichever_polls() {
             ready.wait();
             while !main.send_to(b"hello", left).expect("sending") {}
             ready.wait();
-            // The first socket's look takes everything off the ring, and sorts it.
+            // The first socket that receives takes the datagrams of all sockets off the ring. The
+            // other sockets get their datagrams from their inboxes.
             let mut buffer = [0; 100];
             for (index, socket) in sockets.iter_mut().enumerate() {
                 for number in (index as u16..300).step_by(3) {

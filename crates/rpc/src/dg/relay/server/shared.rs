@@ -16,9 +16,10 @@ pub(super) struct SharedServer(Mutex<State>);
 #[derive(Debug)]
 struct State {
     server: Server,
-    /// The destinations of the threads that send, each with the number of the thread's visit.
+    /// The destinations of the threads that send now, each with the number of the thread's call of
+    /// [`SharedServer::with`].
     busy: Vec<(u64, Place)>,
-    /// The number of visits of threads that have sent something.
+    /// The number of calls of [`SharedServer::with`] that had output to send.
     visits: u64,
     /// Further datagrams for these places, in their order. They wait until the thread has sent its
     /// batch, so that datagrams for a place do not overtake each other.

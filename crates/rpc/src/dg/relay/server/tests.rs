@@ -152,7 +152,7 @@ fn a_newcomer_takes_the_place_of_the_client_that_has_been_silent_for_longest() {
 
     state.has_state.store(false, Ordering::Relaxed);
     thread::sleep(MOMENT);
-    // All others are silent for a shorter time than the second.
+    // The second process has been silent for the longest time, so its client yields.
     assert_eq!(processes[0].call(), Status::UNK_IF);
     assert_eq!(newcomer.call(), Status::UNK_IF);
     let admitted = || state.admitted.load(Ordering::Relaxed);

@@ -92,7 +92,7 @@ impl Area {
         Ok(Self { region, stretches })
     }
 
-    /// Returns the handle, and the start of a stretch.
+    /// Returns the remote address of a stretch: the region's handle, and the stretch's offset.
     pub(super) fn place(&self, index: usize) -> RemoteAddress {
         RemoteAddress { handle: self.region.handle(), offset: self.stretches[index].0 }
     }

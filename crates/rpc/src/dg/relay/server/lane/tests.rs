@@ -139,7 +139,7 @@ fn the_lane_that_went_idle_last_takes_the_next_call() {
             assert_eq!(top.join().unwrap(), Some(key(sequence)));
             second.is_done(key(sequence));
         }
-        // Two calls wake both.
+        // Two calls wake both lanes.
         let top = scope.spawn(move || takes(second));
         await_idle(&client, 2);
         assert!((6..8).all(|sequence| client.enqueue(call(sequence)) == Ok(false)));
@@ -156,11 +156,11 @@ fn an_idle_lane_beside_another_one_ends() {
     let endpoint = endpoint();
     let client = client(&endpoint, "10.0.0.1");
     let [stays, ends] = [1, 2].map(|sequence| busy_lane(&client, sequence));
-    // Beside one in a call.
+    // The lane ends beside a lane that performs a call.
     ends.is_done(key(2));
     assert!(ends.next(LATEST, REST).is_err());
     drop(ends);
-    // Beside an idle one.
+    // The lane ends beside an idle lane.
     let ends = busy_lane(&client, 3);
     stays.is_done(key(1));
     ends.is_done(key(3));

@@ -53,8 +53,8 @@ record Limit(long until, long canceller, CallContext context) {
     }
 
     /**
-     * Returns the context in the library's format, the length and the bytes; address 0 if there is
-     * no context.
+     * Returns the context in the library's format: the length, then the bytes. Returns address 0 if
+     * there is no context.
      */
     MemorySegment said() {
         if (context == CallContext.NONE) {

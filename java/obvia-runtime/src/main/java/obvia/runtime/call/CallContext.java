@@ -51,9 +51,12 @@ public final class CallContext {
     private final Deadline callers;
     private final Trace trace;
 
-    /** The result of a look-up by a thread, valid while the thread's calls have no context. */
+    /**
+     * A channel that its thread may use without a look-up, as long as the thread's calls have no
+     * context.
+     */
     public interface Cached {
-        /** Makes the thread perform the look-up for its next call. */
+        /** Makes the thread look the channel up for its next call. */
         void invalidate();
     }
 

@@ -195,8 +195,8 @@ class ClientsTest {
         clients.leave(OXID, now + 5 * minute);
         clients.dropUnclaimed(now + 5 * minute);
         assertTrue(exports.has(given));
-        // The process to which references were passed on was added earlier, but its time is over
-        // later.
+        // The receiver of the passed references was added before the client left, but the time of
+        // the receiver is over later.
         clients.dropUnclaimed(now + Receivers.LIMIT);
         assertFalse(exports.has(given));
         // For references that were passed to a process before it connected, the time also counts

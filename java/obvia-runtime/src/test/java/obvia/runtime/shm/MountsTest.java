@@ -172,8 +172,8 @@ class MountsTest {
     void onlyExistingUnreplaceableFoldersAreReachedAtOnce() throws IOException {
         int user = Lock.user();
         Path real = folder.toRealPath();
-        // If the folder for temporary files may not answer, or others can replace it, no path below
-        // it is reached at once.
+        // No path below the folder for temporary files counts as reached at once if the folder's
+        // file system may not answer, or if other users can replace the folder.
         boolean isLocal = Mounts.own().isReachedAtOnce(real.toString());
         for (Path above = real.getParent(); above != null; above = above.getParent()) {
             int owner = (Integer) Files.getAttribute(above, "unix:uid");
