@@ -141,6 +141,23 @@ fn repeated_requests_are_answered_without_a_second_execution() {
 }
 
 #[test]
+fn a_response_without_an_acknowledgement_is_sent_again_five_times() {
+    let mut pair = Pair::new();
+    pair.call(Semantics::AtMostOnce, &[1]);
+    pair.carry();
+    let key = pair.key().unwrap();
+    pair.server.respond(pair.now, key, vec![5]);
+    let mut responses = 0;
+    while pair.server.held() > 0 {
+        responses += pair.server.output().iter().filter(|(_, bytes)| bytes[1] == PduType::RESPONSE.0).count();
+        pair.server.output().clear();
+        pair.now += Duration::from_millis(100);
+        pair.server.tick(pair.now);
+    }
+    assert_eq!((responses, pair.server.output().is_empty()), (1 + 5, true));
+}
+
+#[test]
 fn old_requests_of_forgotten_activities_are_not_performed() {
     let mut pair = Pair::new();
     pair.call(Semantics::AtMostOnce, &[1]);
