@@ -2,11 +2,31 @@
 
 use crc_fast::{CrcAlgorithm, checksum};
 
+/// The maximum number of bytes for which the processor's instruction is faster than the crate.
+#[cfg(target_arch = "x86_64")]
+const SHORT_MAX: usize = 256;
+
 /// Returns the CRC-32C of `bytes`.
 #[inline]
 pub(super) fn crc32c(bytes: &[u8]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if bytes.len() <= SHORT_MAX && std::arch::is_x86_feature_detected!("sse4.2") {
+        // SAFETY: the processor has the instruction.
+        return unsafe { by_instruction(bytes) };
+    }
     // The crate names CRC-32C after iSCSI, and returns every checksum as 64 bits.
     checksum(CrcAlgorithm::Crc32Iscsi, bytes) as u32
+}
+
+/// Computes the CRC-32C by the processor's instruction, eight bytes at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.2")]
+fn by_instruction(bytes: &[u8]) -> u32 {
+    use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
+    let (words, rest) = bytes.as_chunks::<8>();
+    let wide = words.iter().fold(u64::from(u32::MAX), |crc, word| _mm_crc32_u64(crc, u64::from_le_bytes(*word)));
+    // The upper half of the instruction's result is zero.
+    !rest.iter().fold(wide as u32, |crc, byte| _mm_crc32_u8(crc, *byte))
 }
 
 #[cfg(test)]

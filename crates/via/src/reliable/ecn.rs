@@ -10,8 +10,8 @@ const REPORTED_AFTER: u32 = 8;
 /// as one that carries no marks.
 const UNREPORTED_MAX: u32 = 64;
 
-/// The maximum length of packets whose marks may stay unread, in bytes.
-pub(super) const UNREAD_MAX: u32 = 256;
+/// The maximum length of packets behind which marks may stay unread, in bytes.
+pub(super) const UNREAD_MAX: usize = 256;
 
 /// The notifications of both directions.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl Ecn {
 
     /// Notes that a packet of that length is sent.
     pub(super) fn sent(&mut self, length: usize) {
-        self.has_sent |= length > UNREAD_MAX as usize;
+        self.has_sent |= length > UNREAD_MAX;
     }
 
     /// Notes that `long` long packets were acknowledged.

@@ -1,5 +1,6 @@
 //! Ports over links: one end of a connection, as a VI uses it.
 
+use super::ecn::UNREAD_MAX;
 use super::guard::{self, Guard, Guarded};
 use super::{Engine, Link};
 use crate::Error;
@@ -101,6 +102,9 @@ impl<L: Link> LinkPort<L> {
             match next {
                 Ok(Some(length)) => {
                     has_received = true;
+                    // Reading marks takes longer, and the peer marks datagrams only once it sends
+                    // long datagrams.
+                    self.link.read_marks(length > UNREAD_MAX);
                     // Dropped datagrams are counted by the engine.
                     let _ = self.engine.handle(now, &self.incoming[..length], sink);
                     if self.engine.completions() != before {
@@ -121,7 +125,6 @@ impl<L: Link> LinkPort<L> {
             next = self.take();
         }
         if has_received {
-            self.link.read_marks(true);
             self.engine.received_marks_are(self.link.marks());
         }
         has_received

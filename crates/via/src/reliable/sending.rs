@@ -94,7 +94,7 @@ impl NewlyAcked {
         }
         packet.state = State::Arrived;
         self.bytes += length;
-        self.long += u32::from(packet.length > UNREAD_MAX);
+        self.long += u32::from(packet.length as usize > UNREAD_MAX);
         self.longest = self.longest.max(if packet.is_fragmented { 0 } else { packet.length });
         if packet.transmission > reduced_at {
             self.fresh += length;

@@ -94,7 +94,7 @@ impl UdpLink {
             side,
             reports: PortReports::default(),
             ids: None,
-            reads_marks: true,
+            reads_marks: false,
             marks: Marks::default(),
         })
     }

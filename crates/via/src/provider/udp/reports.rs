@@ -61,6 +61,7 @@ impl PortReports {
     }
 
     /// Whether other connections have got reports since the last call.
+    #[inline]
     pub(super) fn has_new(&mut self) -> bool {
         let Some(seen) = self.seen else { return false };
         let count = self.count.load(Ordering::Relaxed);

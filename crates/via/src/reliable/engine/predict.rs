@@ -17,7 +17,7 @@ use crate::spi::Sink;
 /// The maximum length of a predicted packet, in bytes.
 const EXPECTED_MAX: usize = 256;
 // A port does not read the marks of datagrams that follow predicted packets.
-const _: () = assert!(EXPECTED_MAX <= UNREAD_MAX as usize);
+const _: () = assert!(EXPECTED_MAX <= UNREAD_MAX);
 
 /// The deferred part of a predicted packet's processing.
 #[derive(Clone, Copy, Debug)]
