@@ -2,7 +2,7 @@
 //! through each provider.
 
 use crate::outcome::{Outcome, Problem};
-use crate::workspace;
+use crate::workspace::{self, Ignored};
 
 /// The nextest profile of these tests.
 const PROFILE: &str = "conformance";
@@ -32,13 +32,14 @@ pub(crate) fn quick() -> Outcome {
 /// Runs the tests that take minutes, and the tests with many connections.
 pub(crate) fn thorough() -> Outcome {
     full(Some(BYTES_THOROUGH))?;
-    let run = workspace::nextest(PROFILE)?.with(&["--filterset", "test(s45_) | test(LeaksFiles) | test(s48_)"]);
+    let run = workspace::nextest(PROFILE, Ignored::Skip)?
+        .with(&["--filterset", "test(s45_) | test(LeaksFiles) | test(s48_)"]);
     let run = run.variable("OBVIA_CONFORMANCE_CONNECTIONS", CONNECTIONS_THOROUGH);
     run.variable("OBVIA_CONFORMANCE_VIS", VIS_THOROUGH).run()
 }
 
 /// Runs the tests that take minutes, one after the other, because each reports its throughput.
 fn full(bytes: Option<&str>) -> Outcome {
-    let run = workspace::nextest(PROFILE)?.with(&["--run-ignored=only", "--no-capture"]);
+    let run = workspace::nextest(PROFILE, Ignored::Only)?.with(&["--no-capture"]);
     bytes.into_iter().fold(run, |run, bytes| run.variable("OBVIA_CONFORMANCE_BYTES", bytes)).run()
 }

@@ -117,30 +117,49 @@ fn built(package: &str) -> Outcome<PathBuf> {
 
 /// Runs the tests of a profile in `.config/nextest.toml`.
 pub(crate) fn test(profile: &str) -> Outcome {
-    nextest(profile)?.run()
+    nextest(profile, Ignored::Skip)?.run()
 }
 
 /// Runs all tests of a profile, also the ignored ones. `variables` are the environment of the
 /// tests.
 pub(crate) fn test_all(profile: &str, variables: &[(&str, &str)]) -> Outcome {
-    let run = nextest(profile)?.with(&["--run-ignored=all"]);
+    let run = nextest(profile, Ignored::Run)?;
     variables.iter().fold(run, |run, (name, value)| run.variable(name, *value)).run()
 }
 
+/// The treatment of ignored tests.
+#[derive(Clone, Copy)]
+pub(crate) enum Ignored {
+    Skip,
+    Run,
+    /// Runs no other tests.
+    Only,
+}
+
 /// Builds the whole workspace, and returns a run of the tests of a profile.
-pub(crate) fn nextest(profile: &str) -> Outcome<Program> {
-    tools::ensure(&[Tool::Nextest])?;
+pub(crate) fn nextest(profile: &str, ignored: Ignored) -> Outcome<Program> {
     build()?;
-    let words = ["--workspace", &features_of_all(), "--cargo-quiet", "--profile", profile];
     let built = [&EVERYTHING[..], &[&features_of_all()]].concat().join("\n");
-    let run = linting(Program::cargo(&["nextest", "run"])).with(&words).variable(IS_BUILT, built);
+    let cargo = |command: &[&str]| linting(Program::cargo(command)).with(&["--workspace", &features_of_all()]);
+    Ok(nextest_of(cargo, profile, ignored)?.variable(IS_BUILT, built))
+}
+
+/// Returns a run of the tests of a profile with the order and the filter of this test run. `cargo`
+/// adds the packages and the kind of build to a command. A filter selects ignored tests too.
+fn nextest_of(cargo: impl Fn(&[&str]) -> Program, profile: &str, ignored: Ignored) -> Outcome<Program> {
+    tools::ensure(&[Tool::Nextest])?;
+    let run = cargo(&["nextest", "run"]).with(&["--cargo-quiet", "--profile", profile]);
     let run = match std::env::var(SHUFFLE).ok().and_then(|seed| seed.parse().ok()) {
-        Some(seed) => run.argument(format!("--tool-config-file=order:{}", order(profile, Seed::of(seed))?.display())),
+        Some(seed) => {
+            run.argument(format!("--tool-config-file=order:{}", order(cargo, profile, Seed::of(seed))?.display()))
+        }
         None => run,
     };
-    Ok(match std::env::var(FILTER) {
-        Ok(filter) => run.with(&["--ignore-default-filter", "--run-ignored=all", "-E", &filter]),
-        Err(_) => run,
+    Ok(match (std::env::var(FILTER), ignored) {
+        (Ok(filter), _) => run.with(&["--ignore-default-filter", "--run-ignored=all", "-E", &filter]),
+        (Err(_), Ignored::Skip) => run,
+        (Err(_), Ignored::Run) => run.with(&["--run-ignored=all"]),
+        (Err(_), Ignored::Only) => run.with(&["--run-ignored=only"]),
     })
 }
 
@@ -151,10 +170,9 @@ pub(crate) fn report(profile: &str) -> PathBuf {
 
 /// Writes a configuration for cargo-nextest that runs all tests in a random order. The tests'
 /// priorities determine the order.
-fn order(profile: &str, seed: Seed) -> Outcome<PathBuf> {
-    let words = ["nextest", "list", "--workspace", &features_of_all(), "--cargo-quiet", "--run-ignored=all"];
-    let listed =
-        linting(Program::cargo(&words)).with(&["--ignore-default-filter", "--message-format=oneline"]).read()?;
+fn order(cargo: impl Fn(&[&str]) -> Program, profile: &str, seed: Seed) -> Outcome<PathBuf> {
+    let all = ["--cargo-quiet", "--run-ignored=all", "--ignore-default-filter", "--message-format=oneline"];
+    let listed = cargo(&["nextest", "list"]).with(&all).read()?;
     let tests: Vec<&str> = listed.lines().collect();
     let mut by_priority: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     for (at, line) in (0..).zip(seed.shuffle(tests.iter().copied())) {
@@ -186,15 +204,14 @@ pub(crate) fn test_plain() -> Outcome {
 /// Runs the tests that measure goodput, optimized: the time that a flow needs for a packet changes
 /// its share of a line.
 pub(crate) fn test_goodput() -> Outcome {
-    tools::ensure(&[Tool::Nextest])?;
-    let words = ["--package", "obvia-bench", "--cargo-quiet", "--profile", "goodput", "--run-ignored=all"];
-    Program::cargo_release(&["nextest", "run"]).with(&words).run()
+    let cargo = |command: &[&str]| Program::cargo_release(command).with(&["--package", "obvia-bench"]);
+    nextest_of(cargo, "goodput", Ignored::Run)?.run()
 }
 
 /// Runs the tests of the IDL compiler that combine constructs, with all combinations
 /// (`OBVIA_WIDE_TESTS`).
 pub(crate) fn test_constructs() -> Outcome {
-    nextest("constructs")?.variable("OBVIA_WIDE_TESTS", "1").run()
+    nextest("constructs", Ignored::Skip)?.variable("OBVIA_WIDE_TESTS", "1").run()
 }
 
 /// Runs the examples in the documentation.

@@ -49,6 +49,10 @@ pub use token::{Judged, Moved, TOKEN_LIFETIME, Tokens};
 
 use std::time::Duration;
 
+/// The maximum length of a short packet, in bytes. Only short packets are predicted. The marks
+/// behind a short packet may stay unread, so its receiver need not ask the network for them.
+const SHORT_MAX: usize = 256;
+
 /// The settings of an engine. Each end may have its own.
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -3,7 +3,8 @@
 use super::{cmake, examples, interop, java, python, readme, wizard};
 use crate::outcome::Outcome;
 use crate::tools::Tool;
-use crate::{conformance, fuzz, icount, loom, miri, sim, soak, tidy, workspace};
+use crate::workspace::{self, Ignored};
+use crate::{conformance, fuzz, icount, loom, miri, sim, soak, tidy};
 
 /// The duration of the soak test in a test run, in seconds.
 const SOAK_SECONDS: u32 = 3;
@@ -271,7 +272,7 @@ pub(super) const GROUPS: &[Part] = &[
         name: "hostile",
         about: "attacks Java as users start it, and servers in C++ with a loop of their own",
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric],
-        run: || workspace::nextest("hostile-thorough")?.variable("OBVIA_JAVA_AS_IS", "1").run(),
+        run: || workspace::nextest("hostile-thorough", Ignored::Skip)?.variable("OBVIA_JAVA_AS_IS", "1").run(),
         ..GROUP
     },
     Part {

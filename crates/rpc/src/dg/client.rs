@@ -386,7 +386,7 @@ impl Activity {
         // Once results arrive, the server has the whole request.
         let has_arrived = call.sending.is_whole() || call.sending.has_arrived() || !call.assembly.is_empty();
         if !has_arrived {
-            call.sending.tick(now, (), &mut self.output);
+            call.sending.tick(now, u32::MAX, (), &mut self.output);
         }
         if now < call.ping_at {
             return;

@@ -77,6 +77,7 @@ pub(super) struct Sending {
     /// Whether the message fits one unit.
     is_whole: bool,
     repeat_at: Instant,
+    /// The number of timed retransmissions since the last progress.
     repeats: u32,
 }
 
@@ -127,11 +128,6 @@ impl Sending {
     /// Returns the time of the next retransmission, or `None` if all fragments are acknowledged.
     pub(super) fn due(&self) -> Option<Instant> {
         (!self.has_arrived()).then_some(self.repeat_at)
-    }
-
-    /// Returns the number of timed retransmissions since the last progress.
-    pub(super) fn repeats(&self) -> u32 {
-        self.repeats
     }
 
     /// Sends as many fragments as the window allows.
@@ -238,9 +234,13 @@ impl Sending {
         (0..again).for_each(|number| self.send(number, number + 1 == again, to, output));
     }
 
-    /// Retransmits a fragment if the timer has expired. Returns whether it has.
-    pub(super) fn tick<T: Copy>(&mut self, now: Instant, to: T, output: &mut Output<T>) -> bool {
+    /// Retransmits a fragment if the timer has expired. Returns `false` if the timer has expired
+    /// after `repeats_max` retransmissions without progress.
+    pub(super) fn tick<T: Copy>(&mut self, now: Instant, repeats_max: u32, to: T, output: &mut Output<T>) -> bool {
         if self.has_arrived() || now < self.repeat_at {
+            return true;
+        }
+        if self.repeats == repeats_max {
             return false;
         }
         self.repeats += 1;

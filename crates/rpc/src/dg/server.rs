@@ -280,13 +280,9 @@ impl Server {
         let mut has_arrived = true;
         let (is_over, due) = match &mut activity.state {
             State::Answered(sending) => {
-                let is_due = sending.due().is_some_and(|due| now >= due);
-                let is_given_up = is_due && sending.repeats() == REPEATS_MAX;
-                if !is_given_up {
-                    sending.tick(now, activity.place, &mut self.output);
-                }
+                let goes_on = sending.tick(now, REPEATS_MAX, activity.place, &mut self.output);
                 has_arrived = sending.has_arrived();
-                (has_arrived || is_given_up, sending.due())
+                (has_arrived || !goes_on, sending.due())
             }
             // A client that waits for a response sends pings, so a silent client is gone.
             _ => (now >= silent_at(silence_max), Some(silent_at(silence_max))),

@@ -1,14 +1,12 @@
 //! CRC-32C (Castagnoli), RFC 3720 appendix B.4: tells intact datagrams from damaged ones.
 
+use super::SHORT_MAX;
 use crc_fast::{CrcAlgorithm, checksum};
-
-/// The maximum number of bytes for which the processor's instruction is faster than the crate.
-#[cfg(target_arch = "x86_64")]
-const SHORT_MAX: usize = 256;
 
 /// Returns the CRC-32C of `bytes`.
 #[inline]
 pub(super) fn crc32c(bytes: &[u8]) -> u32 {
+    // The processor's instruction is faster for short packets, the crate for longer ones.
     #[cfg(target_arch = "x86_64")]
     if bytes.len() <= SHORT_MAX && std::arch::is_x86_feature_detected!("sse4.2") {
         // SAFETY: the processor has the instruction.

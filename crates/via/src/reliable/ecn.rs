@@ -1,7 +1,7 @@
 //! Explicit congestion notification: RFC 3168, and RFC 9000, 13.4. A network with this support
 //! marks datagrams instead of losing them.
 
-use super::Marks;
+use super::{Marks, SHORT_MAX};
 
 /// The number of marked datagrams after which the peer gets a report of the marks. A mark of
 /// congestion is reported at once.
@@ -9,9 +9,6 @@ const REPORTED_AFTER: u32 = 8;
 /// The number of long packets acknowledged without a report of marks, after which the path counts
 /// as one that carries no marks.
 const UNREPORTED_MAX: u32 = 64;
-
-/// The maximum length of packets behind which marks may stay unread, in bytes.
-pub(super) const UNREAD_MAX: usize = 256;
 
 /// The notifications of both directions.
 #[derive(Debug, Default)]
@@ -65,7 +62,7 @@ impl Ecn {
 
     /// Notes that a packet of that length is sent.
     pub(super) fn sent(&mut self, length: usize) {
-        self.has_sent |= length > UNREAD_MAX;
+        self.has_sent |= length > SHORT_MAX;
     }
 
     /// Notes that `long` long packets were acknowledged.

@@ -1,6 +1,6 @@
 //! Ports over links: one end of a connection, as a VI uses it.
 
-use super::ecn::UNREAD_MAX;
+use super::SHORT_MAX;
 use super::guard::{self, Guard, Guarded};
 use super::{Engine, Link};
 use crate::Error;
@@ -89,7 +89,12 @@ impl<L: Link> LinkPort<L> {
     #[inline]
     fn take(&mut self) -> Result<Option<usize>, Error> {
         let Self { engine, link, incoming, .. } = self;
-        link.take(incoming, || engine.next_numbers()[0])
+        let taken = link.take(incoming, || engine.next_numbers()[0]);
+        if let Ok(Some(length)) = taken {
+            // Reading marks takes longer. The peer marks datagrams only once it sends long ones.
+            link.read_marks(length > SHORT_MAX);
+        }
+        taken
     }
 
     /// Takes datagrams, beginning with `first`, until none is left or a descriptor completes: the
@@ -102,9 +107,6 @@ impl<L: Link> LinkPort<L> {
             match next {
                 Ok(Some(length)) => {
                     has_received = true;
-                    // Reading marks takes longer, and the peer marks datagrams only once it sends
-                    // long datagrams.
-                    self.link.read_marks(length > UNREAD_MAX);
                     // Dropped datagrams are counted by the engine.
                     let _ = self.engine.handle(now, &self.incoming[..length], sink);
                     if self.engine.completions() != before {
@@ -266,7 +268,6 @@ impl<L: Link> Port for LinkPort<L> {
             && self.engine.take_expected(&self.incoming[..length], sink)
         {
             self.expected -= 1;
-            self.link.read_marks(false);
             self.rest = Rest::NONE;
             return;
         }

@@ -1,7 +1,8 @@
 //! The sending direction: the packets under way, their times, and those that have to be sent again.
 
+use super::SHORT_MAX;
 use super::congestion::Congestion;
-use super::ecn::{Ecn, UNREAD_MAX};
+use super::ecn::Ecn;
 use super::overtaking::Overtaking;
 use super::pacing::{BURST_TIME, Pacing, Rate};
 use super::packet::{PACKETS_MAX, Sack};
@@ -94,7 +95,7 @@ impl NewlyAcked {
         }
         packet.state = State::Arrived;
         self.bytes += length;
-        self.long += u32::from(packet.length as usize > UNREAD_MAX);
+        self.long += u32::from(packet.length as usize > SHORT_MAX);
         self.longest = self.longest.max(if packet.is_fragmented { 0 } else { packet.length });
         if packet.transmission > reduced_at {
             self.fresh += length;

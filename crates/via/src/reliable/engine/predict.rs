@@ -9,15 +9,10 @@
 
 use super::{Engine, Phase};
 use crate::descriptor::Operation;
-use crate::reliable::ecn::UNREAD_MAX;
+use crate::reliable::SHORT_MAX;
 use crate::reliable::packet::{Expected, Sack, WRITE_HEADER};
 use crate::reliable::sending::Piece;
 use crate::spi::Sink;
-
-/// The maximum length of a predicted packet, in bytes.
-const EXPECTED_MAX: usize = 256;
-// A port does not read the marks of datagrams that follow predicted packets.
-const _: () = assert!(EXPECTED_MAX <= UNREAD_MAX);
 
 /// The deferred part of a predicted packet's processing.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +43,7 @@ impl Engine {
     /// any other datagram.
     #[inline]
     pub(in crate::reliable) fn take_expected(&mut self, datagram: &[u8], sink: &mut dyn Sink) -> bool {
-        if datagram.len() > EXPECTED_MAX
+        if datagram.len() > SHORT_MAX
             || !self.is_plain()
             || !self.receiving.is_plain()
             || self.liveness.hinted.is_some()
@@ -92,7 +87,7 @@ impl Engine {
         let descriptor = sink.sending(index).filter(|descriptor| descriptor.operation() == Operation::RdmaWrite)?;
         let total = descriptor.total() as u32;
         let length = WRITE_HEADER + total as usize;
-        let into = into.get_mut(..length).filter(|_| length <= EXPECTED_MAX && length <= self.path.current())?;
+        let into = into.get_mut(..length).filter(|_| length <= SHORT_MAX && length <= self.path.current())?;
         let next = Expected {
             to: self.peer_id,
             number: self.sending.next() as u32,
