@@ -201,10 +201,11 @@ pub(crate) fn test_plain() -> Outcome {
     Program::new("env", &[&unset, "cargo", "nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }
 
-/// Runs the tests that measure goodput, optimized: the time that a flow needs for a packet changes
-/// its share of a line.
+/// Runs the tests of goodput in an optimized build, because a flow that takes longer to process a
+/// packet gets another share of the line.
 pub(crate) fn test_goodput() -> Outcome {
-    let cargo = |command: &[&str]| Program::cargo_release(command).with(&["--package", "obvia-bench"]);
+    let cargo =
+        |command: &[&str]| Program::cargo_release(command).with(&["--package", "obvia-bench", "--test", "goodput"]);
     nextest_of(cargo, "goodput", Ignored::Run)?.run()
 }
 

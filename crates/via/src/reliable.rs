@@ -49,8 +49,8 @@ pub use token::{Judged, Moved, TOKEN_LIFETIME, Tokens};
 
 use std::time::Duration;
 
-/// The maximum length of a short packet, in bytes. Only short packets are predicted. The marks
-/// behind a short packet may stay unread, so its receiver need not ask the network for them.
+/// The maximum length of a short packet, in bytes (docs/vi-wire.md, "Notification of congestion").
+/// Only short packets are predicted.
 const SHORT_MAX: usize = 256;
 
 /// The settings of an engine. Each end may have its own.

@@ -1,5 +1,7 @@
-//! Runs four parts at a time: one that computes, two that also wait for clocks and other programs,
-//! and one that waits most of the time. Two processors are busy then until the end.
+//! Runs four parts at a time. Each of four threads prefers the parts of its lane: one lane
+//! computes, two also wait for clocks and other programs, and one waits most of the time. So two
+//! processors are busy until the end. Parts that need the processors for themselves follow, one by
+//! one.
 
 use super::examples::Names;
 use super::order::Seed;
@@ -52,12 +54,13 @@ impl PendingParts {
     }
 
     /// Takes the first part of this lane that can run. If this lane has none, takes the last part
-    /// of any other lane that can run.
+    /// that can run of any other lane except [`Lane::Alone`].
     fn next(&mut self, lane: Lane) -> Next {
         let is_ready = |part: &&Part| self.build.is_some() || !part.needs_workspace;
+        let is_shared = |part: &&Part| part.lane != Lane::Alone;
         let own = self.parts.iter().position(|part| part.lane == lane && is_ready(part));
-        let Some(at) = own.or_else(|| self.parts.iter().rposition(is_ready)) else {
-            return if self.parts.is_empty() { Next::End } else { Next::Wait };
+        let Some(at) = own.or_else(|| self.parts.iter().rposition(|part| is_ready(part) && is_shared(part))) else {
+            return if self.parts.iter().any(is_shared) { Next::Wait } else { Next::End };
         };
         let part = self.parts.remove(at);
         let is_possible = self.build == Some(true) || !part.needs_workspace;
@@ -90,6 +93,7 @@ pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec
         scope.spawn(|| run.work(Lane::Idles));
         run.work(Lane::Computes);
     });
+    run.work(Lane::Alone);
     let mut ran = run.ran.into_inner().unwrap_or_else(PoisonError::into_inner);
     ran.sort_by_key(|one| order.iter().position(|name| *name == one.name));
     Ok(ran)
@@ -276,10 +280,10 @@ fn last_line(log: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Lane::{Computes, Idles, Waits};
+    use super::Lane::{Alone, Computes, Idles, Waits};
     use super::{LINES_MAX, Lane, Next, PendingParts, last_line, shown};
     use crate::temporary::Folder;
-    use crate::test::parts::{BUILD, PARTS};
+    use crate::test::parts::{BUILD, GROUPS, PARTS};
     use crate::test::report::Verdict;
 
     #[test]
@@ -336,5 +340,13 @@ mod tests {
     #[test]
     fn test_parts_without_the_workspace_do_not_wait_for_the_build() {
         assert_eq!(next(&mut pending(&["loom"]), &[Waits, Waits]), ["loom", "end"]);
+    }
+
+    #[test]
+    fn parts_that_need_the_processors_for_themselves_run_last() {
+        let goodput = GROUPS.iter().find(|part| part.name == "goodput").unwrap();
+        let mut pending = pending(&["loom"]);
+        pending.parts.insert(0, goodput);
+        assert_eq!(next(&mut pending, &[Waits, Waits, Alone, Alone]), ["loom", "end", "goodput", "end"]);
     }
 }

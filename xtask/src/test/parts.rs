@@ -35,6 +35,8 @@ pub(super) enum Lane {
     Waits,
     /// The part waits for clocks and other programs most of the time.
     Idles,
+    /// The part measures times, and begins when all other parts have ended.
+    Alone,
 }
 
 /// The default values of a part, which begins once the workspace is built.
@@ -255,6 +257,7 @@ pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "goodput",
         about: "sends bulk data over a simulated line beside the kernel's TCP, alone and in competition",
+        lane: Lane::Alone,
         profile: Some("goodput"),
         needs_workspace: false,
         tools: &[Tool::Nextest, Tool::Ip],

@@ -33,7 +33,8 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// The number of retransmissions of a response. A client that still has no response sends a ping.
+/// The number of timed retransmissions without progress after which a response is dropped. A client
+/// that still has no response sends a ping.
 const REPEATS_MAX: u32 = 5;
 /// The time after which an idle activity is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(300);

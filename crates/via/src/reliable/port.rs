@@ -15,6 +15,8 @@ const BATCH: usize = 32;
 const EXPECTED: u32 = 64;
 /// The time after which a datagram that the link had no room for is offered again.
 const FULL: Duration = Duration::from_micros(200);
+/// The number of short datagrams in a row after which marks stay unread.
+const UNREAD_AFTER: u8 = 16;
 
 /// An [`Engine`] and the [`Link`] that it works over.
 #[derive(Debug)]
@@ -34,6 +36,8 @@ pub struct LinkPort<L> {
     expected: u32,
     // Whether the link sends marks.
     sends_marks: bool,
+    // The number of short datagrams since the last long one: the link reads marks while it is small.
+    short_in_row: u8,
     // Whether the link has got a report that the peer is gone, and the NIC's other VIs need a look.
     concerns_others: bool,
 }
@@ -67,6 +71,7 @@ impl<L: Link> LinkPort<L> {
             rest: Rest::NONE,
             expected: EXPECTED,
             sends_marks: false,
+            short_in_row: UNREAD_AFTER,
             concerns_others: false,
         }
     }
@@ -88,11 +93,12 @@ impl<L: Link> LinkPort<L> {
     /// Returns the next datagram, as the peer's engine made it.
     #[inline]
     fn take(&mut self) -> Result<Option<usize>, Error> {
-        let Self { engine, link, incoming, .. } = self;
+        let Self { engine, link, incoming, short_in_row, .. } = self;
         let taken = link.take(incoming, || engine.next_numbers()[0]);
         if let Ok(Some(length)) = taken {
-            // Reading marks takes longer. The peer marks datagrams only once it sends long ones.
-            link.read_marks(length > SHORT_MAX);
+            // Reading marks takes longer, and a peer that sends short datagrams alone marks none.
+            *short_in_row = if length > SHORT_MAX { 0 } else { short_in_row.saturating_add(1) };
+            link.read_marks(*short_in_row < UNREAD_AFTER);
         }
         taken
     }

@@ -147,14 +147,17 @@ fn a_response_without_an_acknowledgement_is_sent_again_five_times() {
     pair.carry();
     let key = pair.key().unwrap();
     pair.server.respond(pair.now, key, vec![5]);
-    let mut responses = 0;
+    let (mut responses, begun) = (0, pair.now);
     while pair.server.held() > 0 {
+        assert!(pair.now < begun + Duration::from_mins(1), "the response is kept");
         responses += pair.server.output().iter().filter(|(_, bytes)| bytes[1] == PduType::RESPONSE.0).count();
         pair.server.output().clear();
         pair.now += Duration::from_millis(100);
         pair.server.tick(pair.now);
     }
     assert_eq!((responses, pair.server.output().is_empty()), (1 + 5, true));
+    // The timeouts are 0.25, 0.5, 1, 2, 4 and 4 seconds.
+    assert!(pair.now - begun >= Duration::from_millis(11_750), "the fifth response had no time to arrive");
 }
 
 #[test]

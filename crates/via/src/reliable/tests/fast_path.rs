@@ -152,9 +152,9 @@ fn only_a_single_short_write_takes_the_fast_send_path() {
     assert!(net.ends[0].engine.make_expected(&net.ends[0].queues, &mut [0; 1000]).is_none());
 }
 
-/// One end of a wire without losses.
+/// One end of a wire without losses, and whether the port reads marks.
 #[derive(Debug)]
-struct Wire(Sender<Vec<u8>>, Receiver<Vec<u8>>);
+struct Wire(Sender<Vec<u8>>, Receiver<Vec<u8>>, bool);
 
 impl Link for Wire {
     fn mtu(&self) -> usize {
@@ -178,6 +178,28 @@ impl Link for Wire {
     fn peer(&self) -> String {
         "the other end".to_owned()
     }
+
+    fn read_marks(&mut self, reads: bool) {
+        self.2 = reads;
+    }
+}
+
+#[test]
+fn marks_are_read_from_a_long_datagram_until_sixteen_short_ones_in_a_row() {
+    let (to_port, from_port) = (channel(), channel());
+    let [End { engine, mut queues }, _] = Net::new(ReliableDelivery).ends;
+    let mut port = LinkPort::new(engine, Wire(from_port.0, to_port.1, false), Instant::now());
+    let mut reads = |length: usize| {
+        to_port.0.send(vec![0; length]).unwrap();
+        port.progress_to_answer(Instant::now(), &mut queues);
+        port.link_mut().2
+    };
+    assert!(!reads(256));
+    for _ in 0..3 {
+        assert!(reads(257));
+        assert!((0..15).all(|_| reads(256)));
+    }
+    assert!(!reads(256) && !reads(0) && reads(257));
 }
 
 #[test]
@@ -187,7 +209,7 @@ fn ports_on_the_fast_path_still_do_the_periodic_work() {
     net.pass(SPAN);
     let start = Instant::now().checked_sub(Duration::from_nanos(net.now)).unwrap();
     let ((to_one, one), (to_other, other)) = (channel(), channel());
-    let mut wires = [Wire(to_other, one), Wire(to_one, other)].into_iter();
+    let mut wires = [Wire(to_other, one, false), Wire(to_one, other, false)].into_iter();
     let mut ends = net.ends.map(|End { engine, queues }| (LinkPort::new(engine, wires.next().unwrap(), start), queues));
     for number in 0..CALLS {
         for (from, to) in [(0, 1), (1, 0)] {
