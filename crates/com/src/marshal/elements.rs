@@ -292,6 +292,7 @@ impl<T: Scalar + 'static> Lending<'_, T> {
 
     /// Replaces all elements by `count` elements that `fill` writes in place. `fill` receives them
     /// with arbitrary contents. If `fill` panics, the number of elements is unchanged.
+    #[inline]
     pub fn fill_with<R>(&mut self, count: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
         if count > self.room {
             let mut more = zeros(count);

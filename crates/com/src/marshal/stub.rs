@@ -279,6 +279,7 @@ impl ReplyFrame {
 impl ReplyFrame {
     /// Shortens the last array of the frame, whose first element is at `first`, to `count` elements
     /// of `size` bytes. Returns the new length of the frame.
+    #[inline]
     pub fn shorten(&mut self, first: *mut u8, count: usize, size: usize) -> usize {
         let body = first.addr() - self.start.addr();
         let end = body + count * size;

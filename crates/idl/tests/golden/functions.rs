@@ -29,6 +29,7 @@ pub struct ledger_Vtbl {
 }
 
 impl ledger {
+    #[inline]
     pub fn Open(&self, owner: &obvia::U16CStr) -> obvia::Result<(obvia::ContextHandle, u32)> {
         let mut account = obvia::rt::zero();
         let mut returned = obvia::rt::zero();
@@ -37,6 +38,7 @@ impl ledger {
         obvia::rt::check(result)?;
         Ok((account, returned))
     }
+    #[inline]
     pub fn Balance(&self, account: obvia::ContextHandle) -> obvia::Result<i64> {
         let mut cents = obvia::rt::zero();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -44,6 +46,7 @@ impl ledger {
         obvia::rt::check(result)?;
         Ok(cents)
     }
+    #[inline]
     pub fn Book(&self, account: obvia::ContextHandle, cents: &[i64]) -> obvia::Result<u32> {
         let count = obvia::rt::count(cents.len())?;
         let mut returned = obvia::rt::zero();
@@ -52,6 +55,7 @@ impl ledger {
         obvia::rt::check(result)?;
         Ok(returned)
     }
+    #[inline]
     pub fn Close(&self, account: &mut obvia::ContextHandle) -> obvia::Result<()> {
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
         let result = unsafe { (obvia::Interface::vtable(self).Close)(obvia::Interface::as_raw(self), account) };

@@ -108,6 +108,7 @@ pub struct IReader_Vtbl {
 }
 
 impl IReader {
+    #[inline]
     pub fn Arrived(&self, letter: i32) -> obvia::Result<()> {
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
         let result = unsafe { (obvia::Interface::vtable(self).Arrived)(obvia::Interface::as_raw(self), letter) };
@@ -246,6 +247,7 @@ pub struct IOffice_Vtbl {
 
 impl IOffice {
     /// What it costs to send something of this weight.
+    #[inline]
     pub fn Cost(&self, class: Class, weight: i32) -> obvia::Result<f64> {
         let mut cost = obvia::rt::zero();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -253,6 +255,7 @@ impl IOffice {
         obvia::rt::check(result)?;
         Ok(cost)
     }
+    #[inline]
     pub fn Print(&self, stamp: &Stamp, number: &mut i64) -> obvia::Result<Stamp> {
         let mut printed = obvia::rt::zero();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -260,12 +263,14 @@ impl IOffice {
         obvia::rt::check(result)?;
         Ok(printed)
     }
+    #[inline]
     pub fn Frank(&self, stamps: &[Stamp], seal: &[u8; 16]) -> obvia::Result<()> {
         let count = obvia::rt::count(stamps.len())?;
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
         let result = unsafe { (obvia::Interface::vtable(self).Frank)(obvia::Interface::as_raw(self), count, stamps.as_ptr(), seal) };
         obvia::rt::check(result)
     }
+    #[inline]
     pub fn Fetch(&self, letters: &mut [i16]) -> obvia::Result<u32> {
         let room = obvia::rt::count(letters.len())?;
         let mut got = obvia::rt::zero();
@@ -274,6 +279,7 @@ impl IOffice {
         obvia::rt::check(result)?;
         Ok(got)
     }
+    #[inline]
     pub fn List(&self) -> obvia::Result<Vec<Stamp>> {
         let mut count = obvia::rt::zero();
         let mut stamps = std::ptr::null_mut();
@@ -283,6 +289,7 @@ impl IOffice {
         // SAFETY: the method succeeded, so by COM's rules the caller owns its results.
         Ok(unsafe { obvia::rt::take_array(stamps, count) }?)
     }
+    #[inline]
     pub fn Send(&self, to: &obvia::U16CStr, from: Option<&std::ffi::CStr>) -> obvia::Result<obvia::U16CString> {
         let mut receipt = std::ptr::null_mut();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -291,6 +298,7 @@ impl IOffice {
         // SAFETY: the method succeeded, so by COM's rules the caller owns its results.
         Ok(unsafe { obvia::rt::take_wide(receipt) })
     }
+    #[inline]
     pub fn Wait(&self, reader: Option<&IReader>) -> obvia::Result<IReader> {
         let mut before = std::ptr::null_mut();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.
@@ -299,6 +307,7 @@ impl IOffice {
         // SAFETY: the method succeeded, so by COM's rules the caller owns its results.
         Ok(unsafe { obvia::rt::take_object(before) }?)
     }
+    #[inline]
     pub fn Find(&self, iid: &obvia::GUID) -> obvia::Result<obvia::IUnknown> {
         let mut found = std::ptr::null_mut();
         // SAFETY: an interface pointer has its interface's vtable; the arguments live until the call returns.

@@ -155,6 +155,7 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
             direct_call(out, model, plan);
             continue;
         }
+        out.line("#[inline]");
         out.line(format!(
             "pub {keyword} {method}(&self{}) -> obvia::Result<{}> {{",
             arguments(model, plan, argument),
