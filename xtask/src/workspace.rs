@@ -107,9 +107,10 @@ pub(crate) fn library() -> Outcome<PathBuf> {
 
 /// Returns the folder of the debug build. Builds the package unless this test run has built all
 /// packages.
-fn built(package: &str) -> Outcome<PathBuf> {
+pub(crate) fn built(package: &str) -> Outcome<PathBuf> {
     if std::env::var_os(IS_BUILT).is_none() {
-        linting(Program::cargo(&["build", "--quiet", "--package", package, "--features", &features().join(",")]))
+        let features = if FEATURED.contains(&package) { features() } else { &[] };
+        linting(Program::cargo(&["build", "--quiet", "--package", package, "--features", &features.join(",")]))
             .run()?;
     }
     Ok(target().join("debug"))

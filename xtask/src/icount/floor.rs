@@ -19,6 +19,8 @@ pub(super) enum Floor {
     Via,
     /// The caller's and the method's own code. Not counted.
     User,
+    /// All layers together, in a build without the lines of instructions.
+    Whole,
 }
 
 impl Floor {
@@ -39,6 +41,7 @@ impl fmt::Display for Floor {
             Self::Wrapper => "wrapper",
             Self::Via => "via",
             Self::User => "user",
+            Self::Whole => "whole",
         })
     }
 }

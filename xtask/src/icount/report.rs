@@ -118,7 +118,12 @@ impl Report {
 
     /// Returns the counts as a budget.
     pub(super) fn csv(&self) -> String {
-        let mut text = String::from("stubs,method,words,side,instructions\n");
+        format!("stubs,method,words,side,instructions\n{}", self.rows())
+    }
+
+    /// Returns the rows of a budget.
+    pub(super) fn rows(&self) -> String {
+        let mut text = String::new();
         for count in &self.counts {
             let _ = writeln!(
                 text,

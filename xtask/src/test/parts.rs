@@ -145,7 +145,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "icount",
-        about: "counts the instructions of calls, and compares them with their budgets",
+        about: "counts the instructions of calls in test builds, and compares them with their budgets",
         lane: Lane::Waits,
         tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
         run: icount::quick,
@@ -310,7 +310,7 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "icount",
-        about: "also counts the instructions of calls with long arrays, with an optimized libobvia",
+        about: "counts the instructions of calls in optimized builds, also those with long arrays",
         tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
         run: || icount::main(&[]),
         ..GROUP
