@@ -1,11 +1,12 @@
-"""Calls by impacket's DCOM client to `interop-objects`, whose clients have to ping every half second.
+"""Calls by impacket's DCOM client to `interop-objects`.
 
-    dcom_impacket.py HOST USER PASSWORD LEVEL [--except TEST] [--started SOCKET] COMMAND ...
+    dcom_impacket.py HOST USER PASSWORD LEVEL [--only TEST] [--except TEST] [--started SOCKET] COMMAND ...
 
 starts the server by its command. The server listens on port 135 of the host, because impacket uses
 no other. With `--started` the command starts the host's service for activation, which starts the
-server on demand, and the server writes the number of its objects to the socket. With `--except` a
-test is left out that the server does not support.
+server on demand, and the server writes the number of its objects to the socket. With `--only` there
+is one test; with `--except` a test is left out that the server does not support. For the test
+`pings` the server's clients have to ping every half second.
 """
 
 import socket
@@ -422,6 +423,7 @@ TESTS = [
     who_may_not,
     resolving,
     pings,
+    restarted,
 ]
 
 
@@ -444,12 +446,13 @@ def in_time(test, login, server):
 
 def main(host, user, password, level, *command):
     tests = TESTS
-    while command[0] == "--except":
-        tests, command = [test for test in tests if test.__name__ != command[1]], command[2:]
+    while command[0] in ("--only", "--except"):
+        is_only, name, command = command[0] == "--only", command[1], command[2:]
+        tests = [test for test in tests if (test.__name__ == name) == is_only]
     if command[0] == "--started":
-        server, tests = Started(command[2:], command[1]), [*tests, restarted]
+        server = Started(command[2:], command[1])
     else:
-        server = Server(command)
+        server, tests = Server(command), [test for test in tests if test is not restarted]
     failed = 0
     try:
         for test in tests:

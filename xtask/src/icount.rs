@@ -44,8 +44,8 @@ const CASES: [(&str, u32); 11] = [
 ];
 /// The number of elements in the arrays of calls that are counted by default.
 const SHORT: u32 = 16;
-/// The name of the test build of the program in Rust. The stubs are optimized there, and the
-/// libraries are not, so its counts are higher, and only their changes matter.
+/// The name of the test build of the program in Rust. The program with its stubs is optimized there,
+/// and the libraries are not, so its counts are higher, and only their changes matter.
 const TEST_BUILD: &str = "rust-test";
 /// The program in Rust that makes the calls.
 const PROGRAM: &str = "obvia-icount";
@@ -117,6 +117,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
 
 /// Counts the instructions of optimized programs.
 fn optimized() -> Outcome<Report> {
+    tools::ensure(&[Tool::Valgrind, Tool::Addr2line])?;
     Program::cargo(&["build", "--quiet", "--release", "--package", PROGRAM]).run()?;
     let mut report = rust("rust", &target().join("release"))?;
     cpp(Extent::All, &mut report)?;
@@ -124,13 +125,14 @@ fn optimized() -> Outcome<Report> {
 }
 
 fn test_build() -> Outcome<Report> {
-    rust(TEST_BUILD, &workspace::built(PROGRAM)?)
+    tools::ensure(&[Tool::Valgrind])?;
+    workspace::build()?;
+    rust(TEST_BUILD, &target().join("debug"))
 }
 
 /// Counts the instructions of the program in Rust that is in a folder. Rust's stubs do not depend
 /// on the number of elements.
 fn rust(language: &'static str, built: &Path) -> Outcome<Report> {
-    tools::ensure(&[Tool::Valgrind, Tool::Addr2line])?;
     let mut report = Report::default();
     Counting { language, extent: Extent::Short, binary: built.join(PROGRAM) }.count(&mut report)?;
     Ok(report)

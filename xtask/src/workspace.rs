@@ -107,10 +107,9 @@ pub(crate) fn library() -> Outcome<PathBuf> {
 
 /// Returns the folder of the debug build. Builds the package unless this test run has built all
 /// packages.
-pub(crate) fn built(package: &str) -> Outcome<PathBuf> {
+fn built(package: &str) -> Outcome<PathBuf> {
     if std::env::var_os(IS_BUILT).is_none() {
-        let features = if FEATURED.contains(&package) { features() } else { &[] };
-        linting(Program::cargo(&["build", "--quiet", "--package", package, "--features", &features.join(",")]))
+        linting(Program::cargo(&["build", "--quiet", "--package", package, "--features", &features().join(",")]))
             .run()?;
     }
     Ok(target().join("debug"))
@@ -139,6 +138,7 @@ pub(crate) enum Ignored {
 
 /// Builds the whole workspace, and returns a run of the tests of a profile.
 pub(crate) fn nextest(profile: &str, ignored: Ignored) -> Outcome<Program> {
+    tools::ensure(&[Tool::Nextest])?;
     build()?;
     let built = [&EVERYTHING[..], &[&features_of_all()]].concat().join("\n");
     let cargo = |command: &[&str]| linting(Program::cargo(command)).with(&["--workspace", &features_of_all()]);
@@ -148,7 +148,6 @@ pub(crate) fn nextest(profile: &str, ignored: Ignored) -> Outcome<Program> {
 /// Returns a run of the tests of a profile with the order and the filter of this test run. `cargo`
 /// adds the packages and the kind of build to a command. A filter selects ignored tests too.
 fn nextest_of(cargo: impl Fn(&[&str]) -> Program, profile: &str, ignored: Ignored) -> Outcome<Program> {
-    tools::ensure(&[Tool::Nextest])?;
     let run = cargo(&["nextest", "run"]).with(&["--cargo-quiet", "--profile", profile]);
     let run = match std::env::var(SHUFFLE).ok().and_then(|seed| seed.parse().ok()) {
         Some(seed) => {
@@ -205,6 +204,7 @@ pub(crate) fn test_plain() -> Outcome {
 /// Runs the tests of goodput in an optimized build, because a flow that takes longer to process a
 /// packet gets another share of the line.
 pub(crate) fn test_goodput() -> Outcome {
+    tools::ensure(&[Tool::Nextest])?;
     let cargo =
         |command: &[&str]| Program::cargo_release(command).with(&["--package", "obvia-bench", "--test", "goodput"]);
     nextest_of(cargo, "goodput", Ignored::Run)?.run()

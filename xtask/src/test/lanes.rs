@@ -1,7 +1,7 @@
-//! Runs four parts at a time. Each of four threads prefers the parts of its lane: one lane
-//! computes, two also wait for clocks and other programs, and one waits most of the time. So two
-//! processors are busy until the end. Parts that need the processors for themselves follow, one by
-//! one.
+//! Runs four parts at a time, so that two processors are busy until the end. One thread runs the
+//! parts that compute, two run those that also wait, and one runs those that wait most of the time.
+//! A thread whose lane is empty helps another lane. Parts that need the processors for themselves
+//! follow, one by one.
 
 use super::examples::Names;
 use super::order::Seed;

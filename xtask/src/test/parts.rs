@@ -147,7 +147,7 @@ pub(super) const PARTS: &[Part] = &[
         name: "icount",
         about: "counts the instructions of calls in test builds, and compares them with their budgets",
         lane: Lane::Waits,
-        tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
+        tools: &[Tool::Valgrind, Tool::Cxx],
         run: icount::quick,
         ..PART
     },

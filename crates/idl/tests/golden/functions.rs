@@ -13,6 +13,7 @@ unsafe impl obvia::Interface for ledger {
 obvia::rt::windows_core::imp::interface_hierarchy!(ledger, obvia::IUnknown);
 impl std::ops::Deref for ledger {
     type Target = obvia::IUnknown;
+    #[inline]
     fn deref(&self) -> &Self::Target {
         std::convert::Into::into(self)
     }

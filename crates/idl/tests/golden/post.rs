@@ -95,6 +95,7 @@ unsafe impl obvia::Interface for IReader {
 obvia::rt::windows_core::imp::interface_hierarchy!(IReader, obvia::IUnknown);
 impl std::ops::Deref for IReader {
     type Target = obvia::IUnknown;
+    #[inline]
     fn deref(&self) -> &Self::Target {
         std::convert::Into::into(self)
     }
@@ -226,6 +227,7 @@ unsafe impl obvia::Interface for IOffice {
 obvia::rt::windows_core::imp::interface_hierarchy!(IOffice, obvia::IUnknown);
 impl std::ops::Deref for IOffice {
     type Target = obvia::IUnknown;
+    #[inline]
     fn deref(&self) -> &Self::Target {
         std::convert::Into::into(self)
     }

@@ -5,13 +5,13 @@ use crc_fast::{CrcAlgorithm, checksum};
 /// The maximum length of data that the processor's instruction sums, in bytes. The crate is faster
 /// for longer data.
 #[cfg(target_arch = "x86_64")]
-const SHORT_MAX: usize = 256;
+const BY_INSTRUCTION_MAX: usize = 256;
 
 /// Returns the CRC-32C of `bytes`.
 #[inline]
 pub(super) fn crc32c(bytes: &[u8]) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    if bytes.len() <= SHORT_MAX && std::arch::is_x86_feature_detected!("sse4.2") {
+    if bytes.len() <= BY_INSTRUCTION_MAX && std::arch::is_x86_feature_detected!("sse4.2") {
         // SAFETY: the processor has the instruction.
         return unsafe { by_instruction(bytes) };
     }

@@ -36,7 +36,8 @@ pub struct LinkPort<L> {
     expected: u32,
     // Whether the link sends marks.
     sends_marks: bool,
-    // The number of short datagrams since the last long one: the link reads marks while it is low.
+    // The number of short datagrams since the last long one: the link reads marks while it is less
+    // than `UNREAD_AFTER`.
     short_in_row: u8,
     // Whether the link has got a report that the peer is gone, and the NIC's other VIs need a look.
     concerns_others: bool,

@@ -16,8 +16,45 @@ use std::path::Path;
 
 /// The only binding at which the clients look for the server.
 const BINDING: &str = "ncacn_ip_tcp:127.0.0.1[135]";
-/// The ping period in milliseconds.
-const PERIOD: &str = "500";
+
+/// The tests of one run of impacket's script.
+#[derive(Clone, Copy)]
+enum Tests {
+    /// Only the test of pings. The library handles them independently of the authentication, so
+    /// one level suffices.
+    Pings,
+    /// All tests except that of pings, and except these, which the server does not support.
+    Calls { left_out: &'static [&'static str] },
+}
+
+impl Tests {
+    const ALL: Self = Self::Calls { left_out: &[] };
+
+    /// Returns the name of the runs.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pings => "pings",
+            Self::Calls { .. } => "calls",
+        }
+    }
+
+    /// Returns the ping period in milliseconds. The test of pings waits for objects to be
+    /// collected. In other tests, a busy machine must not delay a call until its object is.
+    fn period(self) -> &'static str {
+        match self {
+            Self::Pings => "500",
+            Self::Calls { .. } => "10000",
+        }
+    }
+
+    /// Returns the options that select the tests.
+    fn options(self) -> Vec<&'static str> {
+        match self {
+            Self::Pings => vec!["--only", "pings"],
+            Self::Calls { left_out } => ["pings"].iter().chain(left_out).flat_map(|test| ["--except", *test]).collect(),
+        }
+    }
+}
 
 /// The classes of the server.
 const CLASSES: [&str; 4] = [
@@ -30,12 +67,11 @@ const CLASSES: [&str; 4] = [
 const HASH: &str = "01610ca63fc6868f0391c63f9abb3e02";
 
 /// The filters that tshark has to match in unprotected traffic, and their meanings.
-const SAID: [(&str, &str); 5] = [
+const SAID: [(&str, &str); 4] = [
     ("dcom.objref.flags == 1 && isystemactivator", "reference of the standard form in the answer to an activation"),
     ("isystemactivator.properties.scmresp.oxid", "process that has the object, in the answer to an activation"),
     ("dcom.objref.flags == 1 && remact", "reference in the answer to an older activation"),
     ("remunk && dcom.hresult == 0", "answer about further interfaces or references"),
-    ("oxid.opnum == 2 && dcerpc.pkt_type == 2", "answer to a ping"),
 ];
 
 pub(super) fn run() -> Outcome {
@@ -44,15 +80,17 @@ pub(super) fn run() -> Outcome {
     }
     let folder = Folder::new()?;
     for level in ["none", "connect", "integrity", "privacy"] {
-        let capture = impacket(folder.path(), level)?;
-        nothing_is_malformed(&capture)?;
+        let capture = impacket(folder.path(), level, Tests::ALL)?;
         if level == "none" {
             SAID.iter().try_for_each(|(filter, what)| finds(&capture, filter, what))?;
         }
-        nothing_is_malformed(&started(folder.path(), level)?)?;
+        started(folder.path(), level, Tests::ALL)?;
     }
+    let capture = impacket(folder.path(), "none", Tests::Pings)?;
+    finds(&capture, "oxid.opnum == 2 && dcerpc.pkt_type == 2", "answer to a ping")?;
+    started(folder.path(), "none", Tests::Pings)?;
     in_java(folder.path())?;
-    let (capture, server) = serve(folder.path(), "others")?;
+    let (capture, server) = serve(folder.path())?;
     python("dcom_scapy.py", &["127.0.0.1"]).run()?;
     let tests = ["ServerAlive", "ServerAlive2"];
     let names = tests.map(|test| format!("rpc.oxidresolve.oxidresolver.{test}"));
@@ -63,43 +101,45 @@ pub(super) fn run() -> Outcome {
 }
 
 /// Returns the capture file and the command that traces a server of objects.
-fn command(folder: &Path, name: &str, server: &str) -> (String, Vec<String>) {
+fn command(folder: &Path, name: &str, server: &str, period: &str) -> (String, Vec<String>) {
     let capture = folder.join(format!("{name}.pcap")).display().to_string();
     let [user, password] = USER;
     let server = built(server);
-    let words = ["trace", "--pcap", &capture, "--", &server, "--user", user, password, "--pinging", PERIOD, BINDING];
+    let words = ["trace", "--pcap", &capture, "--", &server, "--user", user, password, "--pinging", period, BINDING];
     let words = words.iter().map(|&word| word.to_owned()).collect();
     (capture, words)
 }
 
 /// Tests with impacket's script, which starts the server itself: the server prints the number of
-/// its objects to its standard output, which the script reads.
-fn impacket(folder: &Path, level: &str) -> Outcome<String> {
-    let (capture, words) = command(folder, level, "interop-objects");
-    client(level, &[]).with(&words.iter().map(String::as_str).collect::<Vec<_>>()).run()?;
+/// its objects to its standard output, which the script reads. Returns the capture file.
+fn impacket(folder: &Path, level: &str, tests: Tests) -> Outcome<String> {
+    let (capture, client) = traced(folder, level, "interop-objects", tests);
+    client.run()?;
+    nothing_is_malformed(&capture)?;
     Ok(capture)
 }
 
-/// Returns the command line of impacket's script, up to the words of the traced server. `left_out`
-/// are the tests to leave out.
-fn client(level: &str, left_out: &[&str]) -> Program {
+/// Returns the capture file and the command line of impacket's script, which starts the server.
+fn traced(folder: &Path, level: &str, server: &str, tests: Tests) -> (String, Program) {
+    let (capture, words) = command(folder, &format!("{server}-{level}-{}", tests.name()), server, tests.period());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    (capture, client(level, tests).with(&[&built("obvia")]).with(&words))
+}
+
+/// Returns the command line of impacket's script, up to the words of the server.
+fn client(level: &str, tests: Tests) -> Program {
     let [user, password] = USER;
-    let client = python("dcom_impacket.py", &["127.0.0.1", user, password, level]);
-    let client = left_out.iter().fold(client, |client, test| client.with(&["--except", test]));
-    client.with(&[&built("obvia")])
+    python("dcom_impacket.py", &["127.0.0.1", user, password, level]).with(&tests.options())
 }
 
 /// Tests the same objects in Java. The test `who_may_not` is left out: in Java an access rule holds
 /// a reference to its object, so that objects without access are never freed.
 fn in_java(folder: &Path) -> Outcome {
     let home = tools::jdk()?;
-    // Pings are tested at one level only, because the library handles them, independently of the
-    // authentication. The Java server lacks the class that `class_factories` needs.
-    for (level, left_out) in
-        [("none", &["who_may_not", "class_factories"][..]), ("privacy", &["who_may_not", "class_factories", "pings"])]
-    {
-        let (capture, words) = command(folder, &format!("java-{level}"), "interop-java");
-        let client = client(level, left_out).with(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    // The Java server lacks the class that `class_factories` needs.
+    let calls = Tests::Calls { left_out: &["who_may_not", "class_factories"] };
+    for (level, tests) in [("none", calls), ("privacy", calls), ("none", Tests::Pings)] {
+        let (capture, client) = traced(folder, level, "interop-java", tests);
         client.variable("JAVA_HOME", home.display().to_string()).run()?;
         nothing_is_malformed(&capture)?;
     }
@@ -108,15 +148,16 @@ fn in_java(folder: &Path) -> Outcome {
 
 /// Tests with impacket and a server that the host's service starts on demand, at each level:
 /// clients that authenticate with an account can start it.
-fn started(folder: &Path, level: &str) -> Outcome<String> {
-    let place = folder.join(format!("started-{level}"));
+fn started(folder: &Path, level: &str, tests: Tests) -> Outcome {
+    let place = folder.join(format!("started-{level}-{}", tests.name()));
     let [names, classes] = ["names", "classes"].map(|name| place.join(name));
     for folder in [&place, &names, &classes] {
         std::fs::DirBuilder::new().mode(0o700).create(folder).map_err(|error| Problem::Failed(error.to_string()))?;
     }
     let [count, accounts, capture] = ["count", "accounts", "said.pcap"].map(|name| place.join(name));
     let who = if level == "none" { "everybody".to_owned() } else { format!("account {}", USER[0]) };
-    let server = format!("program = {}\nargument = --pinging\nargument = {PERIOD}\n", built("interop-objects"));
+    let server =
+        format!("program = {}\nargument = --pinging\nargument = {}\n", built("interop-objects"), tests.period());
     for class in CLASSES {
         let text =
             format!("class = {class}\n{server}argument = --count\nargument = {}\nremote = {who}\n", count.display());
@@ -125,14 +166,12 @@ fn started(folder: &Path, level: &str) -> Outcome<String> {
     write(&accounts, &format!("{} = {HASH}\n", USER[0]))?;
     let [names, classes, count, accounts, capture] =
         [names, classes, count, accounts, capture].map(|path| path.display().to_string());
-    let [user, password] = USER;
     let program = built("obvia");
-    let words = ["127.0.0.1", user, password, level, "--started", &count];
     let service = [&program, "trace", "--pcap", &capture, "--", &program, "scm", "--listen", BINDING];
-    let client = python("dcom_impacket.py", &[&words[..], &service].concat());
+    let client = client(level, tests).with(&["--started", &count]).with(&service);
     let client = client.variable("OBVIA_RUNTIME_DIR", names).variable("OBVIA_CLASSES", classes);
     client.variable("OBVIA_ACCOUNTS", accounts).run()?;
-    Ok(capture)
+    nothing_is_malformed(&capture)
 }
 
 /// Writes a file that only its owner can access.
@@ -142,8 +181,9 @@ fn write(path: &Path, text: &str) -> Outcome {
     written.map_err(|error| Problem::Failed(format!("{}: {error}", path.display())))
 }
 
-fn serve(folder: &Path, name: &str) -> Outcome<(String, Server)> {
-    let (capture, words) = command(folder, name, "interop-objects");
+/// Starts a traced server for the other clients. Returns the capture file and the server.
+fn serve(folder: &Path) -> Outcome<(String, Server)> {
+    let (capture, words) = command(folder, "others", "interop-objects", Tests::ALL.period());
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     Ok((capture, Server::start(&Program::new(&built("obvia"), &words))?))
 }

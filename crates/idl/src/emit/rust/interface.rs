@@ -112,6 +112,7 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     // Inherited methods can be called on the interface itself.
     out.line(format!("impl std::ops::Deref for {name} {{"));
     out.line(format!("type Target = {};", ancestors[0]));
+    out.line("#[inline]");
     out.line("fn deref(&self) -> &Self::Target {");
     out.line("std::convert::Into::into(self)");
     out.line("}");
@@ -172,6 +173,7 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
 /// function has the parameters and the result of the method's entry in the vtable.
 fn direct_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     let ((params, result), method) = (signature(model, plan), ident(&plan.method.name));
+    out.line("#[inline]");
     out.line(format!("pub unsafe fn {method}(&self{params}) -> {result} {{"));
     let given = plan.in_vtable().iter().map(|param| format!(", {}", binding(&param.param.code)));
     let given = given.collect::<String>();
