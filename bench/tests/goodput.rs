@@ -91,8 +91,8 @@ fn flows_share_a_line() {
     let conditions = Conditions { rate: 30_000_000, round_trip: Duration::from_millis(20), loss: 0.0 };
     let shared = Some((conditions, Duration::from_secs(180)));
     let plan = |seed| Plan { points: Vec::new(), time: Duration::ZERO, shared, seed };
-    // Packets are lost only when the queue is full, so the seeds make no difference here. Three lines
-    // of 30 Mbit/s carry less than the line of the other test, so they are measured at the same time.
+    // Packets are lost only when the queue is full, so the seeds make no difference here. The three
+    // lines together carry less than that of the other test, so they are measured at the same time.
     let runs: Option<Vec<_>> = std::thread::scope(|scope| {
         let runs = SEEDS.map(|seed| scope.spawn(move || measured(&plan(seed))));
         runs.into_iter().map(|run| run.join().unwrap()).collect()

@@ -44,8 +44,8 @@ const CASES: [(&str, u32); 11] = [
 ];
 /// The number of elements in the arrays of calls that are counted by default.
 const SHORT: u32 = 16;
-/// The name of the test build of the program in Rust. The program with its stubs is optimized there,
-/// and the libraries are not, so its counts are higher, and only their changes matter.
+/// The name of the test build of the program in Rust. The program and its stubs are optimized, and
+/// the libraries are not, so the counts are higher, and only their changes matter.
 const TEST_BUILD: &str = "rust-test";
 /// The program in Rust that makes the calls.
 const PROGRAM: &str = "obvia-icount";
