@@ -9,7 +9,7 @@ import org.jinterop.dcom.impls.automation.IJIDispatch;
  */
 final class Held {
     /** The time in which pings or calls alone keep an object, several times the server's limit. */
-    private static final long HELD_SECONDS = 5;
+    private static final long HELD_SECONDS = 12;
 
     /**
      * The same with the server's default period of two minutes, at which three pings may be missed.

@@ -136,7 +136,7 @@ fn java_and_rust_classes_are_found_on_their_host() {
 #[test]
 fn java_servers_are_started_on_demand_and_end_when_idle() {
     let scene = Scene::new("java-started");
-    let Some(command) = java(&["--idle", "4000"]) else { return };
+    let Some(command) = java(&["--idle", "10000"]) else { return };
     // The program setpriv clears the server's death signal, so that the server survives the
     // service.
     let words = ["--pdeathsig", "clear", command.get_program().to_str().unwrap()].map(str::to_owned);

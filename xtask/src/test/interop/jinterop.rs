@@ -11,8 +11,9 @@ use crate::temporary::Folder;
 use crate::tools;
 use std::path::{Path, PathBuf};
 
-/// The ping period in milliseconds.
-const PERIOD: &str = "500";
+/// The ping period in milliseconds. An object is collected after three periods, for which a busy
+/// machine must not stop the client.
+const PERIOD: &str = "2000";
 
 /// The filter that must not match. It leaves out VT_NULL, VT_CY and arrays of VARIANTs, because
 /// tshark 4.0 misinterprets them from any sender.
