@@ -102,8 +102,8 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// If a canceller ended the wait for the mark, or if the thread's limit ended a wait that began
-    /// within [`PATIENCE`] of the first request.
+    /// If a canceller ended the wait for the mark, or if the thread's time limit did. Once
+    /// [`PATIENCE`] has passed since the first request, the end of the limit is no error.
     fn mark(&self) -> Result<Option<u64>> {
         let (known, asked) = {
             let mut mark = lock(&self.mark);
