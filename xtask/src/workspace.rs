@@ -210,10 +210,9 @@ pub(crate) fn test_goodput() -> Outcome {
     nextest_of(cargo, "goodput", Ignored::Run)?.run()
 }
 
-/// Runs the tests of the IDL compiler that combine constructs, with all combinations
-/// (`OBVIA_WIDE_TESTS`).
-pub(crate) fn test_constructs() -> Outcome {
-    nextest("constructs", Ignored::Skip)?.variable("OBVIA_WIDE_TESTS", "1").run()
+/// Runs the tests of a profile with all variants and at full size (`OBVIA_WIDE_TESTS`).
+pub(crate) fn test_widely(profile: &str) -> Outcome {
+    nextest(profile, Ignored::Skip)?.variable("OBVIA_WIDE_TESTS", "1").run()
 }
 
 /// Runs the examples in the documentation.

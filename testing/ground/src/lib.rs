@@ -19,7 +19,8 @@ pub const LATEST: Duration = Duration::from_secs(120);
 /// The interval between two checks of a condition.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Whether tests with many variants run all of them, as a thorough run does.
+/// Whether tests with many variants run all of them, and floods have their full size, as in a
+/// thorough run.
 pub fn is_wide() -> bool {
     std::env::var_os("OBVIA_WIDE_TESTS").is_some_and(|value| value == "1")
 }

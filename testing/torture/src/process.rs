@@ -314,6 +314,15 @@ impl Process {
         self.status("Threads")
     }
 
+    /// Waits until each thread of the process sleeps.
+    #[track_caller]
+    pub fn sleeps(&self) {
+        within(LATEST, || match thread_states(self.pid()).filter(|state| *state != 'S').count() {
+            0 => Ok(()),
+            awake => Err(format!("{awake} threads are awake")),
+        });
+    }
+
     /// Returns the process's resident memory, in KiB.
     pub fn resident_kib(&self) -> u64 {
         self.status("VmRSS")
@@ -342,14 +351,21 @@ impl Drop for Process {
     }
 }
 
+/// Returns the state of each thread of a process, as in proc_pid_stat(5).
+fn thread_states(pid: u32) -> impl Iterator<Item = char> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| state(&fs::read_to_string(thread.path().join("stat")).ok()?))
+}
+
+/// Returns the state in a line of proc_pid_stat(5).
+fn state(stat: &str) -> Option<char> {
+    stat.rsplit(')').next()?.trim_start().chars().next()
+}
+
 /// Whether a process has a running thread. The first thread may be a zombie while other threads run
 /// and hold the process's files.
 fn is_there(pid: u32) -> bool {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok()).any(|stat| {
-        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
-        !matches!(state, None | Some('Z' | 'X'))
-    })
+    thread_states(pid).any(|state| !matches!(state, 'Z' | 'X'))
 }
 
 /// Waits for the end of a process that is not a child.
@@ -363,8 +379,7 @@ pub fn stop(pid: u32) {
     signal(pid, Signal::STOP);
     within(LATEST, || {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        let state = stat.rsplit(')').next().unwrap().trim_start().chars().next();
-        same(state, Some('T'))
+        same(state(&stat), Some('T'))
     });
 }
 

@@ -1,6 +1,7 @@
 //! Tests of strangers on a network that try to use up a server's descriptors and threads.
 
 use crate::floods::End;
+use ground::is_wide;
 use obvia_rpc::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Header, PduType, Request, flags};
 use obvia_rpc::mgmt;
 use obvia_rpc::uuid::NDR;
@@ -18,9 +19,6 @@ use std::time::{Duration, Instant};
 use torture::process::{Directory, LATEST, Process, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// The number of descriptors of a server, by default.
-const DESCRIPTORS: u32 = 1024;
-const STRANGERS: usize = 2000;
 const LIMIT: Deadline = Deadline::Within(LATEST);
 /// The time limit for each call of a connected client beside the strangers.
 const SLOWEST: Duration = Duration::from_secs(20);
@@ -32,10 +30,16 @@ const DRIP_INTERVAL: Duration = Duration::from_millis(250);
 /// second connection.
 const FEW_DESCRIPTORS: u32 = 60;
 
-/// Lets this process have the connections of all strangers.
-fn raise_limit() {
+/// Returns the number of descriptors that a server may have, and the number of strangers that
+/// connect to it. A wide run uses the usual limit of a process.
+fn sizes() -> (u32, usize) {
+    if is_wide() { (1024, 2000) } else { (256, 500) }
+}
+
+/// Lets this process have the connections of this many strangers.
+fn raise_limit(strangers: usize) {
     let limit = getrlimit(Resource::Nofile);
-    let wanted = STRANGERS as u64 + 1000;
+    let wanted = strangers as u64 + 1000;
     let current = limit.current.map(|current| current.max(wanted));
     setrlimit(Resource::Nofile, Rlimit { current, ..limit }).unwrap();
 }
@@ -72,14 +76,15 @@ trait Strangers {
 /// Connects strangers to a server with few descriptors, and checks that it serves local and remote
 /// clients meanwhile: two that call all the time, and new ones.
 fn strangers_keep_no_client_out(listening: &str, orders: &[&str], mut strangers: impl Strangers) {
-    raise_limit();
+    let (descriptors, count) = sizes();
+    raise_limit(count);
     let directories = [Directory::new(), Directory::new()];
     let start = |directory: &Directory| {
         let mut client = directory.start(PROGRAM, &[]);
         orders.iter().for_each(|order| drop(client.good(order)));
         client
     };
-    let mut server = directories[0].start_with_descriptors(PROGRAM, DESCRIPTORS);
+    let mut server = directories[0].start_with_descriptors(PROGRAM, descriptors);
     orders.iter().for_each(|order| drop(server.good(order)));
     server.good("export there");
     let binding = server.good(&format!("listen {listening}"));
@@ -98,15 +103,15 @@ fn strangers_keep_no_client_out(listening: &str, orders: &[&str], mut strangers:
         // A failed assertion ends the calls, too.
         let end = End(&is_over);
         let callers = [local, remote].map(|client| scope.spawn(|| call_until(&is_over, client)));
-        for number in 1..=STRANGERS {
+        for number in 1..=count {
             strangers.connect(port);
-            if number % 250 == 0 {
+            if number % (count / 8) == 0 {
                 [0, 1].into_iter().for_each(|at| drop(newcomer(at)));
             }
             strangers.go_on();
         }
         let taken = server.open_files();
-        assert!(taken < DESCRIPTORS as usize * 9 / 10, "{taken} descriptors");
+        assert!(taken < descriptors as usize * 9 / 10, "{taken} descriptors");
         // A connection without a bind ends in seconds, and one with an unfinished call in half a
         // minute, although its client keeps it open.
         within(LATEST, || {
@@ -355,7 +360,7 @@ fn connections_take(listening: &str, descriptors: usize) {
     let _first = client();
     within(LATEST, || {
         let calm = server.threads();
-        let mut others: Vec<_> = (0..4).map(|_| client()).collect();
+        let mut others: Vec<_> = (0..2).map(|_| client()).collect();
         // A connection gets its last file when its thread sleeps for the first time.
         others.iter_mut().for_each(|client| drop(client.good("echo 4000000")));
         // A client has a connection for its calls and one for calls of the runtime's own.

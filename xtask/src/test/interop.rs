@@ -93,6 +93,11 @@ fn built(name: &str) -> String {
     target().join("debug").join(name).display().to_string()
 }
 
+/// Returns the options that set a server's ping period, none for the default.
+fn ping_options(period: Option<&str>) -> Vec<&str> {
+    period.map_or_else(Vec::new, |period| vec!["--pinging", period])
+}
+
 fn script(name: &str) -> String {
     root().join("testing/interop").join(name).display().to_string()
 }

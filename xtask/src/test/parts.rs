@@ -289,7 +289,14 @@ pub(super) const GROUPS: &[Part] = &[
         name: "constructs",
         about: "compiles every construct of the IDL in every place, in every language",
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Cmake],
-        run: workspace::test_constructs,
+        run: || workspace::test_widely("constructs"),
+        ..GROUP
+    },
+    Part {
+        name: "floods",
+        about: "floods servers with 100,000 datagrams, and connects 2,000 silent and slow strangers",
+        tools: &[Tool::Nextest, Tool::Libfabric],
+        run: || workspace::test_widely("floods"),
         ..GROUP
     },
     Part {

@@ -4,7 +4,7 @@
 
 use super::super::examples::Server;
 use super::traces::{finds, nothing_is_malformed};
-use super::{USER, built, has_usual_port, python, succeeds};
+use super::{USER, built, has_usual_port, ping_options, python, succeeds};
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::temporary::Folder;
@@ -86,9 +86,8 @@ fn command(folder: &Path, name: &str, server: &str, period: Option<&str>) -> (St
     let capture = folder.join(format!("{name}.pcap")).display().to_string();
     let [user, password] = USER;
     let server = built(server);
-    let pinging = period.map_or_else(Vec::new, |period| vec!["--pinging", period]);
-    let words = [&["trace", "--pcap", &capture, "--", &server, "--user", user, password][..], &pinging, &[BINDING]];
-    let words = words.concat().into_iter().map(str::to_owned).collect();
+    let words = ["trace", "--pcap", &capture, "--", &server, "--user", user, password];
+    let words = [&words[..], &ping_options(period), &[BINDING]].concat().into_iter().map(str::to_owned).collect();
     (capture, words)
 }
 
@@ -135,8 +134,7 @@ fn started(folder: &Path, level: &str, tests: &Tests) -> Outcome {
     }
     let [count, accounts, capture] = ["count", "accounts", "said.pcap"].map(|name| place.join(name));
     let who = if level == "none" { "everybody".to_owned() } else { format!("account {}", USER[0]) };
-    let pinging =
-        tests.period.map_or_else(String::new, |period| format!("argument = --pinging\nargument = {period}\n"));
+    let pinging: String = ping_options(tests.period).iter().map(|option| format!("argument = {option}\n")).collect();
     let server = format!("program = {}\n{pinging}", built("interop-objects"));
     for class in CLASSES {
         let text =

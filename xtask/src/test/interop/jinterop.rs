@@ -3,7 +3,7 @@
 //! objects' lifetimes. tshark checks the traffic.
 
 use super::traces::{finds, nothing};
-use super::{USER, built, has_usual_port};
+use super::{USER, built, has_usual_port, ping_options};
 use crate::outcome::Outcome;
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -94,8 +94,7 @@ fn server(level: &str, bindings: &[&str], period: Option<&str>) -> Vec<String> {
     let [user, password] = USER;
     let program = built("interop-script");
     let sealed: &[&str] = if level == "privacy" { &["--sealed"] } else { &[] };
-    let pinging = period.map_or_else(Vec::new, |period| vec!["--pinging", period]);
-    let words = [&[program.as_str(), "--user", user, password], sealed, &pinging[..], bindings].concat();
+    let words = [&[program.as_str(), "--user", user, password], sealed, &ping_options(period), bindings].concat();
     words.into_iter().map(str::to_owned).collect()
 }
 
