@@ -19,8 +19,8 @@ pub const LATEST: Duration = Duration::from_secs(120);
 /// The interval between two checks of a condition.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Whether tests with many variants run all of them, and floods have their full size, as in a
-/// thorough run.
+/// Whether tests with many variants run all of them, and tests with a choice of sizes take the
+/// greatest one, as in a thorough run.
 pub fn is_wide() -> bool {
     std::env::var_os("OBVIA_WIDE_TESTS").is_some_and(|value| value == "1")
 }
@@ -161,8 +161,14 @@ pub fn thread_number() -> u32 {
 /// Whether a thread of this process sleeps in the kernel, so that it neither runs nor is ready to
 /// run.
 pub fn is_asleep(thread: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+    fs::read_to_string(format!("/proc/self/task/{thread}/stat")).is_ok_and(|stat| state(&stat) == Some('S'))
+}
+
+/// Returns the state of a process or thread, for example `S` for asleep, from a line of
+/// proc_pid_stat(5).
+pub fn state(stat: &str) -> Option<char> {
+    // The name, in parentheses, may have any character.
+    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 /// A port of this host without a listener, for connections or for datagrams. No other process gets

@@ -1,6 +1,6 @@
 //! Processes that tests start, give orders to, stop and kill, and the files that they leave behind.
 
-use ground::Folder;
+use ground::{Folder, state};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::fs;
@@ -314,12 +314,14 @@ impl Process {
         self.status("Threads")
     }
 
-    /// Waits until each thread of the process sleeps.
+    /// Waits until each thread of the process is asleep. The threads are looked at one after the
+    /// other.
     #[track_caller]
     pub fn sleeps(&self) {
-        within(LATEST, || match thread_states(self.pid()).filter(|state| *state != 'S').count() {
-            0 => Ok(()),
-            awake => Err(format!("{awake} threads are awake")),
+        within(LATEST, || {
+            let states: String = thread_states(self.pid()).collect();
+            let is_asleep = !states.is_empty() && states.chars().all(|state| state == 'S');
+            if is_asleep { Ok(()) } else { Err(format!("the states of the threads are {states:?}")) }
         });
     }
 
@@ -351,15 +353,10 @@ impl Drop for Process {
     }
 }
 
-/// Returns the state of each thread of a process, as in proc_pid_stat(5).
+/// Returns the [`state`] of each thread of a process.
 fn thread_states(pid: u32) -> impl Iterator<Item = char> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.filter_map(|thread| state(&fs::read_to_string(thread.path().join("stat")).ok()?))
-}
-
-/// Returns the state in a line of proc_pid_stat(5).
-fn state(stat: &str) -> Option<char> {
-    stat.rsplit(')').next()?.trim_start().chars().next()
 }
 
 /// Whether a process has a running thread. The first thread may be a zombie while other threads run
@@ -374,12 +371,13 @@ pub fn ends(pid: u32) {
     within(LATEST, || if is_there(pid) { Err(format!("process {pid} is there")) } else { Ok(()) });
 }
 
-/// Stops a process by a signal, and waits until it is stopped.
+/// Stops a process by a signal, and waits until all its threads are stopped.
 pub fn stop(pid: u32) {
     signal(pid, Signal::STOP);
     within(LATEST, || {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        same(state(&stat), Some('T'))
+        let states: String = thread_states(pid).filter(|state| !matches!(state, 'Z' | 'X')).collect();
+        let is_stopped = states.contains('T') && states.chars().all(|state| state == 'T');
+        if is_stopped { Ok(()) } else { Err(format!("the states of the threads are {states:?}")) }
     });
 }
 

@@ -242,7 +242,7 @@ pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "soak",
         about: "runs many processes, threads and objects for half an hour",
-        profile: Some("soak"),
+        profile: Some("soak-thorough"),
         tools: &[Tool::Nextest, Tool::Libfabric],
         run: soak::thorough,
         ..GROUP
@@ -274,6 +274,7 @@ pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "hostile",
         about: "attacks Java as users start it, and servers in C++ with a loop of their own",
+        profile: Some("hostile-thorough"),
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric],
         run: || workspace::nextest("hostile-thorough", Ignored::Skip)?.variable("OBVIA_JAVA_AS_IS", "1").run(),
         ..GROUP
@@ -288,6 +289,7 @@ pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "constructs",
         about: "compiles every construct of the IDL in every place, in every language",
+        profile: Some("constructs"),
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Cmake],
         run: || workspace::test_widely("constructs"),
         ..GROUP
@@ -295,6 +297,7 @@ pub(super) const GROUPS: &[Part] = &[
     Part {
         name: "floods",
         about: "floods servers with 100,000 datagrams, and connects 2,000 silent and slow strangers",
+        profile: Some("floods"),
         tools: &[Tool::Nextest, Tool::Libfabric],
         run: || workspace::test_widely("floods"),
         ..GROUP

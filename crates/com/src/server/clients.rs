@@ -451,9 +451,9 @@ impl Clients {
     }
 
     /// Removes lost clients: those that were lost `patience` ago or earlier, those whose process
-    /// has ended, and those over the limits, since other clients may have passed references to a
-    /// lost one. These references are removed, too. [`Self::leave`] describes `kept`. Returns the
-    /// results of `end_client` for each removed client.
+    /// has ended, and those over the limits: references that others pass to a lost client can bring
+    /// it over them. All references of a removed client are removed. [`Self::leave`] describes
+    /// `kept`. Returns the results of `end_client` for each removed client.
     pub(crate) fn give_up<R>(
         &self,
         now: Instant,

@@ -102,8 +102,8 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// If a canceller ended the wait for the mark, or if the thread's time limit did. Once
-    /// [`PATIENCE`] has passed since the first request, the end of the limit is no error.
+    /// If a canceller ended the wait for the mark, or if the thread's time limit did. A wait that
+    /// begins [`PATIENCE`] or more after the first request does not fail by the limit.
     fn mark(&self) -> Result<Option<u64>> {
         let (known, asked) = {
             let mut mark = lock(&self.mark);
