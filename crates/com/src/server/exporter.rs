@@ -124,8 +124,8 @@ impl Exporter {
         (references, self.contexts.end_client(number))
     }
 
-    /// Ends the lost clients that [`Clients::give_up`] gives up. The result must be dropped while no
-    /// lock is held.
+    /// Ends the lost clients that [`Clients::give_up`] gives up. The result must be dropped while
+    /// no lock is held.
     pub(crate) fn give_up_clients(&self) -> impl Sized + use<> {
         let (now, patience) = (Instant::now(), self.exports.patience());
         let end_client = |number| self.end_client(number, Ending::All);
