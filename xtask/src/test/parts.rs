@@ -84,7 +84,7 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "readme",
-        about: "builds the README's program, and compares its output with the page",
+        about: "builds the programs of the README and the tutorial, and compares their output with the pages",
         needs_workspace: false,
         run: readme::run,
         ..PART

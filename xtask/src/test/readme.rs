@@ -1,10 +1,11 @@
 //! Builds the README's first program in a new crate, and compares the program's output with the
-//! README.
+//! README. Then the same for the tutorial.
 //!
 //! A code block belongs to the file that the line before it names in backticks at its start. The
 //! block after a line that ends in `prints:` is the output of the command in that line.
 
 use super::examples::{Names, Server};
+use super::tutorial;
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -17,7 +18,8 @@ pub(super) fn run() -> Outcome {
     // The directory of names is private, because the user may have exported a calculator, too.
     let names = Names::new()?;
     let _server = Server::start(&names.see(Program::new(&program("server"), &[])))?;
-    newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)
+    newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)?;
+    tutorial::run()
 }
 
 /// Returns the path of the first program's server or client after the build.
@@ -34,7 +36,7 @@ pub(super) fn build() -> Outcome<Newcomer> {
     if crate_folder.exists() {
         fs::remove_dir_all(&crate_folder).map_err(|error| wrong(&error))?;
     }
-    newcomer.write(&crate_folder)?;
+    write(&newcomer.files, &crate_folder)?;
     keep_versions(&crate_folder)?;
     cargo(&["build", "--quiet"]).folder(&crate_folder).run()?;
     Ok(newcomer)
@@ -113,17 +115,6 @@ impl Newcomer {
         Ok(Self { files, printing, printed })
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Outcome {
-        for (name, text) in &self.files {
-            // The crate must not become a part of the workspace that contains its folder.
-            let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };
-            let file = folder.join(name);
-            file.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| wrong(&error))?;
-            fs::write(file, format!("{text}{root}")).map_err(|error| wrong(&error))?;
-        }
-        Ok(())
-    }
-
     /// Checks that the client prints what the page promises.
     pub(super) fn compare(&self, printed: &str) -> Outcome {
         if printed.trim_end() == self.printed.trim_end() {
@@ -131,6 +122,18 @@ impl Newcomer {
         }
         Err(Problem::Failed(format!("the page promises\n{}and the client prints\n{printed}", self.printed)))
     }
+}
+
+/// Writes a project's files, which are given by their names and texts.
+pub(super) fn write(files: &[(String, String)], folder: &Path) -> Outcome {
+    for (name, text) in files {
+        // The crate must not become a part of the workspace that contains its folder.
+        let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };
+        let file = folder.join(name);
+        file.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| wrong(&error))?;
+        fs::write(file, format!("{text}{root}")).map_err(|error| wrong(&error))?;
+    }
+    Ok(())
 }
 
 /// Returns the code blocks, each with the last non-empty line before it.
