@@ -1,11 +1,10 @@
 //! Builds the README's first program in a new crate, and compares the program's output with the
-//! README. Then the same for the tutorial.
+//! README.
 //!
 //! A code block belongs to the file that the line before it names in backticks at its start. The
 //! block after a line that ends in `prints:` is the output of the command in that line.
 
 use super::examples::{Names, Server};
-use super::tutorial;
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -18,8 +17,7 @@ pub(super) fn run() -> Outcome {
     // The directory of names is private, because the user may have exported a calculator, too.
     let names = Names::new()?;
     let _server = Server::start(&names.see(Program::new(&program("server"), &[])))?;
-    newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)?;
-    tutorial::run()
+    newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)
 }
 
 /// Returns the path of the first program's server or client after the build.

@@ -1,9 +1,9 @@
 //! Builds the program of docs/tutorial.md, and compares the output of its clients with the page.
 //!
-//! A code block belongs to the file that the line before it names in backticks at its start. If that
-//! line says `at its end`, the block is appended to the file. Otherwise it replaces the file, so that
-//! the last version counts. The block after "`cargo run --bin NAME` prints:" is the output of that
-//! client. Every client runs with the server of the last step, in the order of the page.
+//! A code block belongs to the file that the line before it names in backticks at its start. If
+//! that line says `at its end`, the block is appended to the file. Otherwise it replaces the file,
+//! so that the last version counts. The block after "`cargo run --bin NAME` prints:" is the output
+//! of that client. Every client runs with the server of the last step, in the order of the page.
 
 use super::examples::{Names, Server};
 use super::readme::{blocks, built, cargo, checkout, keep_versions, write};
