@@ -269,7 +269,7 @@ fn the_time_for_many_objects_of_built_in_interfaces_grows_linearly() {
         emit::c::emit(&found, "x").unwrap_or_else(|refused| panic!("{refused:?}"));
         processor_time() - begin
     };
-    let (few, many) = (took(125), took(1000));
+    let (few, many) = (took(250), took(2000));
     assert!(many <= few * 16 + GRACE, "{many:?} for eight times as many as in {few:?}");
 }
 

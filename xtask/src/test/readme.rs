@@ -51,9 +51,9 @@ pub(super) fn built() -> PathBuf {
     target().join("readme-target")
 }
 
-/// Returns a checkout beside the first program: a folder with links to the entries of this project.
-/// The folder itself is not a link, so that a build by its path is the same as one by its canonical
-/// path.
+/// Returns a checkout beside the projects of pages: a folder with links to the entries of this
+/// project. The folder itself is not a link, so that a build by its path is the same as one by its
+/// canonical path.
 pub(super) fn checkout() -> std::io::Result<PathBuf> {
     let folder = target().join("readme/obvia");
     fs::create_dir_all(&folder)?;

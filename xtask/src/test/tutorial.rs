@@ -4,6 +4,7 @@
 //! that line says `at its end`, the block is appended to the file. Otherwise it replaces the file,
 //! so that the last version counts. The block after "`cargo run --bin NAME` prints:" is the output
 //! of that client. Every client runs with the server of the last step, in the order of the page.
+//! Versions of files that a later step replaces are not built.
 
 use super::examples::{Names, Server};
 use super::readme::{blocks, built, cargo, checkout, keep_versions, write};
@@ -20,8 +21,9 @@ type Client = (String, String);
 pub(super) fn run() -> Outcome {
     let text = fs::read_to_string(root().join(PAGE)).map_err(|error| wrong(&error))?;
     let (files, clients) = read(&with_own_ports(&text, std::process::id()));
-    if files.is_empty() || clients.is_empty() {
-        return Err(Problem::Failed(format!("{PAGE} has no program or no client")));
+    let programs = files.iter().filter(|(name, _)| name.starts_with("src/bin/")).count();
+    if clients.is_empty() || clients.len() + 1 != programs {
+        return Err(Problem::Failed(format!("{PAGE} has {programs} programs, and the output of {}", clients.len())));
     }
     let folder = checkout().map_err(|error| wrong(&error))?.with_file_name("weather");
     if folder.exists() {
@@ -47,8 +49,9 @@ fn wrong(error: &std::io::Error) -> Problem {
     Problem::Failed(format!("preparing the tutorial's project: {error}"))
 }
 
-/// Returns the page with ports that no other run of this host uses, in place of its own ones. The
-/// ports lie below those that the kernel gives out.
+/// Returns the page with other ports in place of its own ones, which may be in use. The ports
+/// follow from the process ID, so that two runs of a host have different ones. They lie below those
+/// that the kernel gives out.
 fn with_own_ports(text: &str, process: u32) -> String {
     let first = 20_000 + process % 5000 * 2;
     text.replace("[5555", &format!("[{first}")).replace("[5556", &format!("[{}", first + 1))
