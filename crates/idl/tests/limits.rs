@@ -160,7 +160,7 @@ fn chains_of_pointers_are_limited() {
             + &lines(count, |at| format!("struct S{} {{ struct S{at} *a; long b; }};", at + 1))
     };
     accepted("three hundred structures", with_method(&pointers(300), "[in] struct S300 *s"));
-    refused("three thousand structures", with_method(&pointers(3000), "[in] long a"), "too-large", 837);
+    refused("thirty thousand structures", with_method(&pointers(30_000), "[in] long a"), "too-large", 837);
     let unions = |count| {
         "union U0 switch (long t) u { case 1: long *a; };\n".to_owned()
             + &lines(count, |at| format!("union U{} switch (long t) u {{ case 1: union U{at} *a; }};", at + 1))
@@ -179,7 +179,7 @@ fn chains_of_pointers_are_limited() {
             })
     };
     accepted("sixty interfaces", interfaces(60, "HRESULT M#();"));
-    refused("two thousand interfaces", interfaces(2000, ""), "too-deep", 66);
+    refused("twenty thousand interfaces", interfaces(20_000, ""), "too-deep", 66);
     let heirs =
         lines(820, |at| format!("[object, uuid(2d4f4c52-0a34-4ac4-8d6c-{at:012x})] interface H{at} : I60 {{ }}"));
     refused("empty heirs of sixty", interfaces(60, "") + &heirs, "too-large", 302);

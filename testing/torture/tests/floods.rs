@@ -20,6 +20,9 @@ const OF_ADDRESS: u32 = 2;
 /// The number of threads that send a flood.
 const PARTS: u32 = 2;
 
+/// The most by which a server's memory may grow in a flood of any size, in KiB.
+const KIB_MAX: u64 = 4 << 10;
+
 /// Returns the number of datagrams after which a flood may end.
 fn datagrams() -> u32 {
     if is_wide() { 100_000 } else { 20_000 }
@@ -198,12 +201,13 @@ fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
         let ReceiveQueue { dropped, .. } = ReceiveQueue::of(port);
         println!("{listening}: {dropped} of {} datagrams found no room", count.load(Ordering::Relaxed));
         // The connections of the two clients have threads, descriptors and memory, too.
-        let with_clients = Resources { threads: threads + 8, files: 16, kib: 16 << 10 };
+        let with_clients = Resources { threads: threads + 8, files: 16, kib: KIB_MAX };
         before.has_grown_within(&with_clients, &Resources::of(&server)).unwrap();
         drop(end);
     });
     let arrived = u64::from(count.into_inner()) - ReceiveQueue::of(port).dropped;
-    let budget = Resources { threads, files: 0, kib: (arrived / kinds * datagram(0).len() as u64) >> 10 };
+    let of_a_kind = (arrived / kinds * datagram(0).len() as u64) >> 10;
+    let budget = Resources { threads, files: 0, kib: of_a_kind.min(KIB_MAX) };
     within(LATEST, || before.has_grown_within(&budget, &Resources::of(&server)));
     println!("{listening}: {before:?} before the flood, and {:?} after it", Resources::of(&server));
     first.iter_mut().for_each(|(client, _)| assert_eq!(client.number("add 4"), 7));

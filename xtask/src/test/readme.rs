@@ -20,7 +20,7 @@ pub(super) fn run() -> Outcome {
     newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)
 }
 
-/// Returns the path of the first program's server or client after the build.
+/// Returns the path of a built program of these projects.
 pub(super) fn program(name: &str) -> String {
     built().join("debug").join(name).display().to_string()
 }

@@ -7,7 +7,7 @@
 //! Versions of files that a later step replaces are not built.
 
 use super::examples::{Names, Server};
-use super::readme::{blocks, built, cargo, checkout, keep_versions, write};
+use super::readme::{blocks, cargo, checkout, keep_versions, program, write};
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::repo::root;
@@ -34,10 +34,10 @@ pub(super) fn run() -> Outcome {
     cargo(&["build", "--quiet"]).folder(&folder).run()?;
 
     let names = Names::new()?;
-    let program = |name: &str| names.see(Program::new(&built().join("debug").join(name).display().to_string(), &[]));
-    let _server = Server::start(&program("station"))?;
+    let run = |name: &str| names.see(Program::new(&program(name), &[]));
+    let _server = Server::start(&run("station"))?;
     clients.iter().try_for_each(|(name, promised)| {
-        let printed = program(name).read()?;
+        let printed = run(name).read()?;
         if printed.trim_end() == promised.trim_end() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ mod unidentified;
 use network::{Conditions, Random, Simulation};
 
 /// The number of simulated networks, limited so that the tests end soon.
-const SEEDS: u64 = if cfg!(miri) { 1 } else { 60 };
+const SEEDS: u64 = if cfg!(miri) { 1 } else { 150 };
 
 #[test]
 fn datagram_calls_are_answered_over_a_bad_network() {

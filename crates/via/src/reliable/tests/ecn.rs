@@ -20,7 +20,7 @@ fn over(line: Line) -> Net {
 fn a_flow_through_a_marking_bottleneck_loses_nothing_and_fills_it() {
     let mut net = over(LINE);
     let first = goodput(&mut net, 2000);
-    let rate = goodput(&mut net, 8000);
+    let rate = goodput(&mut net, 20_000);
     assert!(first > 80.0 && rate > 90.0, "{first} and {rate} Mbit/s");
     assert_eq!(net.ends[0].engine.statistics().retransmitted, 0);
     assert!(net.ends[0].engine.sends_marks());
