@@ -93,7 +93,8 @@ struct Compile {
     /// Write nothing, only report errors and warnings
     #[arg(long)]
     check: bool,
-    /// Report unknown attributes as warnings
+    /// Accept what other compilers accept, with a warning: unknown attributes, and interfaces that
+    /// cannot be called from other processes
     #[arg(long)]
     permissive: bool,
     /// Write nothing, print the canonical text and the fingerprint of each interface

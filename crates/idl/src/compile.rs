@@ -135,7 +135,9 @@ impl Compiler {
         self
     }
 
-    /// Makes unknown attributes warnings instead of errors.
+    /// Makes some errors of files that other compilers accept warnings. The errors are unknown
+    /// attributes, and interfaces that other processes cannot call because of their methods or
+    /// their UUID. Calls of such an interface stay within their process, as if it were `[local]`.
     #[must_use]
     pub fn permissive(mut self, permissive: bool) -> Self {
         self.permissive = permissive;

@@ -12,6 +12,7 @@ mod interface;
 mod library;
 mod limits;
 mod order;
+mod params;
 mod plain;
 pub(crate) mod prelude;
 mod reserved;
@@ -64,6 +65,8 @@ pub(crate) struct Resolver<'a> {
     /// The names of Automation types, of their typedefs, and of pointers to them, each with the
     /// type and the number of stars.
     memories: HashMap<String, (TypeSpec, u8)>,
+    /// The names that typedefs give to `handle_t`.
+    handles: HashSet<String>,
     /// The names of pointers to interfaces, which include the star.
     object_pointers: HashSet<String>,
     /// The names of types that travel in another form, and of integers of a pointer's size, each
@@ -136,6 +139,7 @@ impl<'a> Resolver<'a> {
             classed: HashSet::new(),
             typedefs: HashMap::new(),
             memories: HashMap::new(),
+            handles: HashSet::new(),
             object_pointers: HashSet::new(),
             transformed: HashMap::new(),
             given: HashSet::new(),
@@ -341,7 +345,7 @@ impl<'a> Resolver<'a> {
             let span = attribute.name.span;
             if let Some((_, why)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
                 let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
-                self.push_attribute_error(error.help("remove it; docs/idl.md lists the attributes"));
+                self.report_leniently(error.help("remove it; docs/idl.md lists the attributes"));
             } else if attributes::ON_HANDLES.contains(&name) {
                 let text = format!("[{name}] has no meaning here: the interface pointer says which server is called");
                 self.report(
@@ -355,16 +359,17 @@ impl<'a> Resolver<'a> {
                     || "attributes are listed in the language reference".to_owned(),
                     |like| format!("did you mean [{like}]?"),
                 );
-                self.push_attribute_error(error.help(help));
+                self.report_leniently(error.help(help));
             } else if !place.permits(name) {
                 let error =
                     Diagnostic::error("misplaced-attribute", span, format!("[{name}] means nothing on {}", place.name));
-                self.push_attribute_error(error.help("remove it"));
+                self.report_leniently(error.help("remove it"));
             }
         }
     }
 
-    fn push_attribute_error(&mut self, mut error: Diagnostic) {
+    /// Reports an error, which is a warning if the compiler is permissive.
+    fn report_leniently(&mut self, mut error: Diagnostic) {
         if self.permissive {
             error.severity = crate::text::diagnostic::Severity::Warning;
         }

@@ -1,8 +1,8 @@
 //! The dialect of MIDL that Windows' and Wine's files use: what the compiler makes of each
 //! construct, and which back end refuses it.
 
-use obvia_idl::model::{Base, Direction, Extent, InterfaceId, Model, Object, PointerClass, Type, Value};
-use obvia_idl::{Compilation, Compiler, canonical, emit};
+use obvia_idl::model::{Base, Direction, Extent, InterfaceId, Method, Model, Object, PointerClass, Type, Value};
+use obvia_idl::{Compilation, Compiler, Severity, canonical, emit};
 use std::path::Path;
 
 fn check(text: &str) -> Compilation {
@@ -283,6 +283,71 @@ fn declarations_without_a_meaning_are_skipped() {
         "{}",
         made.header
     );
+}
+
+#[test]
+fn handles_have_further_names_and_functions_return_context_handles() {
+    let text = "typedef handle_t BINDING, OTHER;\ntypedef BINDING THIRD;\ntypedef [context_handle] void *PLUG;\n\
+        static const long LIMIT = 7;\n[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a30)] interface IPlugs {\n\
+        PLUG Open([in] BINDING b, [in] long n); long Use([in] PLUG p, [in] THIRD b); void Close([in, out] PLUG *p); }";
+    let found = check(text);
+    assert_eq!(value(&found.model, "LIMIT"), Some(Value::Int(7)));
+    let [open, used, _] = &found.model.interfaces.last().expect("declared").methods[..] else { panic!() };
+    let names = |of: &Method| of.params.iter().map(|param| param.name.clone()).collect::<Vec<_>>();
+    assert_eq!((names(open), names(used)), (vec!["n".into(), "returned".into()], vec!["p".into(), "returned".into()]));
+    let result = &open.params[1];
+    assert!(result.retval && result.direction == Direction::Out, "{result:?}");
+    assert!(matches!(&result.ty, Type::Pointer(to) if to.to == Type::Base(Base::Context)), "{result:?}");
+    let rust = emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert!(rust.contains("pub fn Open(&self, n: i32) -> obvia::Result<obvia::ContextHandle>"), "{rust}");
+    let made = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert!(made.header.contains("obvia_context *returned"), "{}", made.header);
+    emit::java::emit(&found, "x", None).unwrap_or_else(|errors| panic!("{errors:?}"));
+    for member in ["BINDING b", "OTHER *b"] {
+        let failure = Compiler::new().check_text(Path::new("x.idl"), &format!("{text} struct S {{ {member}; }};"));
+        let failure = failure.expect_err("a handle does not travel");
+        assert!(failure.diagnostics.iter().any(|one| one.code == "stray-handle"), "{failure}");
+    }
+}
+
+#[test]
+fn permissive_compilers_keep_calls_in_the_process_if_the_interface_does_not_let_them_travel() {
+    let second = "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a31)] interface IOther : IUnknown { HRESULT M(); }";
+    for (code, declared) in [
+        ("not-hresult", format!("[object, {UUID}] interface IX : IUnknown {{ HRESULT A([in] long a); void B(); }}")),
+        (
+            "out-not-pointer",
+            format!("[object, {UUID}] interface IX : IUnknown {{ HRESULT A([in, out] IUnknown *a); }}"),
+        ),
+        ("no-uuid", "[object] interface IX : IUnknown { HRESULT A([in] long a); }".to_owned()),
+        (
+            "reserved-uuid",
+            "[object, uuid(00000000-0000-0000-0000-000000000000)] interface IX : IUnknown { HRESULT A(); }".to_owned(),
+        ),
+        (
+            "duplicate-uuid",
+            format!("{second} [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a31)] interface IX : IOther {{ }}"),
+        ),
+    ] {
+        let text = format!("import \"unknwn.idl\";\n{declared}");
+        let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err(code);
+        assert!(failure.diagnostics.iter().any(|one| one.code == code && one.severity == Severity::Error), "{failure}");
+        let found = Compiler::new().permissive(true).check_text(Path::new("x.idl"), &text);
+        let found = found.unwrap_or_else(|failure| panic!("{failure}"));
+        let warnings: Vec<&str> = found.warnings.iter().map(|one| one.code).collect();
+        assert_eq!(warnings, [code], "{text}");
+        let one = found.model.interfaces.iter().find(|one| one.name == "IX").expect("declared");
+        assert!(one.local, "{text}");
+        emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+        emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
+    }
+    // An error that a local interface has as well remains one, and so do errors beside methods.
+    for wrong in ["HRESULT A([in] Unknown u);", "void A(); typedef Unknown Known;"] {
+        let text = format!("import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{ {wrong} }}");
+        let failure = Compiler::new().permissive(true).check_text(Path::new("x.idl"), &text).expect_err(wrong);
+        let errors = failure.diagnostics.iter().filter(|one| one.severity == Severity::Error);
+        assert!(errors.map(|one| one.code).any(|code| code == "unknown-type"), "{failure}");
+    }
 }
 
 #[test]

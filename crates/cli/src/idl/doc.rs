@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     /// Define a macro before each file: NAME=TEXT, or NAME, which stands for 1
     #[arg(short = 'D', long = "define", value_name = "MACRO")]
     define: Vec<String>,
-    /// Accept unknown attributes
+    /// Accept what other compilers accept
     #[arg(long)]
     permissive: bool,
     /// Write the pages to this folder

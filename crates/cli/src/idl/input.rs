@@ -18,7 +18,7 @@ pub(super) struct Input {
     /// Take additional attributes from this file, instead of the file with FILE's name and .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// Accept unknown attributes
+    /// Accept what other compilers accept
     #[arg(long)]
     permissive: bool,
 }

@@ -126,7 +126,7 @@ impl Resolver<'_> {
         let is_dual = base.is_some_and(|base| self.model.is_dispatch(base));
         if let (false, Some(attribute)) = (is_dual, find(&decl.attributes, "dual")) {
             let error = Diagnostic::error("dual-base", attribute.span, "a [dual] interface extends IDispatch");
-            return self.report(error.help(format!("write `: IDispatch`, and `import \"{FILE}\";`")));
+            self.report_leniently(error.help(format!("write `: IDispatch`, and `import \"{FILE}\";`")));
         }
         self.model.interfaces[id.0].dual = is_dual;
         if !is_dual {

@@ -1,17 +1,14 @@
 //! Interfaces, methods and parameters.
 
-use super::automation::is_automation;
 use super::limits::{BASES_MAX, PARAMETERS_MAX};
 use super::plain::{is_plain, leads_to_const, returned_param};
-use super::types::{Context, Place, void_pointer};
-use super::values::{Variable, sizes_test_for_null};
+use super::reserved::reserved;
 use super::{Entry, Named, Resolver, attributes, find, has, interface_key};
 use crate::model::typelib::flags;
-use crate::model::{About, Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
+use crate::model::{About, Interface, InterfaceId, Method, PointerClass};
 use crate::plan::FIRST_OPNUM;
 use crate::syntax::ast::{
-    Attribute, Expr, ExprKind, Ident, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax, TypeKind,
-    TypeSpec,
+    Attribute, Expr, ExprKind, Ident, InterfaceDecl, Item, Method as MethodSyntax, TypeKind, TypeSpec,
 };
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
@@ -70,9 +67,9 @@ impl Resolver<'_> {
         let base = if plain || is_class { None } else { self.base(decl) };
         let is_object = !plain || items.iter().any(|item| matches!(item, Item::Method(_)));
         let needs_uuid = !local && is_object;
-        let uuid = if needs_uuid || has(&decl.attributes, "uuid") { self.uuid(decl) } else { None };
+        let uuid = if needs_uuid || has(&decl.attributes, "uuid") { self.uuid(decl, id) } else { None };
         let bare = match uuid {
-            None => Some("has no UUID"),
+            None => Some("has no UUID of its own"),
             Some(_) => (is_class && !plain).then_some("extends no interface"),
         };
         let version = self.version(decl);
@@ -88,8 +85,7 @@ impl Resolver<'_> {
         made.doc.clone_from(&decl.doc);
         made.span = decl.name.span;
         self.defined.insert(interface_key(id));
-        self.check_uuid_once(id);
-        self.contents(items, id);
+        self.contents(&items.iter().collect::<Vec<_>>(), id);
         self.dual(decl, id);
         self.pointer_default = outer_default;
     }
@@ -122,12 +118,13 @@ impl Resolver<'_> {
     }
 
     /// Resolves the methods of an interface and the declarations beside them.
-    fn contents(&mut self, items: &[Item], id: InterfaceId) {
+    fn contents(&mut self, items: &[&Item], id: InterfaceId) {
         let base = self.model.interfaces[id.0].base;
         let inherited = base.map(|base| self.model.all_methods(base)).unwrap_or_default();
         let first = FIRST_OPNUM + inherited.len();
         let mut names: HashSet<String> = inherited.into_iter().map(|method| method.name.clone()).collect();
-        if !self.model.interfaces[id.0].plain {
+        let Interface { plain, local, .. } = self.model.interfaces[id.0];
+        if !plain {
             names.extend(["QueryInterface", "AddRef", "Release"].map(str::to_owned));
         }
         let written: HashSet<String> = items
@@ -137,15 +134,20 @@ impl Resolver<'_> {
                 _ => None,
             })
             .collect();
-        let mut remote = Vec::new();
+        let may_become_local = self.permissive && !plain && !local;
+        let (mut remote, mut findings) = (Vec::new(), Vec::new());
         for item in items {
             match item {
                 Item::Method(method) => {
+                    let before = self.diagnostics.len();
                     self.owners.push(format!("{}_{}", self.model.interfaces[id.0].name, method.name.name));
                     match (self.method(method, id, first, &mut names, &written), find(&method.attributes, "call_as")) {
                         (Some(made), Some(attribute)) => remote.push((made, attribute)),
                         (Some(made), None) => self.model.interfaces[id.0].methods.push(made),
                         (None, _) => {}
+                    }
+                    if may_become_local {
+                        findings.extend(self.diagnostics.drain(before..));
                     }
                     self.owners.pop();
                 }
@@ -153,6 +155,31 @@ impl Resolver<'_> {
             }
         }
         remote.into_iter().for_each(|(made, attribute)| self.call_as(id, made, attribute));
+        if findings.iter().any(Diagnostic::is_error) {
+            self.make_local(items, id, findings);
+        } else {
+            self.diagnostics.extend(findings);
+        }
+    }
+
+    /// Makes an interface local if its methods have errors, but would have none in a local
+    /// interface. Otherwise reports the errors.
+    fn make_local(&mut self, items: &[&Item], id: InterfaceId, findings: Vec<Diagnostic>) {
+        let methods: Vec<&Item> = items.iter().copied().filter(|item| matches!(item, Item::Method(_))).collect();
+        let remote = std::mem::take(&mut self.model.interfaces[id.0].methods);
+        self.model.interfaces[id.0].local = true;
+        let before = self.diagnostics.len();
+        self.contents(&methods, id);
+        if self.diagnostics[before..].iter().any(Diagnostic::is_error) {
+            self.diagnostics.truncate(before);
+            self.diagnostics.extend(findings);
+            let made = &mut self.model.interfaces[id.0];
+            (made.methods, made.local) = (remote, false);
+            return;
+        }
+        for error in findings.into_iter().filter(Diagnostic::is_error) {
+            self.report_leniently(error.label("so calls of this interface stay within their process"));
+        }
     }
 
     /// Returns the interface with this name, and announces the interface if it is new.
@@ -256,19 +283,24 @@ impl Resolver<'_> {
         }
     }
 
-    fn uuid(&mut self, decl: &InterfaceDecl) -> Option<u128> {
+    /// Returns the interface's own UUID. `None` after an error or a warning: calls of an interface
+    /// without a UUID of its own stay within their process.
+    fn uuid(&mut self, decl: &InterfaceDecl, id: InterfaceId) -> Option<u128> {
         let Some(attribute) = find(&decl.attributes, "uuid") else {
             let error =
                 Diagnostic::error("no-uuid", decl.name.span, format!("interface `{}` has no uuid", decl.name.name));
             let object = if is_plain(decl) { "" } else { "object, " };
-            self.report(
+            self.report_leniently(
                 error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")),
             );
             return None;
         };
         let uuid = self.uuid_of(attribute)?;
-        self.check_reserved(decl, uuid);
-        Some(uuid)
+        let Some(error) = reserved(decl, attribute, uuid).or_else(|| self.second_use(decl, uuid, id)) else {
+            return Some(uuid);
+        };
+        self.report_leniently(error.help("each interface has a uuid of its own, from `uuidgen`"));
+        (!self.permissive).then_some(uuid)
     }
 
     pub(super) fn uuid_of(&mut self, attribute: &Attribute) -> Option<u128> {
@@ -284,17 +316,13 @@ impl Resolver<'_> {
         value
     }
 
-    fn check_uuid_once(&mut self, id: InterfaceId) {
-        let own = &self.model.interfaces[id.0];
-        if own.uuid == 0 {
-            return;
-        }
-        if let Some(twin) = self.uuids.insert(own.uuid, id).filter(|twin| *twin != id) {
-            let twin = &self.model.interfaces[twin.0];
-            let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
-            let error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
-            self.report(error.help("each interface has a uuid of its own, from `uuidgen`"));
-        }
+    /// Returns the error that another interface has the UUID. `None` if no other has it.
+    fn second_use(&mut self, decl: &InterfaceDecl, uuid: u128, id: InterfaceId) -> Option<Diagnostic> {
+        let twin = *self.uuids.entry(uuid).or_insert(id);
+        let (twin, own) = (&self.model.interfaces[twin.0], &self.model.interfaces[id.0]);
+        let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
+        let error = Diagnostic::error("duplicate-uuid", decl.name.span, text).related(twin.span, "the other one");
+        (twin.name != own.name).then_some(error)
     }
 
     fn version(&mut self, decl: &InterfaceDecl) -> (u16, u16) {
@@ -383,139 +411,6 @@ impl Resolver<'_> {
             span,
         })
     }
-
-    pub(super) fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
-        let params: Vec<ParamSyntax> = params
-            .iter()
-            .map(|param| {
-                let (spec, declarator) = self.of_memory(&param.spec, &param.declarator);
-                ParamSyntax { attributes: param.attributes.clone(), spec, declarator }
-            })
-            .collect();
-        let variables: Vec<Variable> = params
-            .iter()
-            .map(|param| Variable {
-                name: param.declarator.name.name.clone(),
-                ty: self.scalar_type(&param.spec, &param.declarator),
-            })
-            .collect();
-        let mut made: Vec<Param> = Vec::new();
-        for param in &params {
-            let name = &param.declarator.name;
-            self.check_attributes(&param.attributes, &attributes::PARAMETER);
-            if let Some(first) = made.iter().find(|other| other.name == name.name) {
-                self.report(two_parameters(name, first.span));
-            }
-            let mut direction = direction(param);
-            let context = Context { variables: &variables, of: "the method", local };
-            let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
-            let Some(ty) = ty else { continue };
-            let is_void = !local && ty != Type::Void && *self.model.innermost(&ty) == Type::Void;
-            let transformation = self.transformation_of(&param.spec);
-            let mut unsupported = transformation;
-            if is_void && unsupported.is_none() {
-                self.report(void_pointer(param.declarator.span));
-                unsupported = Some("leads to an unknown number of bytes".to_owned());
-            }
-            if local && direction.is_out() && !matches!(ty, Type::Pointer(_) | Type::Fixed(..)) {
-                direction = Direction::In;
-            }
-            self.check_out(param, direction, &ty, local);
-            let range = self.limits(&param.attributes, direction, &ty);
-            let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method", local);
-            let varying = self.varying(&param.attributes, &ty, &context);
-            let retval = has(&param.attributes, "retval");
-            let transfer = self.transfer(param, direction, &ty);
-            let name = name.name.clone();
-            let span = param.declarator.name.span;
-            let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
-            let automation = memory.and_then(|_| self.automation_reason(param));
-            let unsupported = unsupported.or(automation);
-            let unsupported = unsupported.or_else(|| self.unsupported_value(param, direction, &ty, &variables));
-            let variant = self.variant(param, &ty, memory);
-            made.push(Param {
-                name,
-                code: String::new(),
-                direction,
-                retval,
-                ty,
-                named: self.named_by(&param.spec),
-                boxed: false,
-                range,
-                switch,
-                varying,
-                transfer,
-                memory,
-                variant,
-                unsupported,
-                span,
-            });
-        }
-        self.check_transfers(&made);
-        made
-    }
-
-    /// Adds a reference pointer to the types of parameters that need such a pointer: see
-    /// [`Param::boxed`]. Requires that all structures are known.
-    pub(super) fn box_open_structures(&mut self) {
-        let structs = &self.model.structs;
-        let is_open = |pointer: &Pointer| {
-            pointer.extent == Extent::One
-                && matches!(&pointer.to, Type::Struct(id) if structs[id.0].conformant.is_some())
-        };
-        let methods = self.model.interfaces.iter_mut().flat_map(|interface| &mut interface.methods);
-        for param in methods.flat_map(|method| &mut method.params).filter(|param| param.direction.is_out()) {
-            if matches!(&param.ty, Type::Pointer(pointer) if is_open(pointer)) {
-                let outer = Pointer { class: PointerClass::Ref, to: param.ty.clone(), extent: Extent::One };
-                param.ty = Type::Pointer(Box::new(outer));
-                param.boxed = true;
-            }
-        }
-    }
-
-    /// Returns the reason why a parameter's value cannot be passed to other processes yet. `None`
-    /// if it can.
-    fn unsupported_value(
-        &self,
-        param: &ParamSyntax,
-        direction: Direction,
-        ty: &Type,
-        variables: &[Variable],
-    ) -> Option<String> {
-        if sizes_test_for_null(&param.attributes, variables) {
-            return Some("has a size that depends on whether a pointer is null".to_owned());
-        }
-        match ty {
-            ty if has(&param.attributes, "range") && matches!(self.model.innermost(ty), Type::Enum(_)) => {
-                Some("is an enumeration that [range] limits".to_owned())
-            }
-            Type::Pointer(pointer) if direction == Direction::InOut && pointer.class != PointerClass::Ref => {
-                Some("is [in, out] and may be null".to_owned())
-            }
-            _ => None,
-        }
-    }
-
-    fn check_out(&mut self, param: &ParamSyntax, direction: Direction, ty: &Type, local: bool) {
-        if !direction.is_out() {
-            return;
-        }
-        let span: Span = param.declarator.span;
-        let name = &param.declarator.name.name;
-        match ty {
-            Type::Pointer(pointer) if pointer.class != PointerClass::Ref && direction == Direction::Out && !local => {
-                let error =
-                    Diagnostic::error("out-not-ref", span, format!("[out] parameter `{name}` must not be null"));
-                self.report(error.help("remove [unique] or [ptr] from it; the pointer behind it may have either"));
-            }
-            Type::Pointer(_) | Type::Fixed(..) => {}
-            _ => {
-                let error =
-                    Diagnostic::error("out-not-pointer", span, format!("[out] parameter `{name}` is not a pointer"));
-                self.report(error.label("a value cannot come back through it").help("write `*` before the name"));
-            }
-        }
-    }
 }
 
 /// Whether an interface is declared for type libraries only, and one of its methods does not return
@@ -526,21 +421,6 @@ fn is_for_libraries(decl: &InterfaceDecl, items: &[Item]) -> bool {
     has(&decl.attributes, "odl")
         && !has(&decl.attributes, "object")
         && items.iter().any(|item| matches!(item, Item::Method(method) if !is_hresult(method)))
-}
-
-fn two_parameters(name: &Ident, first: Span) -> Diagnostic {
-    let text = format!("there are two parameters called `{}`", name.name);
-    let error = Diagnostic::error("duplicate-name", name.span, text);
-    error.related(first, "the first one").help("give one of them another name")
-}
-
-/// Returns the direction of a parameter. As in MIDL, a parameter without attributes is `[in]`.
-fn direction(param: &ParamSyntax) -> Direction {
-    match (has(&param.attributes, "in"), has(&param.attributes, "out") || has(&param.attributes, "retval")) {
-        (true, true) => Direction::InOut,
-        (_, false) => Direction::In,
-        (false, true) => Direction::Out,
-    }
 }
 
 /// Returns the name of a method in the vtable.

@@ -12,7 +12,8 @@ impl Resolver<'_> {
         let first = self.model.libraries.iter().find(|library| library.imported == self.imported);
         if let (false, Some(first)) = (self.imported, first) {
             let error = Diagnostic::error("second-library", decl.name.span, "a file has one library");
-            self.report(error.related(first.span, "the first one").help("put the other one into a file of its own"));
+            let help = "put the other one into a file of its own: one type library is made from a file";
+            self.report_leniently(error.related(first.span, "the first one").help(help));
         }
         let about = self.about(&decl.attributes, &flags::ON_LIBRARIES);
         let lcid = self.number(&decl.attributes, "lcid");

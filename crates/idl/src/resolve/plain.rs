@@ -103,9 +103,7 @@ impl Resolver<'_> {
         }
         match ty {
             Some(Type::Void) => Some((Returns::Nothing, None)),
-            Some(ty) if is_value(&self.model, &ty) && ty != Type::Base(Base::Context) => {
-                Some((Returns::Value, Some(ty)))
-            }
+            Some(ty) if is_value(&self.model, &ty) => Some((Returns::Value, Some(ty))),
             _ => {
                 let text = format!("`{}` returns something that is not simply a value", method.name.name);
                 let error = Diagnostic::error("bad-return", spec.span, text);
@@ -171,7 +169,26 @@ impl Resolver<'_> {
     /// Returns a function's parameters without binding handles, since the proxy chooses the server.
     pub(super) fn without_handles<'p>(&self, params: &'p [ParamSyntax], id: InterfaceId) -> Vec<&'p ParamSyntax> {
         let plain = self.model.interfaces[id.0].plain;
-        params.iter().filter(|param| !plain || !is_handle(param)).collect()
+        params.iter().filter(|param| !plain || !self.is_handle(&param.spec, &param.declarator)).collect()
+    }
+
+    /// Records further names for `handle_t`. Returns whether the typedef gives such names.
+    pub(super) fn handle_typedef(&mut self, spec: &TypeSpec, declarators: &[Declarator]) -> bool {
+        let are_handles = declarators.iter().all(|declarator| self.is_handle(spec, declarator));
+        if are_handles {
+            self.handles.extend(declarators.iter().map(|declarator| declarator.name.name.clone()));
+        }
+        are_handles
+    }
+
+    /// Whether something is declared as a binding handle.
+    fn is_handle(&self, spec: &TypeSpec, declarator: &Declarator) -> bool {
+        let is_named = match &spec.kind {
+            TypeKind::Base(word) => *word == "handle_t",
+            TypeKind::Named(name) => self.handles.contains(name),
+            _ => false,
+        };
+        is_named && declarator.pointers == 0 && declarator.dimensions.is_empty()
     }
 
     /// Reports a binding handle in a wrong place. Returns `None`.
@@ -233,10 +250,4 @@ impl Resolver<'_> {
             error.help("declare it as `typedef [context_handle] void *X;`: only the server interprets the pointer"),
         );
     }
-}
-
-fn is_handle(param: &ParamSyntax) -> bool {
-    matches!(param.spec.kind, TypeKind::Base("handle_t"))
-        && param.declarator.pointers == 0
-        && param.declarator.dimensions.is_empty()
 }

@@ -17,7 +17,7 @@ impl Resolver<'_> {
     pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
         self.check_attributes(attributes, &attributes::TYPEDEF);
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
-        if self.memory_typedef(spec, declarators) {
+        if self.memory_typedef(spec, declarators) || self.handle_typedef(spec, declarators) {
             return;
         }
         let mut spec = self.known_spec(spec, own);

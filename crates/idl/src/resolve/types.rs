@@ -356,6 +356,7 @@ impl Resolver<'_> {
     pub(super) fn spec_type(&mut self, spec: &TypeSpec, name: Option<&Ident>) -> Option<Type> {
         match &spec.kind {
             TypeKind::Base("handle_t") => self.stray_handle(spec.span),
+            TypeKind::Named(name) if self.handles.contains(name) => self.stray_handle(spec.span),
             TypeKind::Named(name) if self.memories.contains_key(name) => {
                 let (spec, _) = self.memories[name].clone();
                 self.stray_automation(&spec)

@@ -234,6 +234,11 @@ impl<'a> Parser<'a> {
             "import" => self.import(),
             "cpp_quote" => self.cpp_quote(),
             "const" if !self.is_method() => self.constant(),
+            // Headers that C shares with IDL files declare constants so.
+            "static" if self.text_at(1) == Some("const") => {
+                self.bump();
+                self.constant()
+            }
             "typedef" => self.typedef(),
             "importlib" => self.import_lib(),
             "midl_pragma" => self.midl_pragma(),

@@ -40,6 +40,10 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    pub(crate) fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// Returns an error at a place.
     pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self {

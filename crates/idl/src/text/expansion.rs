@@ -13,9 +13,11 @@ use std::rc::Rc;
 
 /// The maximum depth of nested replacements, and of nested arguments.
 const DEPTH_MAX: usize = 64;
-/// The number of words that the macros of any file may produce in all. Each byte of the file
-/// permits one further word.
+/// The number of words that the macros of any file may produce in all.
 const REPLACED_LEAST: usize = 500_000;
+/// The number of further words that each byte of a file's words permits. Wine's `mshtml.idl` needs
+/// two.
+const REPLACED_PER_BYTE: usize = 4;
 /// The number of a word's hidden macros that count as one more word towards the limit of words.
 const HIDDEN_COUNT: usize = 8;
 /// The number of bytes of a word that count as one more word towards the limit of words.
@@ -56,8 +58,9 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Permits macros to produce more words.
-    pub(crate) fn permit(&mut self, words: usize) {
+    /// Permits macros to produce more words, because the file has more bytes.
+    pub(crate) fn permit(&mut self, bytes: u32) {
+        let words = (bytes as usize).saturating_mul(REPLACED_PER_BYTE);
         self.replaced_max = self.replaced_max.saturating_add(words);
     }
 

@@ -99,7 +99,7 @@ impl<'a> Preprocessor<'a> {
     /// Processes a token. Returns the directive that the file reader has to execute, if the token
     /// is one.
     pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
-        self.expansion.permit((token.span.end - token.span.start) as usize);
+        self.expansion.permit(token.span.end - token.span.start);
         match token.kind {
             TokenKind::Directive => {
                 // A directive ends the use of a macro, so that conditions expand their own macros.

@@ -1,0 +1,160 @@
+//! Parameters of methods and functions.
+
+use super::automation::is_automation;
+use super::types::{Context, Place, void_pointer};
+use super::values::{Variable, sizes_test_for_null};
+use super::{Resolver, attributes, has};
+use crate::model::{Direction, Extent, Param, Pointer, PointerClass, Type};
+use crate::syntax::ast::{Ident, Param as ParamSyntax};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+
+impl Resolver<'_> {
+    pub(super) fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
+        let params: Vec<ParamSyntax> = params
+            .iter()
+            .map(|param| {
+                let (spec, declarator) = self.of_memory(&param.spec, &param.declarator);
+                ParamSyntax { attributes: param.attributes.clone(), spec, declarator }
+            })
+            .collect();
+        let variables: Vec<Variable> = params
+            .iter()
+            .map(|param| Variable {
+                name: param.declarator.name.name.clone(),
+                ty: self.scalar_type(&param.spec, &param.declarator),
+            })
+            .collect();
+        let mut made: Vec<Param> = Vec::new();
+        for param in &params {
+            let name = &param.declarator.name;
+            self.check_attributes(&param.attributes, &attributes::PARAMETER);
+            if let Some(first) = made.iter().find(|other| other.name == name.name) {
+                self.report(two_parameters(name, first.span));
+            }
+            let mut direction = direction(param);
+            let context = Context { variables: &variables, of: "the method", local };
+            let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
+            let Some(ty) = ty else { continue };
+            let is_void = !local && ty != Type::Void && *self.model.innermost(&ty) == Type::Void;
+            let transformation = self.transformation_of(&param.spec);
+            let mut unsupported = transformation;
+            if is_void && unsupported.is_none() {
+                self.report(void_pointer(param.declarator.span));
+                unsupported = Some("leads to an unknown number of bytes".to_owned());
+            }
+            if local && direction.is_out() && !matches!(ty, Type::Pointer(_) | Type::Fixed(..)) {
+                direction = Direction::In;
+            }
+            self.check_out(param, direction, &ty, local);
+            let range = self.limits(&param.attributes, direction, &ty);
+            let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method", local);
+            let varying = self.varying(&param.attributes, &ty, &context);
+            let retval = has(&param.attributes, "retval");
+            let transfer = self.transfer(param, direction, &ty);
+            let name = name.name.clone();
+            let span = param.declarator.name.span;
+            let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
+            let automation = memory.and_then(|_| self.automation_reason(param));
+            let unsupported = unsupported.or(automation);
+            let unsupported = unsupported.or_else(|| self.unsupported_value(param, direction, &ty, &variables));
+            let variant = self.variant(param, &ty, memory);
+            made.push(Param {
+                name,
+                code: String::new(),
+                direction,
+                retval,
+                ty,
+                named: self.named_by(&param.spec),
+                boxed: false,
+                range,
+                switch,
+                varying,
+                transfer,
+                memory,
+                variant,
+                unsupported,
+                span,
+            });
+        }
+        self.check_transfers(&made);
+        made
+    }
+
+    /// Adds a reference pointer to the types of parameters that need such a pointer: see
+    /// [`Param::boxed`]. Requires that all structures are known.
+    pub(super) fn box_open_structures(&mut self) {
+        let structs = &self.model.structs;
+        let is_open = |pointer: &Pointer| {
+            pointer.extent == Extent::One
+                && matches!(&pointer.to, Type::Struct(id) if structs[id.0].conformant.is_some())
+        };
+        let methods = self.model.interfaces.iter_mut().flat_map(|interface| &mut interface.methods);
+        for param in methods.flat_map(|method| &mut method.params).filter(|param| param.direction.is_out()) {
+            if matches!(&param.ty, Type::Pointer(pointer) if is_open(pointer)) {
+                let outer = Pointer { class: PointerClass::Ref, to: param.ty.clone(), extent: Extent::One };
+                param.ty = Type::Pointer(Box::new(outer));
+                param.boxed = true;
+            }
+        }
+    }
+
+    /// Returns the reason why a parameter's value cannot be passed to other processes yet. `None`
+    /// if it can.
+    fn unsupported_value(
+        &self,
+        param: &ParamSyntax,
+        direction: Direction,
+        ty: &Type,
+        variables: &[Variable],
+    ) -> Option<String> {
+        if sizes_test_for_null(&param.attributes, variables) {
+            return Some("has a size that depends on whether a pointer is null".to_owned());
+        }
+        match ty {
+            ty if has(&param.attributes, "range") && matches!(self.model.innermost(ty), Type::Enum(_)) => {
+                Some("is an enumeration that [range] limits".to_owned())
+            }
+            Type::Pointer(pointer) if direction == Direction::InOut && pointer.class != PointerClass::Ref => {
+                Some("is [in, out] and may be null".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn check_out(&mut self, param: &ParamSyntax, direction: Direction, ty: &Type, local: bool) {
+        if !direction.is_out() {
+            return;
+        }
+        let span: Span = param.declarator.span;
+        let name = &param.declarator.name.name;
+        match ty {
+            Type::Pointer(pointer) if pointer.class != PointerClass::Ref && direction == Direction::Out && !local => {
+                let error =
+                    Diagnostic::error("out-not-ref", span, format!("[out] parameter `{name}` must not be null"));
+                self.report(error.help("remove [unique] or [ptr] from it; the pointer behind it may have either"));
+            }
+            Type::Pointer(_) | Type::Fixed(..) => {}
+            _ => {
+                let error =
+                    Diagnostic::error("out-not-pointer", span, format!("[out] parameter `{name}` is not a pointer"));
+                self.report(error.label("a value cannot come back through it").help("write `*` before the name"));
+            }
+        }
+    }
+}
+
+fn two_parameters(name: &Ident, first: Span) -> Diagnostic {
+    let text = format!("there are two parameters called `{}`", name.name);
+    let error = Diagnostic::error("duplicate-name", name.span, text);
+    error.related(first, "the first one").help("give one of them another name")
+}
+
+/// Returns the direction of a parameter. As in MIDL, a parameter without attributes is `[in]`.
+fn direction(param: &ParamSyntax) -> Direction {
+    match (has(&param.attributes, "in"), has(&param.attributes, "out") || has(&param.attributes, "retval")) {
+        (true, true) => Direction::InOut,
+        (_, false) => Direction::In,
+        (false, true) => Direction::Out,
+    }
+}
