@@ -43,6 +43,8 @@ pub enum Path {
     NcacnViUdp,
     /// An obvia call over AF_XDP sockets.
     NcacnViXdp,
+    /// A call of another system, by its name: see `bench/peers`.
+    Peer(&'static str),
     /// A file read by pread(2).
     Pread,
     /// A payload copied through shared memory, three times for each call.
@@ -70,7 +72,7 @@ pub enum Path {
 }
 
 impl Path {
-    /// All paths, baselines last.
+    /// All paths of this crate, baselines last.
     pub const ALL: [Self; 28] = [
         Self::NcacnViShm,
         Self::CustomViShm,
@@ -121,6 +123,7 @@ impl Path {
             Self::NcacnViUdp => "ncacn_vi_udp",
             Self::NcacnViFabric => "ncacn_vi_fabric",
             Self::NcacnViXdp => "ncacn_vi_xdp",
+            Self::Peer(name) => name,
             Self::Pread => "pread",
             Self::RawCopy => "raw_copy",
             Self::RawFutex => "raw_futex",
@@ -145,7 +148,7 @@ impl Path {
     /// Whether the path uses the machine's network.
     pub fn is_network(self) -> bool {
         use Path::{CppViShm, CustomViShm, DcomLrpc, JavaRmi, JavaRustViShm, JavaViShm, Memcpy, NcacnViShm};
-        use Path::{Ncalrpc, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        use Path::{Ncalrpc, Peer, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
         !matches!(
             self,
             CppViShm
@@ -157,6 +160,7 @@ impl Path {
                 | Memcpy
                 | NcacnViShm
                 | Ncalrpc
+                | Peer(_)
                 | Pread
                 | RawCopy
                 | RawFutex

@@ -42,7 +42,7 @@ pub mod vi;
 pub use case::{Calls, Case, Exchange, Label, Path, Wait};
 pub use error::Error;
 pub use histogram::{Histogram, Point};
-pub use machine::{Machine, Placement};
+pub use machine::{Machine, Placement, pin};
 pub use payload::Payload;
 pub use run::{Measured, Plan, Progress, run};
 pub use server::{Parent, ServerProcess, Stalling, Watch, end_on_signal};

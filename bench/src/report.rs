@@ -16,7 +16,7 @@ pub use goodput::{goodput_plot, goodput_tables};
 pub use json::json;
 pub use load::{load_json, load_percentiles, load_plot, load_table};
 pub use plot::plot;
-pub use table::table;
+pub use table::{table, time};
 pub use timeline::timeline;
 
 use crate::{Label, Machine, Measured, Path, Placement, Wait, median, raw};
