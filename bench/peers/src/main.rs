@@ -2,12 +2,14 @@
 
 mod caller;
 mod case;
+mod folder;
 mod peer;
 mod report;
 mod table;
 
 use case::{CROWD, Calls, Load, SERVE, Subject};
 use clap::{Args, Parser, Subcommand};
+use folder::Folder;
 use obvia_bench::{Case, Error, Machine, Measured, Parent, Placement, Plan, Progress, Wait, end_on_signal, pin, run};
 use peer::Place;
 use report::Report;
@@ -187,7 +189,7 @@ fn measure(
         for entry in entries {
             let subject = |wait: &Wait| Subject { peer: entry.name, wait: *wait, load: *load };
             for subject in entry.waits.iter().map(subject).filter(|subject| subject.works(placement)) {
-                cases.push(Box::new(Calls::start(entry, subject, &folder.0, placement)));
+                cases.push(Box::new(Calls::start(entry, subject, folder.path(), placement)));
                 subjects.push(subject);
             }
         }
@@ -204,37 +206,6 @@ fn measure(
     // The servers use the folder until they have ended.
     drop(cases);
     Ok((subjects, measured))
-}
-
-/// The folder of a run's sockets.
-struct Folder(PathBuf);
-
-/// The folder of shared memory, in which iceoryx2's files have the name of the run's folder first.
-const SHARED: &str = "/dev/shm";
-
-impl Folder {
-    fn new() -> Result<Self, Error> {
-        let folder = std::env::temp_dir().join(format!("obvia-peers-{}", std::process::id()));
-        std::fs::create_dir(&folder).map_err(Error::system("making a folder for sockets"))?;
-        Ok(Self(folder))
-    }
-
-    /// Returns the files in shared memory.
-    fn shared(&self) -> Vec<PathBuf> {
-        let name = self.0.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let files = std::fs::read_dir(SHARED).into_iter().flatten().flatten().map(|file| file.path());
-        files.filter(|file| file.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&name))).collect()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Files that cannot be removed stay in folders that the system empties when it starts.
-        let _ = std::fs::remove_dir_all(&self.0);
-        for file in self.shared() {
-            let _ = std::fs::remove_file(file);
-        }
-    }
 }
 
 fn perform(arguments: Arguments) -> Result<ExitCode, Error> {

@@ -69,7 +69,10 @@ impl Peer for Grpc {
     fn connect(place: &Place, _number: u32) -> Result<Self::Connection, Error> {
         let runtime = runtime()?;
         let endpoint = Endpoint::from_shared(format!("unix://{}", place.socket.display())).map_err(failed)?;
-        let endpoint = endpoint.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
+        let endpoint = endpoint
+            .initial_stream_window_size(WINDOW)
+            .initial_connection_window_size(WINDOW)
+            .max_frame_size(FRAME_MAX);
         let channel = runtime.block_on(endpoint.connect()).map_err(failed)?;
         let client =
             BenchClient::new(channel).max_decoding_message_size(MESSAGE_MAX).max_encoding_message_size(MESSAGE_MAX);

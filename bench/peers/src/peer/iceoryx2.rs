@@ -142,7 +142,7 @@ fn config(place: &Place) -> Result<Config, Error> {
     let mut config = Config::default();
     let root = Path::new(folder.display().to_string().as_bytes()).map_err(failed)?;
     config.global.set_root_path(&root);
-    let prefix = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let prefix = format!("{}_", folder.file_name().unwrap_or_default().to_string_lossy());
     config.global.prefix = FileName::new(prefix.as_bytes()).map_err(failed)?;
     // Each of a thousand clients would otherwise look at all the others when it connects.
     config.global.node.cleanup_dead_nodes_on_creation = false;
