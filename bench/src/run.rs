@@ -206,8 +206,8 @@ mod tests {
         assert!(measured[0].failure.is_none() && measured[1].failure.is_some());
         assert_eq!(measured[0].batches.len(), 3);
         assert!(measured[0].batches.iter().all(|took| *took >= 100_000.0));
-        // 2 ms of calls of over 0.1 ms are at most 20 calls. Each round stamps a quarter of this
-        // number, at least 4.
+        // In 2 ms there are at most 20 calls that take over 0.1 ms each. A round stamps a quarter
+        // of the calls, at least 4.
         assert!((12..=15).contains(&measured[0].stamped.total()));
     }
 }

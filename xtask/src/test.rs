@@ -13,6 +13,7 @@ mod python;
 mod readme;
 mod repeat;
 mod report;
+mod tutorial;
 pub(crate) mod web;
 mod wizard;
 

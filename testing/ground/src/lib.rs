@@ -161,12 +161,19 @@ pub fn thread_number() -> u32 {
 /// Whether a thread of this process sleeps in the kernel, so that it neither runs nor is ready to
 /// run.
 pub fn is_asleep(thread: u32) -> bool {
-    fs::read_to_string(format!("/proc/self/task/{thread}/stat")).is_ok_and(|stat| state(&stat) == Some('S'))
+    state(Path::new(&format!("/proc/self/task/{thread}"))) == Some('S')
 }
 
-/// Returns the state of a process or thread, for example `S` for asleep, from a line of
-/// proc_pid_stat(5).
-pub fn state(stat: &str) -> Option<char> {
+/// Returns the states of a process's threads, such as `S` for asleep and `T` for stopped:
+/// proc_pid_stat(5). Threads that have ended are left out.
+pub fn thread_states(process: u32) -> String {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| state(&thread.path())).filter(|state| !matches!(state, 'Z' | 'X')).collect()
+}
+
+/// Returns the state of the thread with this folder in `/proc`.
+fn state(folder: &Path) -> Option<char> {
+    let stat = fs::read_to_string(folder.join("stat")).ok()?;
     // The name, in parentheses, may have any character.
     stat.rsplit_once(") ")?.1.chars().next()
 }

@@ -19,8 +19,8 @@ import victim.Mark;
 /**
  * Visits hostile servers, reports the outcome, and calls the good server before and after: the
  * same as {@code client.rs}, once for each line of standard input. A line has the server's name. A
- * second word {@code first} skips the calls of the good server before. The words {@code again} and
- * an opnum make many calls of this method. A report ends with {@code good}.
+ * second word {@code first} skips the calls of the good server before. With {@code again}
+ * and an opnum, the method with this opnum is called many times. A report ends with {@code good}.
  *
  * <p>Any exception other than {@link RpcException} ends the program.
  */

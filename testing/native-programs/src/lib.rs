@@ -33,6 +33,9 @@ const CPP: Language = Language { extension: "cc", standard: "-std=c++17", variab
 pub const CHECKED: &[&str] =
     &["-O0", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
 
+/// The defaults of the leak sanitizer, which is part of [`CHECKED`].
+const LEAKS: &str = "testing/native-programs/leaks.c";
+
 /// The options of the sanitizer that reports unordered accesses of several threads.
 pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];
 
@@ -150,12 +153,13 @@ impl Workshop {
         let headers = HEADER_FOLDERS.map(folder);
         let beside = interfaces.iter().map(|(_, file)| file).chain(sources).filter_map(|file| file.parent());
         let library = self.library().join("libobvia.so");
-        let test = test();
-        let files = [library.as_path(), test.as_path()];
+        let (test, leaks) = (test(), folder(LEAKS));
+        let files = [library.as_path(), test.as_path(), leaks.as_path()];
         let inputs: Vec<&Path> = headers.iter().map(PathBuf::as_path).chain(beside).chain(files).collect();
         keep_fresh(&place, &inputs, || {
             let stubs = interfaces.iter().flat_map(|(compiler, interface)| compile(compiler, interface, &place));
-            let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();
+            let leaks = (watch == CHECKED).then(|| leaks.clone());
+            let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).chain(leaks).collect();
             self.link(&place, watch, &files);
         });
         place.join(PROGRAM)

@@ -1,6 +1,6 @@
 //! Processes that tests start, give orders to, stop and kill, and the files that they leave behind.
 
-use ground::{Folder, state};
+use ground::{Folder, thread_states};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::fs;
@@ -318,11 +318,7 @@ impl Process {
     /// other.
     #[track_caller]
     pub fn sleeps(&self) {
-        within(LATEST, || {
-            let states: String = thread_states(self.pid()).collect();
-            let is_asleep = !states.is_empty() && states.chars().all(|state| state == 'S');
-            if is_asleep { Ok(()) } else { Err(format!("the states of the threads are {states:?}")) }
-        });
+        within(LATEST, || are(self.pid(), 'S'));
     }
 
     /// Returns the process's resident memory, in KiB.
@@ -353,16 +349,17 @@ impl Drop for Process {
     }
 }
 
-/// Returns the [`state`] of each thread of a process.
-fn thread_states(pid: u32) -> impl Iterator<Item = char> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    threads.filter_map(|thread| state(&fs::read_to_string(thread.path().join("stat")).ok()?))
+/// Whether a process has threads. The first thread may have ended while other threads run and hold
+/// the process's files.
+fn is_there(pid: u32) -> bool {
+    !thread_states(pid).is_empty()
 }
 
-/// Whether a process has a running thread. The first thread may be a zombie while other threads run
-/// and hold the process's files.
-fn is_there(pid: u32) -> bool {
-    thread_states(pid).any(|state| !matches!(state, 'Z' | 'X'))
+/// Checks that all threads of a process are in a state.
+fn are(pid: u32, state: char) -> Result<(), String> {
+    let states = thread_states(pid);
+    let are = !states.is_empty() && states.chars().all(|found| found == state);
+    if are { Ok(()) } else { Err(format!("the threads of process {pid} are in the states {states:?}")) }
 }
 
 /// Waits for the end of a process that is not a child.
@@ -372,13 +369,10 @@ pub fn ends(pid: u32) {
 }
 
 /// Stops a process by a signal, and waits until all its threads are stopped.
+#[track_caller]
 pub fn stop(pid: u32) {
     signal(pid, Signal::STOP);
-    within(LATEST, || {
-        let states: String = thread_states(pid).filter(|state| !matches!(state, 'Z' | 'X')).collect();
-        let is_stopped = states.contains('T') && states.chars().all(|state| state == 'T');
-        if is_stopped { Ok(()) } else { Err(format!("the states of the threads are {states:?}")) }
-    });
+    within(LATEST, || are(pid, 'T'));
 }
 
 /// Continues a stopped process.

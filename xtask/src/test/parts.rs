@@ -1,6 +1,6 @@
 //! The parts of a test run, and the groups of the thorough run.
 
-use super::{cmake, examples, interop, java, python, readme, wizard};
+use super::{cmake, examples, interop, java, python, readme, tutorial, wizard};
 use crate::outcome::Outcome;
 use crate::tools::Tool;
 use crate::workspace::{self, Ignored};
@@ -84,9 +84,9 @@ pub(super) const PARTS: &[Part] = &[
     },
     Part {
         name: "readme",
-        about: "builds the README's program, and compares its output with the page",
+        about: "builds the programs of the README and the tutorial, and compares their output with the pages",
         needs_workspace: false,
-        run: readme::run,
+        run: || readme::run().and_then(|()| tutorial::run()),
         ..PART
     },
     Part {

@@ -20,7 +20,7 @@ pub(super) fn run() -> Outcome {
     newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)
 }
 
-/// Returns the path of the first program's server or client after the build.
+/// Returns the path of a built program of these projects.
 pub(super) fn program(name: &str) -> String {
     built().join("debug").join(name).display().to_string()
 }
@@ -34,7 +34,7 @@ pub(super) fn build() -> Outcome<Newcomer> {
     if crate_folder.exists() {
         fs::remove_dir_all(&crate_folder).map_err(|error| wrong(&error))?;
     }
-    newcomer.write(&crate_folder)?;
+    write(&newcomer.files, &crate_folder)?;
     keep_versions(&crate_folder)?;
     cargo(&["build", "--quiet"]).folder(&crate_folder).run()?;
     Ok(newcomer)
@@ -51,9 +51,9 @@ pub(super) fn built() -> PathBuf {
     target().join("readme-target")
 }
 
-/// Returns a checkout beside the first program: a folder with links to the entries of this project.
-/// The folder itself is not a link, so that a build by its path is the same as one by its canonical
-/// path.
+/// Returns a checkout beside the projects of pages: a folder with links to the entries of this
+/// project. The folder itself is not a link, so that a build by its path is the same as one by its
+/// canonical path.
 pub(super) fn checkout() -> std::io::Result<PathBuf> {
     let folder = target().join("readme/obvia");
     fs::create_dir_all(&folder)?;
@@ -113,17 +113,6 @@ impl Newcomer {
         Ok(Self { files, printing, printed })
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Outcome {
-        for (name, text) in &self.files {
-            // The crate must not become a part of the workspace that contains its folder.
-            let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };
-            let file = folder.join(name);
-            file.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| wrong(&error))?;
-            fs::write(file, format!("{text}{root}")).map_err(|error| wrong(&error))?;
-        }
-        Ok(())
-    }
-
     /// Checks that the client prints what the page promises.
     pub(super) fn compare(&self, printed: &str) -> Outcome {
         if printed.trim_end() == self.printed.trim_end() {
@@ -131,6 +120,18 @@ impl Newcomer {
         }
         Err(Problem::Failed(format!("the page promises\n{}and the client prints\n{printed}", self.printed)))
     }
+}
+
+/// Writes a project's files, which are given by their names and texts.
+pub(super) fn write(files: &[(String, String)], folder: &Path) -> Outcome {
+    for (name, text) in files {
+        // The crate must not become a part of the workspace that contains its folder.
+        let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };
+        let file = folder.join(name);
+        file.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| wrong(&error))?;
+        fs::write(file, format!("{text}{root}")).map_err(|error| wrong(&error))?;
+    }
+    Ok(())
 }
 
 /// Returns the code blocks, each with the last non-empty line before it.

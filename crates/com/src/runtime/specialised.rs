@@ -54,7 +54,7 @@ impl Runtime {
                 Err(error) if error.code() != code::RPC_E_CALL_CANCELED => {}
                 outcome => return outcome,
             }
-            // After a shorter attempt the process may still be reachable by virtual interfaces.
+            // Only a long attempt shows that virtual interfaces cannot reach the process.
             if limit >= ATTEMPT / 2 {
                 self.detours.add(oxid);
             }

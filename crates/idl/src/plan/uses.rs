@@ -14,7 +14,7 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    /// Returns an empty record of the uses of the member with this index.
+    /// Returns the record of a member that no expression uses yet, given its index.
     pub(crate) fn of(member: usize) -> Self {
         Self { member, is_implied: false, is_needed: false }
     }

@@ -6,7 +6,7 @@ use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::{Names, Server};
-use crate::test::readme::Newcomer;
+use crate::test::readme::{Newcomer, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +101,7 @@ impl Project {
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
         }
-        newcomer.write(&folder)?;
+        write(&newcomer.files, &folder)?;
         let shell = Shell { home, folder };
         if !text.contains(&format!("`{BUILD}`")) {
             return Err(Problem::Failed(format!("{PAGE} does not have `{BUILD}` under {}", self.heading)));

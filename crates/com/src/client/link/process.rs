@@ -103,7 +103,7 @@ impl Link {
     /// # Errors
     ///
     /// If a canceller ended the wait for the mark, or if the thread's time limit did. A wait that
-    /// begins [`PATIENCE`] or more after the first request does not fail by the limit.
+    /// begins [`PATIENCE`] or more after the first request does not fail when the limit ends it.
     fn mark(&self) -> Result<Option<u64>> {
         let (known, asked) = {
             let mut mark = lock(&self.mark);

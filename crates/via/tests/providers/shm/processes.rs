@@ -168,12 +168,7 @@ fn exited_peers_count_as_silent_and_disconnected_ones_do_not() {
 
 /// Waits until none of a process's threads runs any more.
 fn await_stop(pid: u32) {
-    let is_stopped = |task: std::fs::DirEntry| {
-        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
-    };
-    let tasks = format!("/proc/{pid}/task");
-    ground::until("it is stopped", || std::fs::read_dir(&tasks).unwrap().all(|task| is_stopped(task.unwrap())));
+    ground::until("it is stopped", || ground::thread_states(pid).chars().all(|state| state == 'T'));
 }
 
 #[test]

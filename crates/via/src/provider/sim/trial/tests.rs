@@ -1,20 +1,20 @@
-//! Some hundreds of trials, and the proof that trials can fail.
+//! Some trials, and the proof that trials can fail.
 
 use super::{Mutation, Summary, finding, replay, trial};
 
+/// `cargo xtask sim` runs many more trials.
 #[test]
-fn hundreds_of_trials_keep_every_promise() {
+fn trials_cover_every_case_and_keep_every_promise() {
     let mut total = Summary::default();
-    for seed in 1_000_000..1_000_300 {
+    for seed in 1_000_000..1_000_060 {
         total.add(&trial(seed, None).unwrap_or_else(|failure| panic!("{failure}")));
     }
-    // The trials cover the cases that they are meant for.
-    assert!(total.connections > 300 && total.done > 5000 && total.received > 2000, "{total}");
+    assert!(total.connections > 60 && total.done > 1000 && total.received > 400, "{total}");
     let [here, by_peer, silent, not_ready, too_long, protection, violation] = total.ended;
-    assert!([here, by_peer, silent, not_ready, too_long, protection].iter().all(|count| *count > 10), "{total}");
+    assert!([here, by_peer, silent, not_ready, too_long, protection].iter().all(|count| *count > 2), "{total}");
     assert_eq!(violation, 0);
     let datagrams = total.datagrams;
-    assert!(datagrams.lost > 100 && datagrams.corrupted > 100 && datagrams.reordered > 100, "{total}");
+    assert!(datagrams.lost > 20 && datagrams.corrupted > 20 && datagrams.reordered > 20, "{total}");
 }
 
 #[test]
