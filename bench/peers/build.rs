@@ -6,7 +6,7 @@ fn main() {
     obvia_idl::build("peers.idl");
     // The generator of tonic that needs no `protoc`: methods and messages are named in Rust.
     let method = |name: &str, route: &str, input: &str, output: &str| {
-        let message = |name: &str| format!("crate::peer::grpc::{name}");
+        let message = |name: &str| format!("crate::system::grpc::{name}");
         Method::builder()
             .name(name)
             .route_name(route)

@@ -4,7 +4,7 @@
 interface Bench {
     null @0 ();
 
-    # Returns the number of calls of null, which the client checks.
+    # Returns the number of calls of the other methods, which the client checks.
     calls @1 () -> (count :UInt64);
 
     # Adds one to the first number, and returns the others unchanged.

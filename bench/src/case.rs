@@ -43,8 +43,6 @@ pub enum Path {
     NcacnViUdp,
     /// An obvia call over AF_XDP sockets.
     NcacnViXdp,
-    /// A call of another system, by its name: see `bench/peers`.
-    Peer(&'static str),
     /// A file read by pread(2).
     Pread,
     /// A payload copied through shared memory, three times for each call.
@@ -53,6 +51,8 @@ pub enum Path {
     RawFutex,
     /// One cache line in each direction.
     RawLine,
+    /// A call of the system with this name, in `bench/peers`.
+    System(&'static str),
     /// A TCP message in each direction.
     Tcp,
     /// A one-way TCP stream.
@@ -123,11 +123,11 @@ impl Path {
             Self::NcacnViUdp => "ncacn_vi_udp",
             Self::NcacnViFabric => "ncacn_vi_fabric",
             Self::NcacnViXdp => "ncacn_vi_xdp",
-            Self::Peer(name) => name,
             Self::Pread => "pread",
             Self::RawCopy => "raw_copy",
             Self::RawFutex => "raw_futex",
             Self::RawLine => "raw_line",
+            Self::System(name) => name,
             Self::Tcp => "tcp",
             Self::TcpStream => "tcp_stream",
             Self::Udp => "udp",
@@ -148,7 +148,7 @@ impl Path {
     /// Whether the path uses the machine's network.
     pub fn is_network(self) -> bool {
         use Path::{CppViShm, CustomViShm, DcomLrpc, JavaRmi, JavaRustViShm, JavaViShm, Memcpy, NcacnViShm};
-        use Path::{Ncalrpc, Peer, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        use Path::{Ncalrpc, Pread, RawCopy, RawFutex, RawLine, System, Unix, ViShm};
         !matches!(
             self,
             CppViShm
@@ -160,11 +160,11 @@ impl Path {
                 | Memcpy
                 | NcacnViShm
                 | Ncalrpc
-                | Peer(_)
                 | Pread
                 | RawCopy
                 | RawFutex
                 | RawLine
+                | System(_)
                 | Unix
                 | ViShm
         )

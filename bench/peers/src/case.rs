@@ -1,13 +1,13 @@
 //! A measured case: the server of a system, its connected clients, and those of them that call.
 
-use crate::caller::{Caller, Done, Request};
-use crate::peer::Place;
+use crate::system::Place;
 use crate::table::Entry;
-use obvia_bench::{Case, Error, Histogram, Label, Path, Placement, ServerProcess, Wait};
+use obvia_bench::calls::Callers;
+use obvia_bench::{Case, Error, Histogram, Label, PATIENCE, Parent, Path, Placement, ServerProcess, Wait};
 use std::path::Path as FilePath;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The subcommand of a server process.
 pub(crate) const SERVE: &str = "serve";
@@ -31,7 +31,7 @@ pub(crate) struct Load {
 /// The identity of a case in the report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Subject {
-    pub(crate) peer: &'static str,
+    pub(crate) system: &'static str,
     pub(crate) wait: Wait,
     pub(crate) load: Load,
 }
@@ -44,11 +44,10 @@ impl Subject {
     }
 }
 
-/// A case. If it fails at any time, its processes end at once, so that they take nothing from the
-/// other cases.
+/// A case. The processes of a failed case end at once, so that they take nothing from the others.
 pub(crate) struct Calls {
     label: Label,
-    /// The processes and threads, or the reason why there are none, until it was reported.
+    /// The processes and threads, or the reason for their end, which is reported once.
     running: Result<Running, Option<Error>>,
 }
 
@@ -58,7 +57,7 @@ impl Calls {
     pub(crate) fn start(entry: &Entry, subject: Subject, folder: &FilePath, placement: Placement) -> Self {
         let Load { bytes, callers, .. } = subject.load;
         let case = if bytes == 0 { "null" } else { "MoveData" };
-        let label = Label { case, bytes, at_once: callers, path: Path::Peer(entry.name), wait: subject.wait };
+        let label = Label { case, bytes, at_once: callers, path: Path::System(entry.name), wait: subject.wait };
         let running = Running::start(entry, subject, folder, placement).map_err(Some);
         Self { label, running }
     }
@@ -87,15 +86,15 @@ impl Case for Calls {
     }
 
     fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
-        self.attempt(|running| running.batch(calls))
+        self.attempt(|running| running.callers.batch(calls, &mut running.server))
     }
 
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
-        self.attempt(|running| running.stamped(calls, into))
+        self.attempt(|running| running.callers.stamped(calls, into, &mut running.server))
     }
 
     fn verify(&mut self) -> Result<(), Error> {
-        self.attempt(Running::verify)
+        self.attempt(|running| running.callers.verify(&mut running.server))
     }
 
     fn resume(&mut self) -> Result<(), Error> {
@@ -110,13 +109,11 @@ impl Case for Calls {
 /// The processes and threads of a case.
 struct Running {
     // Field order matters: the clients disconnect before the server's process ends.
-    callers: Vec<Caller>,
+    callers: Callers,
+    // Idle clients are not suspended. They sleep, and resuming them would wake each of their
+    // threads, on the callers' processor.
     _crowds: Vec<ServerProcess>,
     server: ServerProcess,
-    is_null: bool,
-    unverified: u64,
-    /// The server's count at the last check.
-    seen: u64,
 }
 
 impl Running {
@@ -133,71 +130,17 @@ impl Running {
                 [command, entry.name].into_iter().chain(place.iter().map(String::as_str)).collect();
             ServerProcess::start(&[&arguments[..], more].concat(), None)
         };
-        let server = start(SERVE, &["--cpu", &placement.server.to_string()])?;
+        let mut server = start(SERVE, &["--cpu", &placement.server.to_string()])?;
         let mut crowds = Vec::new();
         for first in (callers..clients).step_by(CROWD_MAX as usize) {
             let count = CROWD_MAX.min(clients - first);
             crowds.push(start(CROWD, &["--first", &first.to_string(), "--count", &count.to_string()])?);
         }
-        let callers = (0..callers).map(|number| (entry.call)(&place, number)).collect::<Result<_, _>>()?;
-        let mut running = Self { callers, _crowds: crowds, server, is_null: bytes == 0, unverified: 0, seen: 0 };
-        running.seen = running.count()?;
+        let callers = (0..callers).map(|number| (entry.start)(&place, number)).collect::<Result<_, _>>()?;
+        let callers = Callers::new(callers, PATIENCE, &mut server)?;
         // A polling server would slow down the start of the next ones.
-        running.server.suspend()?;
-        Ok(running)
-    }
-
-    /// Distributes calls among the callers and waits for all of them.
-    fn share(&mut self, calls: u32, request: fn(u32) -> Request) -> Result<Vec<Done>, Error> {
-        if self.is_null {
-            self.unverified += u64::from(calls);
-        }
-        let number = self.callers.len() as u32;
-        for (index, caller) in (0..number).zip(&mut self.callers) {
-            caller.request(request(calls / number + u32::from(index < calls % number)));
-        }
-        self.callers.iter_mut().map(Caller::result).collect()
-    }
-
-    fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
-        let mut whole: Option<(Instant, Instant)> = None;
-        for done in self.share(calls, Request::Batch)? {
-            let Done::Called(began, ended) = done else { continue };
-            let (first, last) = whole.unwrap_or((began, ended));
-            whole = Some((first.min(began), last.max(ended)));
-        }
-        Ok(whole.map_or(Duration::ZERO, |(began, ended)| ended - began))
-    }
-
-    fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
-        for done in self.share(calls, Request::Stamped)? {
-            if let Done::Stamped(histogram) = done {
-                into.add(&histogram);
-            }
-        }
-        Ok(())
-    }
-
-    /// Checks the arrays of all callers, and the number of calls without arguments.
-    fn verify(&mut self) -> Result<(), Error> {
-        let expected = self.seen + std::mem::take(&mut self.unverified);
-        self.seen = self.count()?;
-        if self.seen == expected {
-            return Ok(());
-        }
-        Err(Error::Corrupt { what: "the count of calls", expected, found: self.seen })
-    }
-
-    /// Has each caller check its array. Returns the server's count of calls without arguments.
-    fn count(&mut self) -> Result<u64, Error> {
-        self.callers.iter_mut().for_each(|caller| caller.request(Request::Verify));
-        let mut most = 0;
-        for caller in &mut self.callers {
-            if let Done::Verified(seen) = caller.result()? {
-                most = most.max(seen);
-            }
-        }
-        Ok(most)
+        server.suspend()?;
+        Ok(Self { callers, _crowds: crowds, server })
     }
 }
 
@@ -205,22 +148,38 @@ impl Drop for Running {
     fn drop(&mut self) {
         // The server may have ended already.
         let _ = self.server.resume();
-        self.callers.clear();
     }
 }
 
 /// Runs idle clients in this process until a signal ends it: each connects, makes a call, and keeps
 /// its connection.
-pub(crate) fn crowd(
-    entry: &Entry,
-    place: &Place,
-    first: u32,
-    count: u32,
-    ready: impl FnOnce() -> Result<(), Error>,
-) -> Result<(), Error> {
-    let _clients = (first..first + count).map(|number| (entry.call)(place, number)).collect::<Result<Vec<_>, _>>()?;
-    ready()?;
+pub(crate) fn crowd(entry: &Entry, place: &Place, first: u32, count: u32, mut parent: Parent) -> Result<(), Error> {
+    let mut clients = Vec::new();
+    for number in first..first + count {
+        let mut client = (entry.start)(place, number)?;
+        client.result(&mut parent, PATIENCE)?;
+        clients.push(client);
+    }
+    parent.ready()?;
     loop {
         std::thread::park();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn polling_needs_a_processor_for_the_only_client_and_one_for_the_server() {
+        let works = |wait, clients, placement: &str| {
+            let load = Load { bytes: 0, callers: 1, clients };
+            Subject { system: "x", wait, load }.works(placement.parse().unwrap())
+        };
+        for wait in [Wait::Adaptive, Wait::Block] {
+            assert!(works(wait, 1, "0,1") && works(wait, 10, "0,1") && works(wait, 1, "0,0"));
+        }
+        assert!(works(Wait::Poll, 1, "0,1"));
+        assert!(!works(Wait::Poll, 10, "0,1") && !works(Wait::Poll, 1, "0,0"));
     }
 }

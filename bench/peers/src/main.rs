@@ -1,22 +1,25 @@
 //! Measures calls of other systems beside obvia's, all in one run, in turns.
 
-mod caller;
 mod case;
+mod client;
 mod folder;
-mod peer;
 mod report;
+mod system;
 mod table;
 
 use case::{CROWD, Calls, Load, SERVE, Subject};
 use clap::{Args, Parser, Subcommand};
 use folder::Folder;
-use obvia_bench::{Case, Error, Machine, Measured, Parent, Placement, Plan, Progress, Wait, end_on_signal, pin, run};
-use peer::Place;
+use obvia_bench::clients::raise_descriptors;
+use obvia_bench::{
+    Case, Error, Machine, Measured, Parent, Placement, Plan, Progress, Wait, end_on_signal, pin, run, size,
+};
 use report::Report;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use system::Place;
 use table::{ENTRIES, Entry};
 
 /// Measures calls of other systems beside obvia's, all in one run, in turns: a null call, and an
@@ -25,11 +28,13 @@ use table::{ENTRIES, Entry};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Peers: obvia, unix (a socket without any framework), capnp, grpc (tonic), tarpc, zbus, iceoryx2.
+Systems: obvia, unix (a socket without any framework), capnp, grpc (tonic), tarpc, zbus, iceoryx2.
 
 Examples:
-  cargo xtask bench-peers --quick                       a first impression, in a minute or two
-  cargo xtask bench-peers --peers obvia,grpc --sizes 8K one other system, one size
+  cargo xtask bench-peers --quick
+      a first impression, in a minute or two
+  cargo xtask bench-peers --systems obvia,grpc --sizes 8K --callers 1 --clients 1
+      calls of one other system without arguments and with one size
   cargo xtask bench-peers --table out.md --json out.json --plot out.svg"
 )]
 struct Arguments {
@@ -44,7 +49,7 @@ enum Process {
     /// The server process of a case: for the program's own use
     #[command(name = SERVE, hide = true)]
     Serve {
-        peer: String,
+        system: String,
         #[command(flatten)]
         place: Place,
         #[arg(long)]
@@ -55,7 +60,7 @@ enum Process {
     /// A process with idle clients: for the program's own use
     #[command(name = CROWD, hide = true)]
     Crowd {
-        peer: String,
+        system: String,
         #[command(flatten)]
         place: Place,
         #[arg(long)]
@@ -72,15 +77,15 @@ enum Process {
 struct Extent {
     /// Systems to measure [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    peers: Vec<String>,
+    systems: Vec<String>,
     /// Sizes of the array [default: 64,1K,8K,64K,1M; with --quick: 64,8K]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
     sizes: Option<Vec<usize>>,
-    /// Numbers of clients that call at once
-    #[arg(long, value_delimiter = ',', value_name = "N", default_value = "1,2,4", value_parser = clap::value_parser!(u32).range(1..=64))]
+    /// Numbers of clients that call at once, besides 1
+    #[arg(long, value_delimiter = ',', value_name = "N", default_value = "2,4", value_parser = clap::value_parser!(u32).range(1..=64))]
     callers: Vec<u32>,
-    /// Numbers of connected clients of which one calls
-    /// [default: 1,10,100,1000; with --quick: 1,100]
+    /// Numbers of connected clients of which one calls, besides 1
+    /// [default: 10,100,1000; with --quick: 100]
     #[arg(long, value_delimiter = ',', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     clients: Option<Vec<u32>>,
     /// Rounds; each takes one batch of every case [default: 51; with --quick: 5]
@@ -105,46 +110,39 @@ struct Extent {
 
 const SIZES: [usize; 5] = [64, 1 << 10, 8 << 10, 64 << 10, 1 << 20];
 const SIZES_QUICK: [usize; 2] = [64, 8 << 10];
-const CLIENTS: [u32; 4] = [1, 10, 100, 1000];
-const CLIENTS_QUICK: [u32; 2] = [1, 100];
+const CLIENTS: [u32; 3] = [10, 100, 1000];
+const CLIENTS_QUICK: [u32; 1] = [100];
 /// The size of the array that several callers exchange.
 const CALLERS_BYTES: usize = 8 << 10;
-/// The longest array.
-const BYTES_MAX: usize = 4 << 20;
-
-/// Parses a number of bytes, as in `64`, `8K`, `1M`: a multiple of 4.
-fn size(text: &str) -> Result<usize, String> {
-    let units = [('K', 1 << 10), ('M', 1 << 20)];
-    let unit = units.into_iter().find_map(|(letter, unit)| Some((text.strip_suffix(letter)?, unit)));
-    let (digits, unit) = unit.unwrap_or((text, 1));
-    let bytes: Option<usize> = digits.parse().ok().and_then(|number: usize| number.checked_mul(unit));
-    bytes
-        .filter(|bytes| (4..=BYTES_MAX).contains(bytes) && bytes.is_multiple_of(4))
-        .ok_or_else(|| "expected a multiple of 4 bytes, from 4 to 4M".to_owned())
-}
 
 impl Extent {
     fn entries(&self) -> Result<Vec<&'static Entry>, Error> {
-        if self.peers.is_empty() {
-            return Ok(ENTRIES.iter().collect());
+        for name in &self.systems {
+            Entry::named(name)?;
         }
-        self.peers.iter().map(|name| Entry::named(name)).collect()
+        let is_wanted = |entry: &&Entry| self.systems.is_empty() || self.systems.iter().any(|name| name == entry.name);
+        Ok(ENTRIES.iter().filter(is_wanted).collect())
     }
 
-    /// Returns the kinds of calls.
+    /// Returns the kinds of calls, each once.
     fn loads(&self) -> Vec<Load> {
         let (sizes, clients): (&[usize], &[u32]) =
             if self.quick { (&SIZES_QUICK, &CLIENTS_QUICK) } else { (&SIZES, &CLIENTS) };
         let sizes = self.sizes.as_deref().unwrap_or(sizes);
         let clients = self.clients.as_deref().unwrap_or(clients);
         let alone = [0].iter().chain(sizes).map(|bytes| Load { bytes: *bytes, callers: 1, clients: 1 });
-        let several = self
-            .callers
-            .iter()
+        let several = self.callers.iter().filter(|callers| **callers > 1);
+        let several = several
             .flat_map(|callers| [0, CALLERS_BYTES].map(|bytes| Load { bytes, callers: *callers, clients: *callers }));
-        let beside = clients.iter().map(|clients| Load { bytes: 0, callers: 1, clients: *clients });
-        let is_more = |load: &Load| load.clients > 1;
-        alone.chain(several.filter(is_more)).chain(beside.filter(is_more)).collect()
+        let beside = clients.iter().filter(|clients| **clients > 1);
+        let beside = beside.map(|clients| Load { bytes: 0, callers: 1, clients: *clients });
+        let mut loads = Vec::new();
+        for load in alone.chain(several).chain(beside) {
+            if !loads.contains(&load) {
+                loads.push(load);
+            }
+        }
+        loads
     }
 
     fn plan(&self, placement: Placement) -> Plan {
@@ -187,7 +185,7 @@ fn measure(
     let mut cases: Vec<Box<dyn Case>> = Vec::new();
     for load in loads {
         for entry in entries {
-            let subject = |wait: &Wait| Subject { peer: entry.name, wait: *wait, load: *load };
+            let subject = |wait: &Wait| Subject { system: entry.name, wait: *wait, load: *load };
             for subject in entry.waits.iter().map(subject).filter(|subject| subject.works(placement)) {
                 cases.push(Box::new(Calls::start(entry, subject, folder.path(), placement)));
                 subjects.push(subject);
@@ -210,19 +208,22 @@ fn measure(
 
 fn perform(arguments: Arguments) -> Result<ExitCode, Error> {
     match arguments.process {
-        Some(Process::Serve { peer, place, cpu, parent }) => {
+        Some(Process::Serve { system, place, cpu, parent }) => {
             let parent = Parent::bind(parent, Some(cpu))?;
-            (Entry::named(&peer)?.serve)(&place, &|| parent.ready())?;
+            (Entry::named(&system)?.serve)(&place, &|| parent.ready())?;
             return Ok(ExitCode::SUCCESS);
         }
-        Some(Process::Crowd { peer, place, first, count, parent }) => {
+        Some(Process::Crowd { system, place, first, count, parent }) => {
             let parent = Parent::bind(parent, None)?;
-            case::crowd(Entry::named(&peer)?, &place, first, count, || parent.ready())?;
+            case::crowd(Entry::named(&system)?, &place, first, count, parent)?;
             return Ok(ExitCode::SUCCESS);
         }
         None => {}
     }
     let extent = &arguments.extent;
+    for file in [&extent.table, &extent.json, &extent.plot].into_iter().flatten() {
+        make(file)?;
+    }
     raise_descriptors()?;
     end_on_signal()?;
     let report = extent.measure()?;
@@ -234,18 +235,17 @@ fn perform(arguments: Arguments) -> Result<ExitCode, Error> {
     Ok(if report.has_failures() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Raises the limit of open files of this process, and of those that it starts, as far as the user
-/// may: a server of a thousand clients has a descriptor for each.
-fn raise_descriptors() -> Result<(), Error> {
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })
-        .map_err(Error::system("raising the limit of open files"))
+/// Makes a file of results before the run, so that a wrong path is reported at once. An existing
+/// file keeps its contents for now.
+fn make(file: &Path) -> Result<(), Error> {
+    let open = File::options().append(true).create(true).open(file);
+    open.map(drop).map_err(|error| Error::Usage { message: format!("{}: {error}", file.display()) })
 }
 
 /// Writes a file of results if it is wanted.
 fn write(file: Option<&Path>, text: impl FnOnce() -> Result<String, Error>) -> Result<(), Error> {
     let Some(file) = file else { return Ok(()) };
-    std::fs::write(file, text()?).map_err(Error::system("writing the results"))
+    fs::write(file, text()?).map_err(Error::system("writing the results"))
 }
 
 fn main() -> ExitCode {
@@ -253,4 +253,59 @@ fn main() -> ExitCode {
         eprintln!("obvia-bench-peers: {error}");
         ExitCode::FAILURE
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn extent(line: &str) -> Extent {
+        Arguments::try_parse_from(["bench-peers"].into_iter().chain(line.split_whitespace())).unwrap().extent
+    }
+
+    fn load(bytes: usize, callers: u32, clients: u32) -> Load {
+        Load { bytes, callers, clients }
+    }
+
+    #[test]
+    fn options_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_quick_run_has_fewer_sizes_and_clients() {
+        let quick =
+            [(0, 1, 1), (64, 1, 1), (8192, 1, 1), (0, 2, 2), (8192, 2, 2), (0, 4, 4), (8192, 4, 4), (0, 1, 100)];
+        let quick = quick.map(|(bytes, callers, clients)| load(bytes, callers, clients));
+        assert_eq!(extent("--quick").loads(), quick);
+        let whole = extent("").loads();
+        assert_eq!(whole.len(), 1 + 5 + 2 * 2 + 3);
+        assert!(quick.iter().all(|load| whole.contains(load)));
+    }
+
+    #[test]
+    fn each_kind_of_call_is_measured_once() {
+        let loads = extent("--sizes 8K,64,8192 --callers 1 --clients 1").loads();
+        assert_eq!(loads, [load(0, 1, 1), load(8192, 1, 1), load(64, 1, 1)]);
+        // Two connected clients of which one calls are not two that call.
+        let loads = extent("--sizes 4 --callers 2,2 --clients 2,2").loads();
+        assert_eq!(loads, [load(0, 1, 1), load(4, 1, 1), load(0, 2, 2), load(8192, 2, 2), load(0, 1, 2)]);
+    }
+
+    #[test]
+    fn systems_are_measured_once_in_the_order_of_the_table() {
+        let names =
+            |line| extent(line).entries().map(|entries| entries.iter().map(|entry| entry.name).collect::<Vec<_>>());
+        assert_eq!(names("--systems zbus,obvia,zbus").unwrap(), ["obvia", "zbus"]);
+        assert_eq!(names("").unwrap().len(), ENTRIES.len());
+        let error = names("--systems obvia,corba").unwrap_err().to_string();
+        assert!(error.starts_with("there is no system `corba`, only obvia, unix, "), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_reported_with_its_path() {
+        let error = make(Path::new("/nowhere/out.md")).unwrap_err().to_string();
+        assert!(error.starts_with("/nowhere/out.md: No such file"), "{error}");
+    }
 }

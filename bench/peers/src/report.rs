@@ -2,10 +2,13 @@
 
 use crate::case::{Load, Subject};
 use crate::table::OBVIA;
-use obvia_bench::report::{drawn, time};
+use obvia_bench::report::{drawn, instability_warning, time};
 use obvia_bench::{Error, Machine, Measured, Wait, median};
 use serde::Serialize;
 use std::fmt::Write;
+
+/// Calls without arguments by the only client.
+const ALONE: Load = Load { bytes: 0, callers: 1, clients: 1 };
 
 /// The results of a run.
 #[derive(Debug, Serialize)]
@@ -13,21 +16,27 @@ pub(crate) struct Report {
     machine: Machine,
     rows: Vec<Row>,
     failures: Vec<Failure>,
+    /// Warnings about the reliability of the ratios.
+    warnings: Vec<String>,
 }
 
 /// The results of a case.
 #[derive(Debug, Serialize)]
 struct Row {
-    peer: &'static str,
+    system: &'static str,
     wait: Wait,
     bytes: usize,
     callers: u32,
     clients: u32,
-    /// The time of a call: the median over the batches.
-    p50_ns: f64,
-    /// The 99th percentile of the calls that were timed one by one.
-    p99_ns: Option<f64>,
-    /// `p50_ns` divided by that of the adaptive obvia, if that was measured.
+    /// The time of a batch divided by its number of calls: the median over the batches. With several
+    /// callers, calls overlap, and each takes longer.
+    per_call_ns: f64,
+    /// The percentiles 50 and 99 of the calls that were timed one by one.
+    latency_p50_ns: Option<f64>,
+    latency_p99_ns: Option<f64>,
+    /// The name of the obvia that waits in the same way, and the ratio of the times per call, if it
+    /// was measured. obvia itself has none.
+    baseline: Option<String>,
     ratio: Option<f64>,
 }
 
@@ -42,24 +51,44 @@ impl Report {
     /// Compiles the results of the given cases, which are in the same order.
     pub(crate) fn new(machine: Machine, subjects: &[Subject], measured: Vec<Measured>) -> Self {
         let mut rows: Vec<Row> = Vec::new();
-        let mut failures = Vec::new();
+        let (mut failures, mut warnings) = (Vec::new(), Vec::new());
         for (subject, Measured { batches, stamped, failure, .. }) in subjects.iter().zip(measured) {
-            let Subject { peer, wait, load: Load { bytes, callers, clients } } = *subject;
+            let Subject { system, wait, load } = *subject;
             if let Some(reason) = failure {
-                let case = format!("{}, {}", column(peer, wait), case(subject.load));
+                let case = format!("{}, {}", column(system, wait), case(load));
                 failures.push(Failure { case, reason: reason.to_string() });
-            } else if let Some(p50_ns) = median(&batches) {
-                let p99_ns = stamped.quantile(0.99);
-                rows.push(Row { peer, wait, bytes, callers, clients, p50_ns, p99_ns, ratio: None });
+                continue;
+            }
+            let Some(per_call_ns) = median(&batches) else { continue };
+            // Nothing disturbs a call without arguments between sides that poll but the machine.
+            if (system, wait, load) == (OBVIA, Wait::Poll, ALONE) {
+                warnings.extend(instability_warning(&column(system, wait), &batches));
+            }
+            let Load { bytes, callers, clients } = load;
+            let [latency_p50_ns, latency_p99_ns] = [0.5, 0.99].map(|quantile| stamped.quantile(quantile));
+            let (baseline, ratio) = (None, None);
+            rows.push(Row {
+                system,
+                wait,
+                bytes,
+                callers,
+                clients,
+                per_call_ns,
+                latency_p50_ns,
+                latency_p99_ns,
+                baseline,
+                ratio,
+            });
+        }
+        let (baselines, others): (Vec<&mut Row>, Vec<_>) = rows.iter_mut().partition(|row| row.system == OBVIA);
+        for row in others {
+            let is_baseline = |other: &&&mut Row| (other.load(), other.wait) == (row.load(), row.wait);
+            if let Some(baseline) = baselines.iter().find(is_baseline) {
+                row.ratio = Some(row.per_call_ns / baseline.per_call_ns);
+                row.baseline = Some(column(baseline.system, baseline.wait));
             }
         }
-        let is_baseline = |row: &&Row| row.peer == OBVIA && row.wait == Wait::Adaptive;
-        let baselines: Vec<(Load, f64)> = rows.iter().filter(is_baseline).map(|row| (row.load(), row.p50_ns)).collect();
-        for row in &mut rows {
-            let baseline = baselines.iter().find(|(load, _)| *load == row.load());
-            row.ratio = baseline.map(|(_, baseline)| row.p50_ns / baseline);
-        }
-        Self { machine, rows, failures }
+        Self { machine, rows, failures, warnings }
     }
 
     pub(crate) fn has_failures(&self) -> bool {
@@ -81,12 +110,12 @@ impl Report {
             if !loads.contains(&row.load()) {
                 loads.push(row.load());
             }
-            if !columns.contains(&(row.peer, row.wait)) {
-                columns.push((row.peer, row.wait));
+            if !columns.contains(&(row.system, row.wait)) {
+                columns.push((row.system, row.wait));
             }
         }
         loads.sort_by_key(|load| (load.callers, load.clients, load.bytes));
-        let heads = columns.iter().map(|(peer, wait)| format!(" {} |", column(peer, *wait)));
+        let heads = columns.iter().map(|(system, wait)| format!(" {} |", column(system, *wait)));
         // Writing to a string cannot fail, here and below.
         let mut text = format!(
             "{}\n\n| call |{}\n|---|{}\n",
@@ -96,15 +125,19 @@ impl Report {
         );
         for load in loads {
             let _ = write!(text, "| {} |", case(load));
-            for (peer, wait) in &columns {
-                let is_cell = |row: &&Row| row.peer == *peer && row.wait == *wait && row.load() == load;
+            for (system, wait) in &columns {
+                let is_cell = |row: &&Row| row.system == *system && row.wait == *wait && row.load() == load;
                 let _ = write!(text, " {} |", self.rows.iter().find(is_cell).map_or_else(|| "-".to_owned(), Row::cell));
             }
             text.push('\n');
         }
         text.push_str(
-            "\nThe time of a call, the median of batches, and in parentheses its ratio to obvia, adaptive.\n",
+            "\nThe time of a batch divided by its number of calls, the median of batches; in parentheses, the ratio to the \
+             obvia that waits in the same way.\n",
         );
+        for warning in &self.warnings {
+            let _ = writeln!(text, "\nWARNING: {warning}");
+        }
         for Failure { case, reason } in &self.failures {
             let _ = writeln!(text, "\nFAILED: {case}: {reason}");
         }
@@ -114,8 +147,7 @@ impl Report {
     /// Returns a chart of the calls with arrays by the only client, as SVG.
     pub(crate) fn plot(&self) -> Result<String, Error> {
         let is_drawn = |row: &&Row| row.bytes > 0 && row.clients == 1;
-        let line =
-            |row: &Row| format!("{},{},{}\n", column(row.peer, row.wait).replace(", ", " "), row.bytes, row.p50_ns);
+        let line = |row: &Row| format!("{},{},{}\n", column(row.system, row.wait), row.bytes, row.per_call_ns);
         let lines: String = self.rows.iter().filter(is_drawn).map(line).collect();
         drawn("An array there and back: time of a call against size", &self.machine, &lines)
     }
@@ -127,14 +159,14 @@ impl Row {
     }
 
     fn cell(&self) -> String {
-        let ratio = self.ratio.map(|ratio| format!(" ({ratio:.2})")).unwrap_or_default();
-        time(self.p50_ns) + &ratio
+        let ratio = self.ratio.map(|ratio| format!(" ({ratio:.2} x {})", self.wait.name())).unwrap_or_default();
+        time(self.per_call_ns) + &ratio
     }
 }
 
 /// Returns the heading of a column. The policy is left out for systems that know only one.
-fn column(peer: &str, wait: Wait) -> String {
-    if [OBVIA, "iceoryx2"].contains(&peer) { format!("{peer}, {}", wait.name()) } else { peer.to_owned() }
+fn column(system: &str, wait: Wait) -> String {
+    if [OBVIA, "iceoryx2"].contains(&system) { format!("{system}, {}", wait.name()) } else { system.to_owned() }
 }
 
 /// Describes a kind of calls.
@@ -158,41 +190,47 @@ mod tests {
     use obvia_bench::{Histogram, Label, Path};
     use std::time::Duration;
 
-    fn measured(failure: Option<Error>, took: f64) -> Measured {
+    fn measured(batches: Vec<f64>, failure: Option<Error>) -> Measured {
         let mut stamped = Histogram::new();
-        stamped.record(Duration::from_nanos(took as u64));
-        let label = Label { case: "null", bytes: 0, at_once: 1, path: Path::Peer("x"), wait: Wait::Block };
-        Measured { label, batches: vec![took, took + 1.0, took - 1.0], stamped, failure }
+        stamped.record(Duration::from_nanos(700));
+        let label = Label { case: "null", bytes: 0, at_once: 1, path: Path::System("x"), wait: Wait::Block };
+        Measured { label, batches, stamped, failure }
     }
 
     fn report() -> Report {
         let load = |bytes, callers, clients| Load { bytes, callers, clients };
-        let subject = |peer, wait, load| Subject { peer, wait, load };
-        let subjects = [
-            subject(OBVIA, Wait::Adaptive, load(0, 1, 1)),
-            subject(OBVIA, Wait::Adaptive, load(8192, 1, 1)),
-            subject("grpc", Wait::Block, load(0, 1, 1)),
-            subject("grpc", Wait::Block, load(8192, 1, 1)),
-            subject("grpc", Wait::Block, load(0, 1, 100)),
-            subject("zbus", Wait::Block, load(0, 4, 4)),
+        let cases = [
+            (OBVIA, Wait::Adaptive, ALONE, 300.0),
+            (OBVIA, Wait::Poll, ALONE, 200.0),
+            (OBVIA, Wait::Block, ALONE, 10_000.0),
+            (OBVIA, Wait::Block, load(8192, 1, 1), 12_000.0),
+            ("grpc", Wait::Block, ALONE, 50_000.0),
+            ("grpc", Wait::Block, load(8192, 1, 1), 60_000.0),
+            ("grpc", Wait::Block, load(8192, 4, 4), 55_000.0),
+            ("grpc", Wait::Block, load(0, 1, 100), 70_000.0),
+            ("iceoryx2", Wait::Poll, ALONE, 500.0),
+            ("zbus", Wait::Block, load(0, 4, 4), 1.0),
         ];
-        let failure = || Some(Error::Failed { message: "as asked".to_owned() });
-        let results =
-            [(None, 200.0), (None, 2_000.0), (None, 50_000.0), (None, 60_000.0), (None, 70_000.0), (failure(), 1.0)];
-        let measured = results.into_iter().map(|(failure, took)| measured(failure, took)).collect();
+        let subjects = cases.map(|(system, wait, load, _)| Subject { system, wait, load });
+        let measured = cases.map(|(system, wait, _, took)| {
+            let failure = (system == "zbus").then(|| Error::Failed { message: "as asked".to_owned() });
+            let changed = if wait == Wait::Poll && system == OBVIA { 4.0 } else { 1.0 };
+            measured(vec![took, took * changed, took / changed], failure)
+        });
         let machine =
             Machine { cpu: "CPU".to_owned(), kernel: "Linux".to_owned(), cores: 2, placement: "0,1".to_owned() };
-        Report::new(machine, &subjects, measured)
+        Report::new(machine, &subjects, measured.into())
     }
 
     #[test]
     fn the_table_has_a_row_for_each_call_and_a_column_for_each_system() {
         let table = report().table();
         for line in [
-            "| call | obvia, adaptive | grpc |",
-            "| null | 200 ns (1.00) | 50.0 us (250.00) |",
-            "| 8 KiB | 2.00 us (1.00) | 60.0 us (30.00) |",
-            "| null, 1 of 100 clients | - | 70.0 us |",
+            "| call | obvia, adaptive | obvia, poll | obvia, block | grpc | iceoryx2, poll |",
+            "| null | 300 ns | 200 ns | 10.0 us | 50.0 us (5.00 x block) | 500 ns (2.50 x poll) |",
+            "| 8 KiB | - | - | 12.0 us | 60.0 us (5.00 x block) | - |",
+            "| null, 1 of 100 clients | - | - | - | 70.0 us | - |",
+            "| 8 KiB, 4 callers | - | - | - | 55.0 us | - |",
             "FAILED: zbus, null, 4 callers: as asked",
         ] {
             assert!(table.lines().any(|found| found == line), "{line}: {table}");
@@ -200,22 +238,38 @@ mod tests {
     }
 
     #[test]
-    fn the_plot_has_a_line_for_each_system_with_arrays() {
-        let svg = report().plot().unwrap();
+    fn a_machine_that_changes_during_the_run_is_reported() {
+        let report = report();
         assert!(
-            svg.contains("obvia adaptive, 8192 bytes: 2.00 us") && svg.contains(">grpc, 8192 bytes: 60.0 us"),
-            "{svg}"
+            report.table().contains("\nWARNING: the machine changed during the run: obvia, poll took 50 ns to 800 ns")
         );
-        assert!(!svg.contains("zbus"));
+        assert_eq!(report.warnings.len(), 1);
     }
 
     #[test]
-    fn json_has_ratios_and_failures() {
+    fn the_plot_has_the_arrays_of_the_only_client() {
+        let svg = report().plot().unwrap();
+        let mut points: Vec<&str> = svg.match_indices(" bytes: ").map(|(at, _)| &svg[at - 4..at + 15]).collect();
+        points.sort_unstable();
+        assert_eq!(points, ["8192 bytes: 12.0 us", "8192 bytes: 60.0 us"]);
+        assert!(svg.contains("obvia, block, 8192") && svg.contains("grpc, 8192"), "{svg}");
+    }
+
+    #[test]
+    fn json_has_ratios_with_their_baselines_and_failures() {
         let report = report();
         assert!(report.has_failures());
         let document: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
-        assert_eq!((&document["rows"][3]["peer"], &document["rows"][3]["ratio"]), (&"grpc".into(), &30.0.into()));
-        assert_eq!(document["rows"][4]["ratio"], serde_json::Value::Null);
+        let found = |row: usize| {
+            let row = &document["rows"][row];
+            (row["system"].as_str().unwrap(), row["baseline"].as_str(), row["ratio"].as_f64())
+        };
+        assert_eq!(found(0), (OBVIA, None, None));
+        assert_eq!(found(5), ("grpc", Some("obvia, block"), Some(5.0)));
+        assert_eq!(found(7), ("grpc", None, None));
+        assert_eq!(found(8), ("iceoryx2", Some("obvia, poll"), Some(2.5)));
+        let row = &document["rows"][4];
+        assert_eq!((row["per_call_ns"].as_f64(), row["latency_p99_ns"].as_f64()), (Some(50_000.0), Some(700.0)));
         assert_eq!(document["failures"][0]["case"], "zbus, null, 4 callers");
     }
 }

@@ -1,7 +1,8 @@
 //! The table of the measured systems.
 
-use crate::caller::Caller;
-use crate::peer::{self, Peer, Place, Ready};
+use crate::client;
+use crate::system::{self, Place, Ready, System};
+use obvia_bench::calls::Caller;
 use obvia_bench::{Error, Wait};
 
 /// A system in the table of all systems.
@@ -10,19 +11,20 @@ pub(crate) struct Entry {
     /// The waiting policies with which the system is measured.
     pub(crate) waits: &'static [Wait],
     pub(crate) serve: fn(&Place, Ready<'_>) -> Result<(), Error>,
-    pub(crate) call: fn(&Place, u32) -> Result<Caller, Error>,
+    /// Starts a thread that connects as a client.
+    pub(crate) start: fn(&Place, u32) -> Result<Caller, Error>,
 }
 
 impl Entry {
-    const fn of<P: Peer + 'static>(name: &'static str, waits: &'static [Wait]) -> Self {
-        Self { name, waits, serve: P::serve, call: Caller::start::<P> }
+    const fn of<S: System>(name: &'static str, waits: &'static [Wait]) -> Self {
+        Self { name, waits, serve: S::serve, start: client::start::<S> }
     }
 
     /// Returns the system with the given name.
     pub(crate) fn named(name: &str) -> Result<&'static Self, Error> {
         ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| {
             let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-            Error::Usage { message: format!("there is no peer `{name}`, only {}", names.join(", ")) }
+            Error::Usage { message: format!("there is no system `{name}`, only {}", names.join(", ")) }
         })
     }
 }
@@ -32,11 +34,11 @@ pub(crate) const OBVIA: &str = "obvia";
 
 /// All systems, in the order of the reports.
 pub(crate) const ENTRIES: &[Entry] = &[
-    Entry::of::<peer::obvia::Obvia>(OBVIA, &[Wait::Adaptive, Wait::Poll, Wait::Block]),
-    Entry::of::<peer::unix::Unix>("unix", &[Wait::Block]),
-    Entry::of::<peer::capnp::CapnProto>("capnp", &[Wait::Block]),
-    Entry::of::<peer::grpc::Grpc>("grpc", &[Wait::Block]),
-    Entry::of::<peer::tarpc::Tarpc>("tarpc", &[Wait::Block]),
-    Entry::of::<peer::zbus::Zbus>("zbus", &[Wait::Block]),
-    Entry::of::<peer::iceoryx2::Iceoryx2>("iceoryx2", &[Wait::Poll, Wait::Block]),
+    Entry::of::<system::obvia::Obvia>(OBVIA, &[Wait::Adaptive, Wait::Poll, Wait::Block]),
+    Entry::of::<system::unix::Unix>("unix", &[Wait::Block]),
+    Entry::of::<system::capnp::CapnProto>("capnp", &[Wait::Block]),
+    Entry::of::<system::grpc::Grpc>("grpc", &[Wait::Block]),
+    Entry::of::<system::tarpc::Tarpc>("tarpc", &[Wait::Block]),
+    Entry::of::<system::zbus::Zbus>("zbus", &[Wait::Block]),
+    Entry::of::<system::iceoryx2::Iceoryx2>("iceoryx2", &[Wait::Poll, Wait::Block]),
 ];

@@ -1,10 +1,11 @@
 //! Cap'n Proto: capnp-rpc over a Unix socket.
 
-use super::{Connection, Peer, Place, Ready, accept, count, failed, runtime};
+use super::{Connection, Place, Ready, System, accept, count, failed, runtime};
 use adapters::compat::TokioAsyncReadCompatExt;
 use capnp_rpc::rpc_twoparty_capnp::Side;
 use capnp_rpc::{RpcSystem, twoparty};
 use futures::AsyncReadExt;
+use futures::io::{BufReader, BufWriter};
 use obvia_bench::Error;
 use peers_capnp::bench;
 use std::cell::Cell;
@@ -15,8 +16,8 @@ use tokio::runtime::Runtime;
 use tokio::task::{LocalSet, spawn_local};
 use tokio_adapters as adapters;
 
-/// Generated from `peers.capnp` by `capnp compile`, because capnpc needs that program: see
-/// docs/peers.md.
+/// The compiled `peers.capnp`. It is part of the source because its compiler needs the program
+/// `capnp`. A test compiles it again.
 #[allow(warnings, clippy::all, reason = "capnpc generates this module")]
 mod peers_capnp {
     include!("capnp/peers_capnp.in");
@@ -24,7 +25,7 @@ mod peers_capnp {
 
 pub(crate) struct CapnProto;
 
-impl Peer for CapnProto {
+impl System for CapnProto {
     type Connection = Client;
 
     fn serve(place: &Place, ready: Ready<'_>) -> Result<(), Error> {
@@ -54,6 +55,8 @@ impl Peer for CapnProto {
 
 fn network(stream: UnixStream, side: Side) -> Box<twoparty::VatNetwork<impl futures::AsyncRead + Unpin>> {
     let (reader, writer) = stream.compat().split();
+    // The documentation of `VatNetwork` advises buffers.
+    let (reader, writer) = (BufReader::new(reader), BufWriter::new(writer));
     // A message may have 64 MiB, far more than the largest array.
     Box::new(twoparty::VatNetwork::new(reader, writer, side, capnp::message::ReaderOptions::new()))
 }
@@ -116,6 +119,7 @@ impl bench::Server for Bench {
         params: bench::MoveDataParams,
         mut results: bench::MoveDataResults,
     ) -> Result<(), capnp::Error> {
+        self.calls.set(self.calls.get() + 1);
         let words = params.get()?.get_words()?;
         let mut results = results.get();
         results.set_words(words)?;
@@ -123,5 +127,34 @@ impl bench::Server for Bench {
             count(words);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::{env, fs};
+
+    const COMPILED: &str = "src/system/capnp/peers_capnp.in";
+
+    /// Compiles the schema. With `OBVIA_BLESS=1`, writes the result to the source.
+    #[test]
+    #[ignore = "needs the program `capnp`"]
+    fn the_module_is_compiled_from_the_schema() {
+        let folder = Path::new(env!("OUT_DIR"));
+        capnpc::CompilerCommand::new()
+            .file("peers.capnp")
+            .output_path(folder)
+            .default_parent_module(["system", "capnp"].map(str::to_owned).to_vec())
+            .run()
+            .unwrap();
+        let compiled = fs::read_to_string(folder.join("peers_capnp.rs")).unwrap();
+        if env::var_os("OBVIA_BLESS").is_some() {
+            fs::write(COMPILED, &compiled).unwrap();
+        }
+        // A comment has the version of `capnp`.
+        let code = |text: &str| text.lines().filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n");
+        let source = fs::read_to_string(COMPILED).unwrap();
+        assert!(code(&compiled) == code(&source), "`OBVIA_BLESS=1` writes {COMPILED} anew");
     }
 }

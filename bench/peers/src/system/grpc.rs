@@ -1,6 +1,6 @@
 //! gRPC: tonic over a Unix socket.
 
-use super::{Connection, Peer, Place, Ready, accept, count, failed, runtime};
+use super::{Connection, Place, Ready, System, accept, count, failed, runtime};
 use bench_client::BenchClient;
 use bench_server::{Bench, BenchServer};
 use obvia_bench::Error;
@@ -45,7 +45,7 @@ pub(crate) struct Words {
 
 pub(crate) struct Grpc;
 
-impl Peer for Grpc {
+impl System for Grpc {
     type Connection = Client;
 
     fn serve(place: &Place, ready: Ready<'_>) -> Result<(), Error> {
@@ -119,6 +119,7 @@ impl Bench for Service {
     }
 
     async fn move_data(&self, request: Request<Words>) -> Result<Response<Words>, Status> {
+        self.calls.fetch_add(1, Relaxed);
         let mut words = request.into_inner();
         count(&mut words.words);
         Ok(Response::new(words))

@@ -1,8 +1,8 @@
 //! obvia, over shared memory.
 
-use super::{Connection, Peer, Place, Ready, count, failed};
-use obvia::Waiting;
-use obvia_bench::{Error, Wait};
+use super::{Connection, Place, Ready, System, count, failed};
+use obvia_bench::Error;
+use obvia_bench::calls::policy;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,7 +14,7 @@ use interface::{IBench, IBench_Impl};
 
 pub(crate) struct Obvia;
 
-impl Peer for Obvia {
+impl System for Obvia {
     type Connection = IBench;
 
     fn serve(place: &Place, ready: Ready<'_>) -> Result<(), Error> {
@@ -31,14 +31,6 @@ impl Peer for Obvia {
         // The first call sets up the connection, with the policy of this moment.
         obvia::set_waiting(policy(place.wait));
         obvia::connect(&place.name()).map_err(failed)
-    }
-}
-
-fn policy(wait: Wait) -> Waiting {
-    match wait {
-        Wait::Adaptive => Waiting::Adaptive,
-        Wait::Block => Waiting::Block,
-        Wait::Poll | Wait::PollPause => Waiting::Poll,
     }
 }
 
@@ -75,6 +67,7 @@ impl IBench_Impl for Bench_Impl {
     }
 
     fn MoveData(&self, words: &mut [u32]) -> obvia::Result<()> {
+        self.calls.fetch_add(1, Relaxed);
         count(words);
         Ok(())
     }

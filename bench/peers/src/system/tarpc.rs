@@ -1,6 +1,6 @@
 //! tarpc: bincode over a Unix socket.
 
-use super::{Connection, Peer, Place, Ready, accept, count, failed, runtime};
+use super::{Connection, Place, Ready, System, accept, count, failed, runtime};
 use futures::StreamExt;
 use obvia_bench::Error;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ trait Bench {
 
 pub(crate) struct Tarpc;
 
-impl Peer for Tarpc {
+impl System for Tarpc {
     type Connection = Client;
 
     fn serve(place: &Place, ready: Ready<'_>) -> Result<(), Error> {
@@ -90,6 +90,7 @@ impl Bench for Service {
     }
 
     async fn move_data(self, _: Context, mut words: Vec<u32>) -> Vec<u32> {
+        self.calls.fetch_add(1, Relaxed);
         count(&mut words);
         words
     }

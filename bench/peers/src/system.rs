@@ -9,20 +9,16 @@ pub(crate) mod unix;
 pub(crate) mod zbus;
 
 use clap::Args;
-use obvia_bench::{Error, Wait};
+use obvia_bench::{Error, Wait, count_call};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-
-/// The time after which a silent peer counts as failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Tells the measurement that a server accepts clients.
 pub(crate) type Ready<'a> = &'a dyn Fn() -> Result<(), Error>;
 
 /// A system for calls between processes.
-pub(crate) trait Peer {
-    /// A client's connection. The thread that calls is the one that has connected.
+pub(crate) trait System {
+    /// A client's connection, which only the thread that has connected uses.
     type Connection: Connection;
 
     /// Serves until a signal ends the process. Calls `ready` once clients can connect.
@@ -37,10 +33,10 @@ pub(crate) trait Connection {
     /// Makes a call without arguments.
     fn null(&mut self) -> Result<(), Error>;
 
-    /// Makes a call that takes an array and returns it with one added to its first word.
+    /// Makes a call with an array, whose first word the server increments.
     fn move_data(&mut self, words: &mut [u32]) -> Result<(), Error>;
 
-    /// Returns the number of calls without arguments that the server has answered.
+    /// Returns the number of calls of the other methods that the server has executed.
     fn calls(&mut self) -> Result<u64, Error>;
 }
 
@@ -57,7 +53,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns the command-line arguments from which another process makes the same value.
+    /// Returns the command-line arguments that describe the place to another process.
     pub(crate) fn arguments(&self) -> [String; 4] {
         [
             self.socket.display().to_string(),
@@ -103,6 +99,6 @@ fn accept(words: &mut [u32], received: &[u32]) -> Result<(), Error> {
 /// Adds one to the first word, as every server does.
 fn count(words: &mut [u32]) {
     if let Some(first) = words.first_mut() {
-        *first = first.wrapping_add(1);
+        *first = count_call(*first);
     }
 }

@@ -1,7 +1,7 @@
 //! iceoryx2: requests and responses through shared memory. Sides that poll look for messages all
-//! the time; sides that block also notify each other by events.
+//! the time, as in the project's own benchmark; sides that block also notify each other by events.
 
-use super::{Connection, PATIENCE, Peer, Place, Ready, accept, count, failed};
+use super::{Connection, Place, Ready, System, accept, count, failed};
 use iceoryx2::pending_response::PendingResponse;
 use iceoryx2::port::client::Client as Calls;
 use iceoryx2::port::listener::{Listener, ListenerWaitError};
@@ -11,7 +11,7 @@ use iceoryx2::port::server::Server as Answers;
 use iceoryx2::prelude::*;
 use iceoryx2::service::port_factory::event::PortFactory as Events;
 use iceoryx2::service::port_factory::request_response::PortFactory as Requests;
-use obvia_bench::{Error, Wait};
+use obvia_bench::{Error, PATIENCE, Wait};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Instant;
@@ -30,7 +30,7 @@ const SPINS: u32 = 1 << 12;
 
 pub(crate) struct Iceoryx2;
 
-impl Peer for Iceoryx2 {
+impl System for Iceoryx2 {
     type Connection = Client;
 
     fn serve(place: &Place, ready: Ready<'_>) -> Result<(), Error> {
@@ -72,7 +72,7 @@ fn name(client: u32) -> Result<PortName, Error> {
 /// The listener and the notifier of a side that blocks.
 type Bells = (Listener<Ipc>, Notifier<Ipc>);
 
-/// Returns the outcome of a wait. A server that was stopped and goes on has merely waited.
+/// Returns the outcome of a wait. The signals that suspend and resume a process interrupt its waits.
 fn waited(outcome: Result<u64, ListenerWaitError>) -> Result<(), Error> {
     match outcome {
         Ok(_) | Err(ListenerWaitError::InterruptSignal) => Ok(()),
@@ -93,7 +93,7 @@ impl Services {
         set_log_level(LogLevel::Error);
         let node = NodeBuilder::new()
             .config(&config(place)?)
-            // A signal ends the process at once. Its files have this run's prefix and folder.
+            // Signals end the process at once. The run removes the files that remain.
             .signal_handling_mode(SignalHandlingMode::Disabled)
             .create::<Ipc>()
             .map_err(failed)?;
@@ -164,14 +164,11 @@ impl Server {
     /// Answers a request, or waits for one.
     fn answer(&mut self) -> Result<(), Error> {
         let Some(request) = self.answers.receive().map_err(failed)? else {
-            match &self.bells {
-                // An event stays until it is read, so no request is missed.
-                Some((arrivals, _)) => waited(arrivals.blocking_wait(|_| ()))?,
-                None => std::hint::spin_loop(),
-            }
-            return Ok(());
+            // An event stays until it is read, so no request is missed.
+            return self.bells.as_ref().map_or(Ok(()), |(arrivals, _)| waited(arrivals.blocking_wait(|_| ())));
         };
         let (method, client) = ((*request.user_header() >> 32) as u32, *request.user_header() as u32);
+        self.calls += u64::from(method != CALLS);
         let mut words = [0; 2];
         let response = match method {
             MOVE_DATA => request.payload(),
@@ -179,10 +176,7 @@ impl Server {
                 words = [self.calls as u32, (self.calls >> 32) as u32];
                 &words[..]
             }
-            _ => {
-                self.calls += 1;
-                &words[..1]
-            }
+            _ => &words[..1],
         };
         let loan = request.loan_slice_uninit(response.len()).map_err(failed)?;
         let mut response = loan.write_from_slice(response);
@@ -243,9 +237,8 @@ impl Client {
             if let Some(response) = pending.receive().map_err(failed)? {
                 return read(response.payload());
             }
-            match &self.bells {
-                Some((responses, _)) => waited(responses.timed_wait(|_| (), PATIENCE))?,
-                None => std::hint::spin_loop(),
+            if let Some((responses, _)) = &self.bells {
+                waited(responses.timed_wait(|_| (), PATIENCE))?;
             }
             let is_time = self.bells.is_some() || look.is_multiple_of(SPINS);
             if is_time && since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {

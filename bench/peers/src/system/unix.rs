@@ -1,8 +1,8 @@
 //! A Unix stream socket with a protocol of its own, without any framework: a method and a length,
 //! and then as many words.
 
-use super::{Connection, PATIENCE, Peer, Place, Ready, count, failed};
-use obvia_bench::Error;
+use super::{Connection, Place, Ready, System, count, failed};
+use obvia_bench::{Error, PATIENCE};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ const MOVE_DATA: u32 = 2;
 
 pub(crate) struct Unix;
 
-impl Peer for Unix {
+impl System for Unix {
     type Connection = Socket;
 
     fn serve(place: &Place, ready: Ready<'_>) -> Result<(), Error> {
@@ -53,7 +53,7 @@ impl Socket {
         Self { stream, message: vec![0; HEADER + (bytes / 4).max(2)] }
     }
 
-    /// Sends the message with `words` words behind the header, in one system call if it fits.
+    /// Sends the message with `words` words behind the header.
     fn send(&mut self, method: u32, words: usize) -> io::Result<()> {
         self.message[0] = method;
         self.message[1] = words as u32;
@@ -82,31 +82,26 @@ impl Socket {
     }
 
     fn answer(&mut self, calls: &AtomicU64) -> io::Result<()> {
-        match self.receive()? {
-            (NULL, _) => {
-                calls.fetch_add(1, Relaxed);
-                self.send(NULL, 0)
-            }
-            (CALLS, _) => {
-                let calls = calls.load(Relaxed);
-                self.message[HEADER..HEADER + 2].copy_from_slice(&[calls as u32, (calls >> 32) as u32]);
-                self.send(CALLS, 2)
-            }
-            (method, words) => {
-                count(&mut self.message[HEADER..HEADER + words]);
-                self.send(method, words)
-            }
+        let (method, words) = self.receive()?;
+        if method == CALLS {
+            let calls = calls.load(Relaxed);
+            self.message[HEADER..HEADER + 2].copy_from_slice(&[calls as u32, (calls >> 32) as u32]);
+            return self.send(CALLS, 2);
         }
+        calls.fetch_add(1, Relaxed);
+        count(&mut self.message[HEADER..HEADER + words]);
+        self.send(method, words)
     }
 
     /// Makes a call. Checks the method and the length of its response.
     fn call(&mut self, method: u32, words: usize, expected: usize) -> Result<(), Error> {
         self.send(method, words).map_err(failed)?;
         let (answered, found) = self.receive().map_err(failed)?;
-        if (answered, found) == (method, expected) {
-            return Ok(());
-        }
-        Err(Error::Corrupt { what: "the length of a response", expected: expected as u64, found: found as u64 })
+        let compare = |what, expected, found| {
+            if expected == found { Ok(()) } else { Err(Error::Corrupt { what, expected, found }) }
+        };
+        compare("the method of a response", method.into(), answered.into())?;
+        compare("the length of a response", expected as u64, found as u64)
     }
 }
 
@@ -126,5 +121,65 @@ impl Connection for Socket {
     fn calls(&mut self) -> Result<u64, Error> {
         self.call(CALLS, 0, 2)?;
         Ok(u64::from(self.message[HEADER]) | u64::from(self.message[HEADER + 1]) << 32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(bytes: usize) -> (Socket, UnixStream) {
+        let (own, other) = UnixStream::pair().unwrap();
+        (Socket::of(own, bytes), other)
+    }
+
+    fn write(other: &mut UnixStream, words: &[u32]) {
+        other.write_all(bytemuck::cast_slice(words)).unwrap();
+    }
+
+    #[test]
+    fn messages_arrive_in_any_pieces() {
+        let (mut socket, mut other) = pair(16);
+        let message = [MOVE_DATA, 3, 7, 8, 9];
+        let bytes: &[u8] = bytemuck::cast_slice(&message);
+        std::thread::scope(|scope| {
+            scope.spawn(|| bytes.chunks(3).for_each(|piece| other.write_all(piece).unwrap()));
+            assert_eq!(socket.receive().unwrap(), (MOVE_DATA, 3));
+        });
+        assert_eq!(socket.message[HEADER..HEADER + 3], [7, 8, 9]);
+    }
+
+    #[test]
+    fn messages_longer_than_the_array_are_refused() {
+        let (mut socket, mut other) = pair(16);
+        write(&mut other, &[MOVE_DATA, 5]);
+        assert_eq!(socket.receive().unwrap_err().kind(), ErrorKind::InvalidData);
+        drop(other);
+    }
+
+    #[test]
+    fn responses_of_another_method_or_length_are_refused() {
+        for (response, what) in [
+            (&[CALLS, 0][..], "wrong answer: the method of a response is 1, expected 0"),
+            (&[NULL, 1, 0], "wrong answer: the length of a response is 1, expected 0"),
+        ] {
+            let (mut socket, mut other) = pair(0);
+            write(&mut other, response);
+            assert_eq!(socket.null().unwrap_err().to_string(), what);
+        }
+    }
+
+    #[test]
+    fn a_server_increments_the_first_word_and_counts_calls() {
+        let (mut socket, other) = pair(8);
+        let (mut server, calls) = (Socket::of(other, 8), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..3).for_each(|_| server.answer(&calls).unwrap()));
+            let mut words = [1, 2];
+            socket.move_data(&mut words).unwrap();
+            assert_eq!(words, [2, 2]);
+            socket.null().unwrap();
+            assert_eq!(socket.calls().unwrap(), 2);
+        });
     }
 }
