@@ -72,7 +72,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "bench-peers",
         usage: "[OPTION ...]",
-        about: "measure calls of other systems beside obvia's (options: target/peers/release/obvia-bench-peers --help)",
+        about: "measure calls of other systems beside obvia's (`cargo xtask bench-peers help` lists the options)",
         run: bench_peers::main,
     },
     Command {
