@@ -28,8 +28,8 @@ struct Row {
     bytes: usize,
     callers: u32,
     clients: u32,
-    /// The time of a batch divided by its number of calls: the median over the batches. With several
-    /// callers, calls overlap, and each takes longer.
+    /// The time of a batch divided by its number of calls: the median over the batches. Calls of
+    /// several callers overlap, so each takes longer.
     per_call_ns: f64,
     /// The percentiles 50 and 99 of the calls that were timed one by one.
     latency_p50_ns: Option<f64>,
@@ -60,7 +60,7 @@ impl Report {
                 continue;
             }
             let Some(per_call_ns) = median(&batches) else { continue };
-            // Nothing disturbs a call without arguments between sides that poll but the machine.
+            // Calls without arguments between sides that poll vary only with the machine.
             if (system, wait, load) == (OBVIA, Wait::Poll, ALONE) {
                 warnings.extend(instability_warning(&column(system, wait), &batches));
             }

@@ -72,7 +72,7 @@ fn name(client: u32) -> Result<PortName, Error> {
 /// The listener and the notifier of a side that blocks.
 type Bells = (Listener<Ipc>, Notifier<Ipc>);
 
-/// Returns the outcome of a wait. The signals that suspend and resume a process interrupt its waits.
+/// Returns the outcome of a wait. Signals that suspend and resume a process interrupt its waits.
 fn waited(outcome: Result<u64, ListenerWaitError>) -> Result<(), Error> {
     match outcome {
         Ok(_) | Err(ListenerWaitError::InterruptSignal) => Ok(()),

@@ -2,10 +2,11 @@
 
 use super::{Connection as Calls, Place, Ready, System, accept, count, failed, runtime};
 use obvia_bench::Error;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use tokio::net::{UnixListener, UnixStream};
+use tokio::net::UnixListener;
 use tokio::runtime::Runtime;
 use zbus::connection::Builder;
 use zbus::{Connection, Guid, Message};
@@ -25,6 +26,7 @@ impl System for Zbus {
             let bench = Bench::default();
             loop {
                 let (stream, _) = listener.accept().await.map_err(Error::system("accepting a client"))?;
+                let stream = stream.into_std().map_err(Error::system("accepting a client"))?;
                 tokio::spawn(serve(stream, bench.clone()));
             }
         })
@@ -33,7 +35,7 @@ impl System for Zbus {
     fn connect(place: &Place, _number: u32) -> Result<Self::Connection, Error> {
         let runtime = runtime()?;
         let connection = runtime.block_on(async {
-            let stream = UnixStream::connect(&place.socket).await.map_err(Error::system("connecting"))?;
+            let stream = UnixStream::connect(&place.socket).map_err(Error::system("connecting"))?;
             Builder::unix_stream(stream).p2p().build().await.map_err(failed)
         })?;
         Ok(Client { connection, runtime })
@@ -43,7 +45,7 @@ impl System for Zbus {
 /// Serves a client as long as the process runs. The connection's own tasks execute the calls.
 async fn serve(stream: UnixStream, bench: Bench) -> zbus::Result<()> {
     let guid = Guid::generate();
-    let connection = Builder::unix_stream(stream).server(guid)?.p2p().serve_at(PATH, bench)?.build().await?;
+    let connection = Builder::unix_stream(stream).server(guid).p2p().serve_at(PATH, bench).build().await?;
     std::future::pending::<()>().await;
     drop(connection);
     Ok(())
@@ -85,7 +87,7 @@ struct Bench {
     calls: Arc<AtomicU64>,
 }
 
-// The methods are short, and a client's calls follow each other, so they need no tasks of their own.
+// The methods are short, and a client's calls follow each other: they need no tasks of their own.
 #[zbus::interface(name = "obvia.peers.Bench", spawn = false)]
 impl Bench {
     fn null(&self) {
