@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use folder::Folder;
 use obvia_bench::clients::raise_descriptors;
 use obvia_bench::{
-    Case, Error, Machine, Measured, Parent, Placement, Plan, Progress, Wait, end_on_signal, pin, run, size,
+    Case, Error, Label, Machine, Measured, Parent, Placement, Plan, Progress, Wait, end_on_signal, pin, run, size,
 };
 use report::Report;
 use std::fs::{self, File};
@@ -197,8 +197,9 @@ fn measure(
     let measured = run(&mut cases, plan, |Progress { round, rounds, next }| {
         if shown.elapsed() > Duration::from_secs(5) {
             shown = Instant::now();
-            let (round, path, wait) = (round + 1, next.path.name(), next.wait.name());
-            eprintln!("round {round} of {rounds}: {} of {} bytes over {path} ({wait})", next.case, next.bytes);
+            let Label { case, bytes, at_once, path, wait } = next;
+            let (round, path, wait) = (round + 1, path.name(), wait.name());
+            eprintln!("round {round} of {rounds}: {case} of {bytes} bytes, {at_once} at once, over {path} ({wait})");
         }
     })?;
     // The servers use the folder until they have ended.

@@ -269,7 +269,7 @@ mod tests {
         let executed = Arc::new(AtomicU64::new(0));
         let start = |number| {
             let executed = executed.clone();
-            Caller::start(number, || Ok(Counting { executed, lost })).unwrap()
+            Caller::start(number, move || Ok(Counting { executed, lost })).unwrap()
         };
         Callers::new((0..threads).map(start).collect(), PATIENCE, &mut Patient).unwrap()
     }
