@@ -1,13 +1,15 @@
 //! Call latency, the main measurement: calls of an object in another process.
 
 mod attempt;
-pub(crate) mod caller;
+mod caller;
 mod other;
 mod rate;
 
 pub use attempt::attempt;
+pub use caller::{Caller, Callers, Client, Done, Request};
 pub use rate::cases as rates;
 
+use crate::server::PATIENCE;
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait, cable};
 use obvia::marshaling::{IMarshal, Passing, Specialised};
 use obvia::{Access, ElementsMut, SharedMemory, Waiting};
@@ -16,6 +18,7 @@ use std::convert::Infallible;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU32};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 mod interface {
     obvia::include_idl!("bench");
@@ -183,7 +186,7 @@ impl Drop for Remote {
 }
 
 /// Returns the corresponding policy of obvia.
-pub(crate) fn policy(wait: Wait) -> Waiting {
+pub fn policy(wait: Wait) -> Waiting {
     match wait {
         Wait::Adaptive => Waiting::Adaptive,
         Wait::Block => Waiting::Block,
@@ -194,6 +197,25 @@ pub(crate) fn policy(wait: Wait) -> Waiting {
 #[cold]
 pub(crate) fn failed(error: obvia::Error) -> Error {
     Error::Failed { message: error.to_string() }
+}
+
+/// The time for a request to a thread that calls: a batch may take long.
+pub(crate) const REQUEST_MAX: Duration = PATIENCE.saturating_mul(6);
+
+/// Starts a thread that calls the object at `address`.
+pub(crate) fn caller(number: u32, address: &str) -> Result<Caller, Error> {
+    let address = address.to_owned();
+    Caller::start::<IBench>(number, move || obvia::connect(&address).map_err(failed))
+}
+
+impl Client for IBench {
+    fn call(&mut self) -> Result<(), Error> {
+        self.Null().map_err(failed)
+    }
+
+    fn verify(&mut self) -> Result<u64, Error> {
+        self.Calls().map(i64::cast_unsigned).map_err(failed)
+    }
 }
 
 struct Null {

@@ -51,6 +51,8 @@ pub enum Path {
     RawFutex,
     /// One cache line in each direction.
     RawLine,
+    /// A call of the system with this name, in `bench/peers`.
+    System(&'static str),
     /// A TCP message in each direction.
     Tcp,
     /// A one-way TCP stream.
@@ -70,7 +72,7 @@ pub enum Path {
 }
 
 impl Path {
-    /// All paths, baselines last.
+    /// All paths of this crate, baselines last.
     pub const ALL: [Self; 28] = [
         Self::NcacnViShm,
         Self::CustomViShm,
@@ -125,6 +127,7 @@ impl Path {
             Self::RawCopy => "raw_copy",
             Self::RawFutex => "raw_futex",
             Self::RawLine => "raw_line",
+            Self::System(name) => name,
             Self::Tcp => "tcp",
             Self::TcpStream => "tcp_stream",
             Self::Udp => "udp",
@@ -145,7 +148,7 @@ impl Path {
     /// Whether the path uses the machine's network.
     pub fn is_network(self) -> bool {
         use Path::{CppViShm, CustomViShm, DcomLrpc, JavaRmi, JavaRustViShm, JavaViShm, Memcpy, NcacnViShm};
-        use Path::{Ncalrpc, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        use Path::{Ncalrpc, Pread, RawCopy, RawFutex, RawLine, System, Unix, ViShm};
         !matches!(
             self,
             CppViShm
@@ -161,6 +164,7 @@ impl Path {
                 | RawCopy
                 | RawFutex
                 | RawLine
+                | System(_)
                 | Unix
                 | ViShm
         )

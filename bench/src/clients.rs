@@ -9,9 +9,9 @@ mod limits;
 mod usage;
 
 pub use client::{SERVE, serve};
+pub use limits::raise_descriptors;
 
-use crate::calls::caller::{Caller, Done, Request};
-use crate::calls::start;
+use crate::calls::{Caller, Done, REQUEST_MAX, Request, caller, start};
 use crate::{Error, Histogram, Machine, Path, ServerProcess, Wait, median};
 use client::ClientProcess;
 use serde::Serialize;
@@ -169,9 +169,9 @@ struct Run {
 
 impl Run {
     fn new(plan: Plan, server: ServerProcess, address: String) -> Result<Self, Error> {
-        let caller = Caller::start(0, &address)?;
+        let caller = caller(0, &address)?;
         let mut run = Self { plan, processes: Vec::new(), server, caller, address };
-        run.caller.result(&mut run.server)?;
+        run.caller.result(&mut run.server, REQUEST_MAX)?;
         Ok(run)
     }
 
@@ -237,7 +237,7 @@ impl Run {
         let mut latency = None;
         for request in requests {
             self.caller.request(request);
-            if let Done::Stamped(calls) = self.caller.result(&mut self.server)? {
+            if let Done::Stamped(calls) = self.caller.result(&mut self.server, REQUEST_MAX)? {
                 latency = Some(Latency::of(&calls));
             }
         }

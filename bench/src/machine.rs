@@ -48,7 +48,7 @@ impl FromStr for Placement {
 }
 
 /// Pins the calling thread, and the threads that it starts from now on, to one processor.
-pub(crate) fn pin(cpu: usize) -> Result<(), Error> {
+pub fn pin(cpu: usize) -> Result<(), Error> {
     let mut set = CpuSet::new();
     set.set(cpu);
     sched_setaffinity(None, &set).map_err(Error::system("pinning to a CPU"))

@@ -81,8 +81,23 @@ impl Payload {
 
 /// Returns the value that one call of MoveData makes from the first word.
 #[inline]
-pub(crate) fn count_call(first: u32) -> u32 {
+pub fn count_call(first: u32) -> u32 {
     first.wrapping_add(1)
+}
+
+/// The longest array, in bytes, that every path with arrays can carry.
+const BYTES_MAX: usize = 32 << 20;
+
+/// Parses a number of bytes, as in `64`, `8K`, `1M`: a multiple of 4, from 4 to [`BYTES_MAX`].
+pub fn size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.strip_suffix(['K', 'k']) {
+        Some(digits) => (digits, 1 << 10),
+        None => text.strip_suffix(['M', 'm']).map_or((text, 1), |digits| (digits, 1 << 20)),
+    };
+    let bytes: Option<usize> = digits.parse().ok().and_then(|number: usize| number.checked_mul(unit));
+    bytes
+        .filter(|bytes| (4..=BYTES_MAX).contains(bytes) && bytes.is_multiple_of(4))
+        .ok_or_else(|| "expected a multiple of 4 bytes, from 4 to 32M".to_owned())
 }
 
 /// Returns the word at `index` in the pattern of a seed.
@@ -106,6 +121,16 @@ mod tests {
             payload.verify(2).unwrap();
         }
         assert!(Payload::new(6).is_err());
+    }
+
+    #[test]
+    fn sizes_are_read_with_units() {
+        assert_eq!(size("64"), Ok(64));
+        assert_eq!(size("8K"), Ok(8192));
+        assert_eq!(size("1m"), Ok(1 << 20));
+        for wrong in ["", "K", "0", "6", "-4", "33M", "99999999999999999999M", "8KB"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub use goodput::{goodput_plot, goodput_tables};
 pub use json::json;
 pub use load::{load_json, load_percentiles, load_plot, load_table};
 pub use plot::plot;
-pub use table::table;
+pub use table::{table, time};
 pub use timeline::timeline;
 
 use crate::{Label, Machine, Measured, Path, Placement, Wait, median, raw};
@@ -91,7 +91,10 @@ impl Report {
             let Some(p50_ns) = median(&batches) else {
                 continue;
             };
-            warnings.extend(instability_warning(&label, &batches));
+            if label.path == Path::RawLine {
+                let name = format!("{} ({})", label.path.name(), label.wait.name());
+                warnings.extend(instability_warning(&name, &batches));
+            }
             rows.push(Row {
                 label,
                 p50_ns,
@@ -118,23 +121,17 @@ impl Report {
     }
 }
 
-/// Returns a warning if the time of the baseline with one cache line varied much between rounds.
-/// The processors of a virtual machine may move to physical processors that share other caches. The
-/// times of all cases then change, but not from the same batch on, so ratios are unreliable.
-fn instability_warning(label: &Label, batches: &[f64]) -> Option<String> {
-    if label.path != Path::RawLine {
-        return None;
-    }
+/// Returns a warning if the time of the steadiest case varied much between rounds. The processors
+/// of a virtual machine may move to physical processors that share other caches. The times of all
+/// cases then change, but not from the same batch on, so ratios are unreliable.
+pub fn instability_warning(name: &str, batches: &[f64]) -> Option<String> {
     let mut sorted = batches.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let (low, high) = (sorted[sorted.len() / 10], sorted[sorted.len() - 1 - sorted.len() / 10]);
+    let (low, high) = (*sorted.get(sorted.len() / 10)?, *sorted.iter().rev().nth(sorted.len() / 10)?);
     (high > 1.5 * low).then(|| {
+        let [low, high] = [low, high].map(table::time);
         format!(
-            "the machine changed during the run: {} ({}) took {} to {} per call; ratios are less sure, run it again",
-            label.path.name(),
-            label.wait.name(),
-            table::time(low),
-            table::time(high)
+            "the machine changed during the run: {name} took {low} to {high} per call; ratios are less sure, run it again"
         )
     })
 }

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// The time that a client waits for an answer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// The first word that a server prints once it accepts calls. The server's address follows, if it
 /// has one.
 const READY: &str = "ready";

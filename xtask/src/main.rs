@@ -6,6 +6,7 @@
 mod bench_cpp;
 mod bench_java;
 mod bench_jrpc;
+mod bench_peers;
 mod bench_web;
 mod conformance;
 mod demo;
@@ -67,6 +68,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--quick]",
         about: "measure the tables of the J-RPC paper: calls, lists and arrays in Java",
         run: bench_jrpc::main,
+    },
+    Command {
+        name: "bench-peers",
+        usage: "[OPTION ...]",
+        about: "measure calls of other systems beside obvia's (`cargo xtask bench-peers help` lists the options)",
+        run: bench_peers::main,
     },
     Command {
         name: "bench-web",

@@ -5,7 +5,8 @@ use crate::program::Program;
 use crate::tools::{self, Tool};
 
 /// The manifests of the project's workspaces.
-const MANIFESTS: [&str; 3] = ["Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
+const MANIFESTS: [&str; 4] =
+    ["Cargo.toml", "bench/peers/Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
 
 /// Fetches crates, and the sources from which Miri builds its standard library. Failures are only
 /// reported, because the files may already be there. Parts that miss a file report it.

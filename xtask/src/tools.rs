@@ -39,6 +39,10 @@ pub(crate) enum Tool {
     Valgrind,
     /// The reader of line tables.
     Addr2line,
+    /// The compiler of Cap'n Proto.
+    Capnp,
+    /// The tool that checks licences of crates.
+    Deny,
     /// The tool that makes the kernel drop packets.
     Nft,
     /// The tool for network namespaces and their virtual cables.
@@ -77,6 +81,7 @@ impl Tool {
             ],
             Self::Valgrind => &[("valgrind", "valgrind")],
             Self::Addr2line => &[("addr2line", "binutils")],
+            Self::Capnp => &[("capnp", "capnproto")],
             Self::Nft => &[("nft", "nftables")],
             Self::InteropTools => {
                 &[("smbtorture", "samba-testsuite"), ("tshark", "tshark"), ("rpcclient", "smbclient")]
@@ -84,9 +89,14 @@ impl Tool {
             Self::Wine => &[("wine", "wine wine64"), ("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64-win32")],
             Self::Jdk => &[("mvn", "maven")],
             Self::StressNg => &[("stress-ng", "stress-ng")],
-            Self::Nextest | Self::JInterop | Self::Ip | Self::Libfabric | Self::Widl | Self::Nightly | Self::Miri => {
-                &[]
-            }
+            Self::Nextest
+            | Self::Deny
+            | Self::JInterop
+            | Self::Ip
+            | Self::Libfabric
+            | Self::Widl
+            | Self::Nightly
+            | Self::Miri => &[],
         }
     }
 
@@ -109,7 +119,8 @@ impl Tool {
     /// Installs those parts of the tool that Debian does not have.
     fn install(self) -> Outcome {
         match self {
-            Self::Nextest => nextest(),
+            Self::Nextest => cargo_tool("nextest", &["--no-default-features", "--features", "default-no-update"]),
+            Self::Deny => cargo_tool("deny", &[]),
             Self::InteropTools => install_python_tools(),
             Self::JInterop => install_jinterop(),
             Self::Nightly => nightly(),
@@ -171,18 +182,19 @@ fn has_python_of_samba() -> bool {
     Program::new("/usr/bin/python3", &["-c", "import samba.dcerpc.echo, venv, ensurepip"]).succeeds()
 }
 
-/// Installs cargo-nextest. Little optimization makes its build quick.
-fn nextest() -> Outcome {
-    if Program::cargo(&["nextest", "--version"]).succeeds() {
+/// Installs the program of a subcommand of cargo. Little optimization makes its build quick.
+fn cargo_tool(command: &str, options: &[&str]) -> Outcome {
+    if Program::cargo(&[command, "--version"]).succeeds() {
         return Ok(());
     }
-    let install = Program::cargo(&["install", "--quiet", "--locked", "cargo-nextest"])
-        .with(&["--no-default-features", "--features", "default-no-update"])
-        .variable("CARGO_TARGET_DIR", target().join("tools/nextest").display().to_string())
+    let package = format!("cargo-{command}");
+    let install = Program::cargo(&["install", "--quiet", "--locked", &package])
+        .with(options)
+        .variable("CARGO_TARGET_DIR", target().join("tools").join(command).display().to_string())
         .variable("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
         .variable("CARGO_PROFILE_RELEASE_LTO", "off")
         .variable("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
-    install_with("cargo-nextest", &install, true)
+    install_with(&package, &install, true)
 }
 
 /// Installs impacket and scapy in the project's own Python environment.

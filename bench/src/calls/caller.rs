@@ -1,81 +1,109 @@
-//! A thread that makes calls over a connection of its own.
+//! Threads that make calls, each over a connection of its own.
 
-use super::failed;
-use super::interface::IBench;
-use crate::server::PATIENCE;
 use crate::{Error, Histogram, Watch};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// The interval at which a long wait checks whether a process has ended.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// A connected client, which only the thread that has connected uses.
+pub trait Client {
+    /// Makes a call.
+    fn call(&mut self) -> Result<(), Error>;
+
+    /// Checks the results of all calls since the last check. Returns the number of calls that the
+    /// server has executed for all clients, this method's own not counted.
+    fn verify(&mut self) -> Result<u64, Error>;
+}
+
 /// A request to a thread.
-pub(crate) enum Request {
+#[derive(Clone, Copy, Debug)]
+pub enum Request {
+    /// Makes as many calls, one after the other.
     Batch(u32),
+    /// Makes as many calls, and records the time of each.
     Stamped(u32),
-    Ask,
+    /// Checks the results of all calls since the last check.
+    Verify,
 }
 
 /// The result of a request.
-pub(crate) enum Done {
+#[derive(Debug)]
+pub enum Done {
     /// The time that the connection and the first call took.
     Connected(Duration),
-    /// The time that a batch took.
-    Called(Duration),
+    /// The begin and the end of a batch.
+    Called(Instant, Instant),
+    /// The time of each call.
     Stamped(Histogram),
-    Asked(i64),
-}
-
-impl Done {
-    /// Returns the time that the request took; `None` for requests that are not timed as a whole.
-    pub(crate) fn took(&self) -> Option<Duration> {
-        match self {
-            Self::Connected(took) | Self::Called(took) => Some(*took),
-            Self::Stamped(_) | Self::Asked(_) => None,
-        }
-    }
+    /// The number of calls that the server has executed.
+    Verified(u64),
 }
 
 /// A thread that connects, and then performs requests until it is dropped.
-pub(crate) struct Caller {
+#[derive(Debug)]
+pub struct Caller {
     // `None` once the caller ends: without a sender, the thread ends.
     requests: Option<Sender<Request>>,
     results: Receiver<Result<Done, Error>>,
     thread: Option<JoinHandle<()>>,
+    /// Whether the thread has a request whose result it has not delivered.
+    is_busy: bool,
 }
 
 impl Caller {
-    /// Starts a thread, whose first result is [`Done::Connected`].
-    pub(crate) fn start(number: u32, address: &str) -> Result<Self, Error> {
+    /// Starts a thread that connects by `connect` and makes a call, which completes the connection.
+    /// The first result is [`Done::Connected`].
+    pub fn start<C: Client>(
+        number: u32,
+        connect: impl FnOnce() -> Result<C, Error> + Send + 'static,
+    ) -> Result<Self, Error> {
         let (requests, ordered) = channel();
         let (resulted, results) = channel();
-        let address = address.to_owned();
+        let perform = move || {
+            if let Err(error) = perform(connect, &ordered, &resulted) {
+                // The send fails only if the caller was dropped.
+                let _ = resulted.send(Err(error));
+            }
+        };
         let thread = std::thread::Builder::new()
             .name(format!("caller-{number}"))
-            .spawn(move || call(&address, &ordered, &resulted))
+            .spawn(perform)
             .map_err(Error::system("starting a thread"))?;
-        Ok(Self { requests: Some(requests), results, thread: Some(thread) })
+        Ok(Self { requests: Some(requests), results, thread: Some(thread), is_busy: true })
     }
 
     /// Gives the thread a request.
-    pub(crate) fn request(&self, request: Request) {
+    pub fn request(&mut self, request: Request) {
+        self.is_busy = true;
         // The send fails if the thread has ended, which `result` reports.
         let _ = self.requests.as_ref().map(|requests| requests.send(request));
     }
 
-    /// Waits for the result of the last request. A batch may take long, so `watch` checks during
-    /// the wait whether a process has ended or a call hangs.
-    pub(crate) fn result(&mut self, watch: &mut impl Watch) -> Result<Done, Error> {
-        let since = Instant::now();
+    /// Waits for the result of the last request, until `patience` has passed. During the wait,
+    /// `watch` checks whether a process has ended.
+    pub fn result(&mut self, watch: &mut impl Watch, patience: Duration) -> Result<Done, Error> {
+        self.result_since(Instant::now(), watch, patience)
+    }
+
+    fn result_since(&mut self, since: Instant, watch: &mut impl Watch, patience: Duration) -> Result<Done, Error> {
         loop {
-            match self.results.recv_timeout(Duration::from_millis(500)) {
-                Ok(result) => return result,
+            let remaining = patience.saturating_sub(since.elapsed());
+            match self.results.recv_timeout(remaining.min(CHECK_INTERVAL)) {
+                Ok(result) => {
+                    self.is_busy = false;
+                    return result;
+                }
                 Err(RecvTimeoutError::Disconnected) => {
+                    self.is_busy = false;
                     return Err(Error::Failed { message: "a thread that calls has ended".to_owned() });
                 }
                 Err(RecvTimeoutError::Timeout) => watch.check()?,
             }
-            if since.elapsed() > 6 * PATIENCE {
-                return Err(Error::Stalled { after: 6 * PATIENCE });
+            if since.elapsed() >= patience {
+                return Err(Error::Stalled { after: patience });
             }
         }
     }
@@ -84,51 +112,204 @@ impl Caller {
 impl Drop for Caller {
     fn drop(&mut self) {
         self.requests = None;
-        // The panic message of a thread was printed already.
-        let _ = self.thread.take().map(JoinHandle::join);
+        // A thread whose call hangs is left alone, and ends with the process.
+        if !self.is_busy {
+            // The panic message of a thread was printed already.
+            let _ = self.thread.take().map(JoinHandle::join);
+        }
     }
 }
 
 /// The thread's main function.
-fn call(address: &str, ordered: &Receiver<Request>, resulted: &Sender<Result<Done, Error>>) {
+fn perform<C: Client>(
+    connect: impl FnOnce() -> Result<C, Error>,
+    ordered: &Receiver<Request>,
+    resulted: &Sender<Result<Done, Error>>,
+) -> Result<(), Error> {
     let before = Instant::now();
-    let connected = || {
-        let object: IBench = obvia::connect(address).map_err(failed)?;
-        // The first call sets up a connection.
-        object.Null().map_err(failed)?;
-        Ok(object)
-    };
-    let object = match connected() {
-        Ok(object) => object,
-        Err(error) => {
-            // The send fails only if the caller was dropped.
-            let _ = resulted.send(Err(error));
-            return;
-        }
-    };
-    let mut done = Ok(Done::Connected(before.elapsed()));
-    while resulted.send(done).is_ok() {
-        let Ok(request) = ordered.recv() else { return };
+    let mut client = connect()?;
+    client.call()?;
+    let mut done = Done::Connected(before.elapsed());
+    while resulted.send(Ok(done)).is_ok() {
+        let Ok(request) = ordered.recv() else { break };
         done = match request {
-            Request::Batch(calls) => batch(&object, calls).map(Done::Called),
-            Request::Stamped(calls) => stamped(&object, calls).map(Done::Stamped),
-            Request::Ask => object.Calls().map_err(failed).map(Done::Asked),
+            Request::Batch(calls) => {
+                let began = Instant::now();
+                (0..calls).try_for_each(|_| client.call())?;
+                Done::Called(began, Instant::now())
+            }
+            Request::Stamped(calls) => stamped(&mut client, calls).map(Done::Stamped)?,
+            Request::Verify => Done::Verified(client.verify()?),
         };
     }
+    Ok(())
 }
 
-fn batch(object: &IBench, calls: u32) -> Result<Duration, Error> {
-    let before = Instant::now();
-    (0..calls).try_for_each(|_| object.Null().map_err(failed))?;
-    Ok(before.elapsed())
-}
-
-fn stamped(object: &IBench, calls: u32) -> Result<Histogram, Error> {
+fn stamped(client: &mut impl Client, calls: u32) -> Result<Histogram, Error> {
     let mut histogram = Histogram::new();
     for _ in 0..calls {
         let before = Instant::now();
-        object.Null().map_err(failed)?;
+        client.call()?;
         histogram.record(before.elapsed());
     }
     Ok(histogram)
+}
+
+/// Threads that share the calls to a server.
+#[derive(Debug)]
+pub struct Callers {
+    callers: Vec<Caller>,
+    /// The time for each request.
+    patience: Duration,
+    unverified: u64,
+    /// The server's count at the last check.
+    seen: u64,
+}
+
+impl Callers {
+    /// Waits until all threads are connected, and asks for the server's count of calls.
+    pub fn new(mut callers: Vec<Caller>, patience: Duration, watch: &mut impl Watch) -> Result<Self, Error> {
+        for caller in &mut callers {
+            caller.result(watch, patience)?;
+        }
+        let mut callers = Self { callers, patience, unverified: 0, seen: 0 };
+        callers.seen = callers.count(watch)?;
+        Ok(callers)
+    }
+
+    /// Makes calls. Returns the time from the first thread's begin to the last thread's end.
+    pub fn batch(&mut self, calls: u32, watch: &mut impl Watch) -> Result<Duration, Error> {
+        let mut whole: Option<(Instant, Instant)> = None;
+        for done in self.share(calls, Request::Batch, watch)? {
+            let Done::Called(began, ended) = done else { continue };
+            let (first, last) = whole.unwrap_or((began, ended));
+            whole = Some((first.min(began), last.max(ended)));
+        }
+        Ok(whole.map_or(Duration::ZERO, |(began, ended)| ended - began))
+    }
+
+    /// Makes calls, and records the time of each.
+    pub fn stamped(&mut self, calls: u32, into: &mut Histogram, watch: &mut impl Watch) -> Result<(), Error> {
+        for done in self.share(calls, Request::Stamped, watch)? {
+            if let Done::Stamped(histogram) = done {
+                into.add(&histogram);
+            }
+        }
+        Ok(())
+    }
+
+    /// Has each thread check its results, and checks that the server has executed each call once.
+    pub fn verify(&mut self, watch: &mut impl Watch) -> Result<(), Error> {
+        let expected = self.seen + std::mem::take(&mut self.unverified);
+        self.seen = self.count(watch)?;
+        if self.seen == expected {
+            return Ok(());
+        }
+        Err(Error::Corrupt { what: "the count of calls", expected, found: self.seen })
+    }
+
+    /// Distributes calls among the threads and waits for all of them.
+    fn share(&mut self, calls: u32, request: fn(u32) -> Request, watch: &mut impl Watch) -> Result<Vec<Done>, Error> {
+        self.unverified += u64::from(calls);
+        let threads = self.callers.len() as u32;
+        for (number, caller) in (0..threads).zip(&mut self.callers) {
+            caller.request(request(calls / threads + u32::from(number < calls % threads)));
+        }
+        self.results(watch)
+    }
+
+    /// Has each thread check its results. Returns the server's count of calls.
+    fn count(&mut self, watch: &mut impl Watch) -> Result<u64, Error> {
+        self.callers.iter_mut().for_each(|caller| caller.request(Request::Verify));
+        let counts = self.results(watch)?.into_iter();
+        let counts = counts.filter_map(|done| if let Done::Verified(count) = done { Some(count) } else { None });
+        Ok(counts.max().unwrap_or_default())
+    }
+
+    fn results(&mut self, watch: &mut impl Watch) -> Result<Vec<Done>, Error> {
+        let since = Instant::now();
+        let wait = |caller: &mut Caller| caller.result_since(since, watch, self.patience);
+        // Wait for all threads even after a failure, so that no result is left over for the next
+        // turn.
+        let outcomes: Vec<_> = self.callers.iter_mut().map(wait).collect();
+        outcomes.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Patient;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    /// A client whose server counts every call but loses the given one.
+    struct Counting {
+        executed: Arc<AtomicU64>,
+        lost: u64,
+    }
+
+    impl Client for Counting {
+        fn call(&mut self) -> Result<(), Error> {
+            let is_lost = self.executed.load(Relaxed) == self.lost;
+            self.lost = if is_lost { u64::MAX } else { self.lost };
+            self.executed.fetch_add(u64::from(!is_lost), Relaxed);
+            Ok(())
+        }
+
+        fn verify(&mut self) -> Result<u64, Error> {
+            Ok(self.executed.load(Relaxed))
+        }
+    }
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    fn callers(threads: u32, lost: u64) -> Callers {
+        let executed = Arc::new(AtomicU64::new(0));
+        let start = |number| {
+            let executed = executed.clone();
+            Caller::start(number, move || Ok(Counting { executed, lost })).unwrap()
+        };
+        Callers::new((0..threads).map(start).collect(), PATIENCE, &mut Patient).unwrap()
+    }
+
+    #[test]
+    fn threads_share_calls_of_which_none_is_lost() {
+        let mut callers = callers(3, u64::MAX);
+        callers.batch(10, &mut Patient).unwrap();
+        let mut histogram = Histogram::new();
+        callers.stamped(7, &mut histogram, &mut Patient).unwrap();
+        assert_eq!(histogram.total(), 7);
+        callers.verify(&mut Patient).unwrap();
+        // Each thread makes its first call when it connects.
+        assert_eq!(callers.seen, 3 + 10 + 7);
+    }
+
+    #[test]
+    fn a_lost_call_is_detected() {
+        let mut callers = callers(1, 5);
+        callers.batch(10, &mut Patient).unwrap();
+        let error = callers.verify(&mut Patient).unwrap_err().to_string();
+        assert_eq!(error, "wrong answer: the count of calls is 10, expected 11");
+    }
+
+    #[test]
+    fn a_thread_that_hangs_is_reported_and_left_alone() {
+        struct Hanging;
+        impl Client for Hanging {
+            fn call(&mut self) -> Result<(), Error> {
+                loop {
+                    std::thread::park();
+                }
+            }
+
+            fn verify(&mut self) -> Result<u64, Error> {
+                Ok(0)
+            }
+        }
+        let mut caller = Caller::start(0, || Ok(Hanging)).unwrap();
+        let error = caller.result(&mut Patient, Duration::from_millis(1)).unwrap_err();
+        assert!(matches!(error, Error::Stalled { .. }), "{error}");
+    }
 }

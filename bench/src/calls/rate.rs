@@ -1,9 +1,9 @@
 //! Call rate: several threads call one server, each over a channel of its own.
 
-use super::caller::{Caller, Done, Request};
-use super::start;
+use super::caller::Callers;
+use super::{REQUEST_MAX, caller, start};
 use crate::{Case, Error, Histogram, Label, Path, Placement, ServerProcess, Wait};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Starts a case for each number of threads and each policy.
 ///
@@ -28,41 +28,18 @@ pub fn cases(
 struct Rate {
     label: Label,
     // Field order matters: the callers' connections end before the server's process does.
-    callers: Vec<Caller>,
+    callers: Callers,
     server: ServerProcess,
-    unverified: i64,
-    // The server's count at the last check.
-    seen: i64,
 }
 
 impl Rate {
     fn start(path: Path, wait: Wait, threads: u32, placement: Option<Placement>) -> Result<Self, Error> {
         let (mut server, address) = start(path, wait, placement)?;
-        let mut callers = Vec::new();
-        for number in 0..threads {
-            callers.push(Caller::start(number, &address)?);
-        }
-        for caller in &mut callers {
-            caller.result(&mut server)?;
-        }
+        let callers = (0..threads).map(|number| caller(number, &address)).collect::<Result<_, _>>()?;
+        let callers = Callers::new(callers, REQUEST_MAX, &mut server)?;
         server.suspend()?;
         let label = Label { case: "null", bytes: 0, at_once: threads, path, wait };
-        // Each thread makes its first call while connecting.
-        Ok(Self { label, callers, server, unverified: 0, seen: threads.into() })
-    }
-
-    /// Distributes calls among the threads and waits for all of them.
-    fn share(&mut self, calls: u32, request: fn(u32) -> Request) -> Result<Vec<Done>, Error> {
-        self.unverified += i64::from(calls);
-        let threads = self.label.at_once;
-        for (number, caller) in (0..threads).zip(&self.callers) {
-            let share = calls / threads + u32::from(number < calls % threads);
-            caller.request(request(share));
-        }
-        // Wait for all threads even after a failure, so that no result is left over for the next
-        // turn.
-        let outcomes: Vec<_> = self.callers.iter_mut().map(|caller| caller.result(&mut self.server)).collect();
-        outcomes.into_iter().collect()
+        Ok(Self { label, callers, server })
     }
 }
 
@@ -78,31 +55,15 @@ impl Case for Rate {
     }
 
     fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
-        let before = Instant::now();
-        self.share(calls, Request::Batch)?;
-        Ok(before.elapsed())
+        self.callers.batch(calls, &mut self.server)
     }
 
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
-        for done in self.share(calls, Request::Stamped)? {
-            if let Done::Stamped(histogram) = done {
-                into.add(&histogram);
-            }
-        }
-        Ok(())
+        self.callers.stamped(calls, into, &mut self.server)
     }
 
     fn verify(&mut self) -> Result<(), Error> {
-        let expected = self.seen + std::mem::take(&mut self.unverified);
-        let Some(caller) = self.callers.first_mut() else { return Ok(()) };
-        caller.request(Request::Ask);
-        if let Done::Asked(seen) = caller.result(&mut self.server)? {
-            self.seen = seen;
-        }
-        if self.seen == expected {
-            return Ok(());
-        }
-        Err(Error::Corrupt { what: "the count of calls", expected: expected as u64, found: self.seen as u64 })
+        self.callers.verify(&mut self.server)
     }
 
     fn resume(&mut self) -> Result<(), Error> {
@@ -118,6 +79,5 @@ impl Drop for Rate {
     fn drop(&mut self) {
         // The server may have ended already.
         let _ = self.server.resume();
-        self.callers.clear();
     }
 }

@@ -2,7 +2,7 @@
 //! the process is a socket. The process reads requests from the socket and writes its responses to
 //! the same socket, as lines of text.
 
-use crate::calls::caller::{Caller, Done, Request};
+use crate::calls::{Caller, Done, REQUEST_MAX, Request, caller};
 use crate::{Error, Parent, ServerProcess, Watch};
 use std::io::{BufRead, BufReader, Write};
 use std::net::Shutdown;
@@ -130,16 +130,25 @@ pub fn serve(address: &str, parent: u32) -> Result<(), Error> {
 }
 
 fn connect(callers: &mut Vec<Caller>, address: &str, parent: &mut Parent) -> Result<Vec<Duration>, Error> {
-    let mut caller = Caller::start(callers.len() as u32, address)?;
-    let took = caller.result(parent)?.took();
+    let mut caller = caller(callers.len() as u32, address)?;
+    let done = caller.result(parent, REQUEST_MAX)?;
     callers.push(caller);
-    Ok(took.into_iter().collect())
+    Ok(took(&done).into_iter().collect())
 }
 
 fn call(callers: &mut [Caller], parent: &mut Parent) -> Result<Vec<Duration>, Error> {
     let call = |caller: &mut Caller| {
         caller.request(Request::Batch(1));
-        caller.result(parent).map(|done| Done::took(&done))
+        caller.result(parent, REQUEST_MAX).map(|done| took(&done))
     };
     callers.iter_mut().map(call).filter_map(Result::transpose).collect()
+}
+
+/// Returns the time that a request took; `None` for requests that are not timed as a whole.
+fn took(done: &Done) -> Option<Duration> {
+    match done {
+        Done::Connected(took) => Some(*took),
+        Done::Called(began, ended) => Some(*ended - *began),
+        Done::Stamped(_) | Done::Verified(_) => None,
+    }
 }

@@ -20,7 +20,7 @@ const PROCESS_KIB: u64 = 4 << 10;
 
 /// Raises this process's limit of open files as far as the user may. The processes that it starts
 /// have the same limit.
-pub(super) fn raise_descriptors() -> Result<(), Error> {
+pub fn raise_descriptors() -> Result<(), Error> {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })
         .map_err(Error::system("raising the limit of open files"))

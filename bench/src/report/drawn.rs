@@ -9,9 +9,9 @@ use crate::{Error, Machine};
 pub(super) const COLORS: [&str; 7] = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 const DASHES: [&str; 3] = ["none", "4 4", "8 3"];
 
-/// Draws times against sizes, from lines `NAME,BYTES,NANOSECONDS`. Each name has one line in the
-/// chart.
-pub fn drawn(title: &str, measured: &str) -> Result<String, Error> {
+/// Draws times against sizes, from lines `NAME,BYTES,NANOSECONDS` that were measured on `machine`.
+/// Each name has one line in the chart.
+pub fn drawn(title: &str, machine: &Machine, measured: &str) -> Result<String, Error> {
     let mut lines: Vec<Line> = Vec::new();
     for (index, text) in measured.lines().enumerate() {
         let wrong = || Error::Usage { message: format!("line {} is no NAME,BYTES,NANOSECONDS: {text}", index + 1) };
@@ -27,7 +27,7 @@ pub fn drawn(title: &str, measured: &str) -> Result<String, Error> {
             }),
         }
     }
-    let origin = Machine::read(None).to_string();
+    let origin = machine.to_string();
     let chart = Chart {
         title,
         origin: &origin,

@@ -145,7 +145,7 @@ fn color(path: Path) -> &'static str {
         Path::NcacnViUdp | Path::ViUdp => "#e69f00",
         Path::NcacnViXdp | Path::ViXdp => "#009e73",
         Path::NcacnViFabric | Path::ViFabric => "#0072b2",
-        Path::DcomLrpc | Path::RawCopy | Path::Memcpy | Path::Pread => "#000000",
+        Path::DcomLrpc | Path::RawCopy | Path::Memcpy | Path::Pread | Path::System(_) => "#000000",
         Path::RawFutex => "#0072b2",
         Path::RawLine | Path::FiPingpong => "#999999",
         Path::NcacnIpTcp | Path::DcomIpTcp | Path::Tcp | Path::TcpStream => "#56b4e9",

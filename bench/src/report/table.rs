@@ -129,7 +129,7 @@ pub(super) fn aligned(lines: &[Vec<String>], is_words: impl Fn(usize) -> bool) -
 }
 
 /// Formats a time with three or four digits and a unit.
-pub(super) fn time(nanoseconds: f64) -> String {
+pub fn time(nanoseconds: f64) -> String {
     match nanoseconds {
         ns if ns < 999.5 => format!("{ns:.0} ns"),
         ns if ns < 9_995.0 => format!("{:.2} us", ns / 1e3),

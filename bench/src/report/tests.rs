@@ -23,13 +23,16 @@ fn report(placement: Placement, measured: Vec<Measured>) -> Report {
 }
 
 fn report_of(measurement: Measurement, placement: Placement, measured: Vec<Measured>) -> Report {
-    let machine = Machine {
+    Report::new(measurement, machine(placement), Some(placement), measured)
+}
+
+fn machine(placement: Placement) -> Machine {
+    Machine {
         cpu: "A & B <\"CPU\">".to_owned(),
         kernel: "Linux 6".to_owned(),
         cores: 2,
         placement: placement.to_string(),
-    };
-    Report::new(measurement, machine, Some(placement), measured)
+    }
 }
 
 fn everything() -> Vec<Measured> {
@@ -273,7 +276,7 @@ fn calls_of_several_threads_are_compared_with_those_of_one() {
 #[test]
 fn charts_draw_measurements_of_other_programs() {
     let measured = "copy, checked,10,20.5\ncopy, checked,5000,300\nview <all>,10,18\n";
-    let svg = drawn("Arrays", measured).unwrap();
+    let svg = drawn("Arrays", &machine(TWO), measured).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();
     let count = |name| document.descendants().filter(|node| node.has_tag_name(name)).count();
     assert_eq!((count("polyline"), count("circle")), (2, 3 + 2));
@@ -281,7 +284,7 @@ fn charts_draw_measurements_of_other_programs() {
     for (wrong, said) in
         [("", "nothing to draw"), ("a,1,2\nb,1", "line 2 is no"), ("a,0,1", "line 1"), ("a,1,NaN", "line 1")]
     {
-        let error = drawn("Arrays", wrong).unwrap_err().to_string();
+        let error = drawn("Arrays", &machine(TWO), wrong).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
 }

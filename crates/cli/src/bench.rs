@@ -14,7 +14,7 @@ mod send_lat;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use obvia_bench::vi::{self, Direction};
-use obvia_bench::{Wait, calls, clients as many, raw, report, reread};
+use obvia_bench::{Machine, Wait, calls, clients as many, raw, report, reread};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -98,8 +98,12 @@ impl Draw {
     fn draw(&self) -> anyhow::Result<ExitCode> {
         let measured = &self.measured;
         let text = std::fs::read_to_string(measured).with_context(|| format!("reading {}", measured.display()))?;
-        let draw = if self.over_time { report::timeline } else { report::drawn };
-        let svg = draw(&self.title, &text).with_context(|| measured.display().to_string())?;
+        let svg = if self.over_time {
+            report::timeline(&self.title, &text)
+        } else {
+            report::drawn(&self.title, &Machine::read(None), &text)
+        }
+        .with_context(|| measured.display().to_string())?;
         std::fs::write(&self.plot, svg).with_context(|| format!("writing {}", self.plot.display()))?;
         Ok(ExitCode::SUCCESS)
     }

@@ -4,7 +4,7 @@ use super::{cmake, examples, interop, java, python, readme, tutorial, wizard};
 use crate::outcome::Outcome;
 use crate::tools::Tool;
 use crate::workspace::{self, Ignored};
-use crate::{conformance, fuzz, icount, loom, miri, sim, soak, tidy};
+use crate::{bench_peers, conformance, fuzz, icount, loom, miri, sim, soak, tidy};
 
 /// The duration of the soak test in a test run, in seconds.
 const SOAK_SECONDS: u32 = 3;
@@ -308,6 +308,15 @@ pub(super) const GROUPS: &[Part] = &[
         needs_network: true,
         tools: &[Tool::JInterop, Tool::Jdk, Tool::Ip],
         run: interop::run_long,
+        ..GROUP
+    },
+    Part {
+        name: "peers",
+        about: "lints, tests and tries the program that measures other systems beside obvia",
+        lane: Lane::Waits,
+        needs_workspace: false,
+        tools: &[Tool::Capnp, Tool::Deny],
+        run: bench_peers::thorough,
         ..GROUP
     },
     Part {

@@ -121,7 +121,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in repo.files.iter().filter(|file| file.name() == "Cargo.toml") {
         let folder = manifest.path.trim_end_matches("Cargo.toml").trim_end_matches('/');
-        if folder.is_empty() || ["bindings/python", "testing/fuzz"].contains(&folder) {
+        if folder.is_empty() || ["bench/peers", "bindings/python", "testing/fuzz"].contains(&folder) {
             continue;
         }
         let floor = FLOORS.iter().find(|floor| floor.folder == folder);

@@ -4,7 +4,7 @@ use crate::outcome::Outcome;
 use crate::program::Program;
 
 /// The workspaces that are not part of the main one.
-const OTHERS: [&str; 2] = ["bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
+const OTHERS: [&str; 3] = ["bench/peers/Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
 
 /// Checks the formatting of all workspaces.
 pub(super) fn rustfmt() -> Outcome {

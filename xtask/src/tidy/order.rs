@@ -119,6 +119,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["tidy"],
             &[
                 "bench_java",
+                "bench_peers",
                 "conformance",
                 "demo",
                 "fuzz",

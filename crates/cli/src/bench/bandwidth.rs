@@ -1,10 +1,10 @@
 //! The subcommands `obvia bench write_bw` and `read_bw`: the bandwidth of RDMA.
 
-use super::measuring::{Extent, Policy, size};
+use super::measuring::{Extent, Policy};
 use clap::Args;
 use obvia_bench::report::Measurement;
 use obvia_bench::vi::{self, Direction, Provider};
-use obvia_bench::{Case, Path, Placement, raw};
+use obvia_bench::{Case, Path, Placement, raw, size};
 use std::process::ExitCode;
 
 /// Measures RDMA between the registered memory of two processes. Each process is pinned to a CPU,

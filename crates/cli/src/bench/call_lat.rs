@@ -1,11 +1,11 @@
 //! The subcommand `obvia bench call_lat`: the latency of a call.
 
-use super::measuring::{Extent, Policy, size};
+use super::measuring::{Extent, Policy};
 use clap::{Args, ValueEnum};
 use obvia_bench::calls::{self, Method as Called};
 use obvia_bench::raw::{self, Load};
 use obvia_bench::report::Measurement;
-use obvia_bench::{Case, Path, Placement, vi};
+use obvia_bench::{Case, Path, Placement, size, vi};
 use std::process::ExitCode;
 
 /// Measures round trips of calls between two processes. Each process is pinned to a CPU. The

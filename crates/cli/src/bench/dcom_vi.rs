@@ -1,11 +1,11 @@
 //! The subcommand `obvia bench dcom_vi`: the cost of an object's call over virtual interfaces and
 //! over DCOM's transports.
 
-use super::measuring::{Extent, Policy, size};
+use super::measuring::{Extent, Policy};
 use clap::Args;
 use obvia_bench::calls::{self, Method};
 use obvia_bench::report::Measurement;
-use obvia_bench::{Case, Path, Placement};
+use obvia_bench::{Case, Path, Placement, size};
 use std::process::ExitCode;
 
 /// Measures round trips of MoveData, which sends an array there and back, by one client of one

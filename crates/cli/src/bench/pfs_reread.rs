@@ -1,9 +1,9 @@
 //! The subcommand `obvia bench pfs_reread`: the cost of reading a file through a file server.
 
-use super::measuring::{Extent, Policy, size};
+use super::measuring::{Extent, Policy};
 use clap::Args;
 use obvia_bench::report::Measurement;
-use obvia_bench::{Case, Path, Placement, reread};
+use obvia_bench::{Case, Path, Placement, reread, size};
 use std::process::ExitCode;
 
 /// Measures reads of a file that is in the page cache, block after block: by pread(2) in the

@@ -1,11 +1,11 @@
 //! The subcommand `obvia bench send_lat`: the latency of messages by descriptors.
 
-use super::measuring::{Extent, Policy, size};
+use super::measuring::{Extent, Policy};
 use clap::Args;
 use obvia_bench::raw::{self, Load};
 use obvia_bench::report::Measurement;
 use obvia_bench::vi::{self, Provider};
-use obvia_bench::{Case, Path, Placement};
+use obvia_bench::{Case, Path, Placement, size};
 use std::process::ExitCode;
 
 /// Measures round trips of messages between two processes. Each process is pinned to a CPU. The
