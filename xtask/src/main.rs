@@ -9,6 +9,7 @@ mod bench_jrpc;
 mod bench_peers;
 mod bench_web;
 mod conformance;
+mod corpora;
 mod demo;
 mod fuzz;
 mod fuzz_java;

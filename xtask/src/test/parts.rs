@@ -4,7 +4,7 @@ use super::{cmake, examples, interop, java, python, readme, tutorial, wizard};
 use crate::outcome::Outcome;
 use crate::tools::Tool;
 use crate::workspace::{self, Ignored};
-use crate::{bench_peers, conformance, fuzz, icount, loom, miri, sim, soak, tidy};
+use crate::{bench_peers, conformance, corpora, fuzz, icount, loom, miri, sim, soak, tidy};
 
 /// The duration of the soak test in a test run, in seconds.
 const SOAK_SECONDS: u32 = 3;
@@ -292,6 +292,14 @@ pub(super) const GROUPS: &[Part] = &[
         profile: Some("constructs"),
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Cmake],
         run: || workspace::test_widely("constructs"),
+        ..GROUP
+    },
+    Part {
+        name: "idl",
+        about: "compiles the IDL files of Wine, mingw-w64 and Samba to C and Rust, and the output by gcc and rustc",
+        profile: Some("idl"),
+        tools: &[Tool::Nextest, Tool::Cxx, Tool::Widl],
+        run: corpora::run,
         ..GROUP
     },
     Part {

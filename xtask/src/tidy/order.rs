@@ -121,6 +121,7 @@ pub(super) const ORDERS: &[Order] = &[
                 "bench_java",
                 "bench_peers",
                 "conformance",
+                "corpora",
                 "demo",
                 "fuzz",
                 "fuzz_java",

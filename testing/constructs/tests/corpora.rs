@@ -1,0 +1,243 @@
+//! IDL files that other projects have written: the share that the compiler accepts, and the shares
+//! of its outputs that gcc and rustc accept. `cargo xtask test --thorough idl` fetches the files.
+
+use native_programs::cargo::{self, Libraries};
+use native_programs::{Workshop, folder};
+use obvia_idl::{Compiler, Failure, Language, compile_into};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+
+/// The environment variable with the folder of the corpora.
+const FOLDER: &str = "OBVIA_CORPORA";
+
+/// Wine's IDL compiler.
+const WIDL: &str = "x86_64-w64-mingw32-widl";
+
+/// Files of one project.
+struct Corpus {
+    name: &'static str,
+    roots: &'static [&'static str],
+    /// The folder in which imports are found. It may belong to another corpus.
+    include: &'static str,
+    /// The least percentages: of files that are accepted, and of accepted files whose output gcc
+    /// and rustc accept.
+    least: [usize; 3],
+}
+
+const CORPORA: [Corpus; 4] = [
+    Corpus {
+        name: "libwine-dev",
+        roots: &["libwine-dev/usr/include/wine/wine/windows"],
+        include: "libwine-dev/usr/include/wine/wine/windows",
+        least: [98, 31, 13],
+    },
+    Corpus {
+        name: "mingw-w64",
+        roots: &["mingw-w64/mingw-w64-headers/include"],
+        include: "mingw-w64/mingw-w64-headers/include",
+        least: [100, 28, 12],
+    },
+    Corpus {
+        name: "wine",
+        roots: &["wine/dlls", "wine/programs"],
+        include: "libwine-dev/usr/include/wine/wine/windows",
+        least: [94, 49, 44],
+    },
+    Corpus {
+        name: "samba",
+        roots: &["samba/testprogs/win32/midltests"],
+        include: "samba/testprogs/win32/midltests",
+        least: [100, 93, 82],
+    },
+];
+
+/// A file, and where its outputs go.
+struct File {
+    path: PathBuf,
+    out: PathBuf,
+}
+
+/// The compilers' answers about a file. Each reason is one line.
+enum Answer {
+    /// A fragment that only other files include, which widl refuses as well.
+    Fragment,
+    Refused(String),
+    Accepted {
+        c: Result<(), String>,
+        rust: Result<(), String>,
+    },
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().find(|line| line.contains("error")).or_else(|| text.lines().next());
+    line.unwrap_or_default().trim().to_owned()
+}
+
+/// Returns the first error of a failure.
+fn reason(failure: &Failure) -> String {
+    failure.diagnostics.first().map_or_else(String::new, |error| format!("{}: {}", error.code, error.message))
+}
+
+/// Whether a file is written in the dialect of WinRT, MIDL 3, which the compiler does not read.
+fn is_for_winrt(path: &Path) -> bool {
+    let text = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let begins = |line: &str, words: &[&str]| words.iter().any(|word| line.trim_start().starts_with(word));
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("windows."))
+        || text.contains("inspectable.idl")
+        || text.lines().any(|line| begins(line, &["namespace ", "runtimeclass ", "apicontract ", "[contract"]))
+}
+
+/// Adds the IDL files below a folder to `found`.
+fn find(folder: &Path, found: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.map(|entry| entry.expect("the folder can be read").path()) {
+        if path.is_dir() {
+            find(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "idl") && !is_for_winrt(&path) {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the folder for the outputs of the files in a folder.
+fn out_of(folder: &Path, all: &Path) -> PathBuf {
+    WORKSHOP.place("corpora").join(folder.strip_prefix(all).expect("it is below"))
+}
+
+/// Runs a compiler. Returns the first error if it refuses its input.
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+    if output.status.success() { Ok(()) } else { Err(first_line(&String::from_utf8_lossy(&output.stderr))) }
+}
+
+/// Compiles a file to C and Rust.
+fn generate(file: &File, include: &Path) -> Answer {
+    let own = file.path.parent().expect("a file is in a folder");
+    let compiler = Compiler::new().permissive(true).include(own).include(include);
+    if let Err(failure) = compiler.check(&file.path) {
+        let header = file.out.join("fragment.h");
+        let widl = run(Command::new(WIDL)
+            .arg("-h")
+            .arg("-o")
+            .arg(header)
+            .arg("-I")
+            .arg(include)
+            .arg("-I")
+            .arg(own)
+            .arg(&file.path));
+        return if widl.is_err() { Answer::Fragment } else { Answer::Refused(reason(&failure)) };
+    }
+    let write = |language| match compile_into(&compiler, language, &file.path, &file.out) {
+        Ok(_) => Ok(()),
+        Err(failure) => Err(reason(&failure)),
+    };
+    Answer::Accepted { c: write(Language::C), rust: write(Language::Rust) }
+}
+
+/// Compiles a file's outputs.
+fn compile(file: &File, answer: &mut Answer, include: &Path, libraries: &Libraries) {
+    let Answer::Accepted { c, rust } = answer else { return };
+    let stem = file.path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+    if c.is_ok() {
+        let mut gcc = Command::new("gcc");
+        gcc.args(["-std=c11", "-fsyntax-only"]).arg("-I").arg(&file.out).arg("-I").arg(include);
+        for headers in ["crates/capi/include", "bindings/cpp/include"] {
+            gcc.arg("-I").arg(folder(headers));
+        }
+        *c = run(gcc.arg(file.out.join(format!("{stem}_stubs.c"))));
+    }
+    if rust.is_ok() {
+        let main = file.out.join(format!("{stem}.main.rs"));
+        fs::write(&main, format!("obvia::include_idl!(\"{stem}\");\n")).expect("the folder can be written to");
+        let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        rustc.args(["--edition", "2024", "--crate-type", "lib", "--crate-name", "corpus", "--emit", "metadata"]);
+        rustc.arg("-o").arg(file.out.join(format!("{stem}.rmeta")));
+        libraries.give(&mut rustc, &["obvia", "windows_core"]);
+        *rust = run(rustc.env("OUT_DIR", &file.out).arg(main));
+    }
+}
+
+/// Calls a function for each item, in two threads.
+fn each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) {
+    let items: Vec<_> = items.iter_mut().map(std::sync::Mutex::new).collect();
+    let next = AtomicUsize::new(0);
+    let turn = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(&mut item.lock().expect("no thread has panicked"));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(turn);
+        turn();
+    });
+}
+
+/// Prints what is left of a corpus, and returns the shares that are too small.
+fn judge(corpus: &Corpus, answers: &[(File, Answer)]) -> Vec<String> {
+    let (mut fragments, mut refused, mut outputs) = (0, 0, [0, 0]);
+    for (file, answer) in answers {
+        let name = file.path.file_name().expect("a file has a name").to_string_lossy();
+        match answer {
+            Answer::Fragment => fragments += 1,
+            Answer::Refused(why) => {
+                refused += 1;
+                println!("{}: {name} is refused: {why}", corpus.name);
+            }
+            Answer::Accepted { c, rust } => {
+                for (at, (result, language)) in [(c, "C"), (rust, "Rust")].into_iter().enumerate() {
+                    match result {
+                        Ok(()) => outputs[at] += 1,
+                        Err(why) => println!("{}: {name} in {language}: {why}", corpus.name),
+                    }
+                }
+            }
+        }
+    }
+    let counted = answers.len() - fragments;
+    let accepted = counted - refused;
+    println!(
+        "{}: of {counted} files, beside {fragments} fragments, {accepted} are accepted; gcc accepts the output of {}, rustc that of {}",
+        corpus.name, outputs[0], outputs[1]
+    );
+    let shares = [("accepted", accepted, counted), ("C", outputs[0], accepted), ("Rust", outputs[1], accepted)];
+    let too_small = shares.iter().zip(corpus.least).filter(|((_, part, of), least)| part * 100 < of * least);
+    too_small
+        .map(|((what, part, of), least)| format!("{}: {what}: {part} of {of} are less than {least} %", corpus.name))
+        .collect()
+}
+
+#[test]
+#[ignore = "needs the files of other projects, and takes minutes"]
+fn files_of_other_projects_are_accepted() {
+    let all = PathBuf::from(std::env::var_os(FOLDER).expect("`cargo xtask test --thorough idl` names the folder"));
+    let libraries = cargo::libraries("obvia");
+    let mut corpora = CORPORA.map(|corpus| {
+        let mut paths = Vec::new();
+        corpus.roots.iter().for_each(|root| find(&all.join(root), &mut paths));
+        assert!(!paths.is_empty(), "{} has no files", corpus.name);
+        paths.sort();
+        let file = |path: PathBuf| File { out: out_of(path.parent().expect("it is in a folder"), &all), path };
+        let answers: Vec<(File, Answer)> = paths.into_iter().map(|path| (file(path), Answer::Fragment)).collect();
+        (corpus, answers)
+    });
+    for (corpus, answers) in &mut corpora {
+        let include = all.join(corpus.include);
+        each(answers, |(file, answer)| {
+            fs::create_dir_all(&file.out).expect("the folder for builds can be written to");
+            *answer = generate(file, &include);
+        });
+    }
+    // The outputs include those of imported files, so they are compiled when all are there.
+    let mut too_small = Vec::new();
+    for (corpus, answers) in &mut corpora {
+        let include = out_of(&all.join(corpus.include), &all);
+        each(answers, |(file, answer)| compile(file, answer, &include, &libraries));
+        too_small.extend(judge(corpus, answers));
+    }
+    assert!(too_small.is_empty(), "{too_small:#?}");
+}

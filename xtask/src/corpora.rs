@@ -1,0 +1,120 @@
+//! The group `idl`: the IDL compiler on files that other projects have written. The files come from
+//! Debian's packages and from the sources of packages, and stay in the folder of tools.
+
+use crate::outcome::{Outcome, Problem};
+use crate::program::{Program, target};
+use crate::workspace::{Ignored, nextest};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The binary packages whose files are read.
+const PACKAGES: [&str; 1] = ["libwine-dev"];
+/// The packages whose sources are read.
+const SOURCES: [&str; 3] = ["mingw-w64", "wine", "samba"];
+/// The files of a source archive that are unpacked: IDL files, their side files, and the headers
+/// that they include.
+const FILES: [&str; 4] = ["--wildcards", "*.idl", "*.acf", "*.h"];
+
+/// Runs the tests of the profile `idl`.
+pub(crate) fn run() -> Outcome {
+    let folder = fetch()?;
+    nextest("idl", Ignored::Only)?.variable("OBVIA_CORPORA", folder.display().to_string()).run()
+}
+
+/// Downloads what is missing, and returns the folder with a folder for each package.
+fn fetch() -> Outcome<PathBuf> {
+    let folder = target().join("tools/corpora");
+    for package in PACKAGES {
+        unpack(&folder, package, |download, unpacked| {
+            Program::new("apt-get", &["--quiet", "download", package]).folder(download).read()?;
+            Program::new("dpkg-deb", &["--extract", &only_file(download)?, unpacked]).read()
+        })?;
+    }
+    for package in SOURCES {
+        unpack(&folder, package, |download, unpacked| {
+            sources(download)?.with(&["--tar-only", "source", package]).folder(download).read()?;
+            let tar = ["--extract", "--strip-components=1", "--directory", unpacked, "--file", &only_file(download)?];
+            Program::new("tar", &tar).with(&FILES).read()
+        })?;
+    }
+    Ok(folder)
+}
+
+/// Makes the folder of a package, unless it is there. `get` downloads into the first folder, and
+/// unpacks into the second one.
+fn unpack(folder: &Path, package: &str, get: impl FnOnce(&Path, &str) -> Outcome<String>) -> Outcome {
+    let ready = folder.join(package);
+    if ready.exists() {
+        return Ok(());
+    }
+    println!("    fetching the IDL files of {package}");
+    let [download, unpacked] = ["download", "unpacked"].map(|what| folder.join(format!("{package}.{what}")));
+    for folder in [&download, &unpacked] {
+        // An interrupted run may have left files.
+        let _ = fs::remove_dir_all(folder);
+        fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+    }
+    get(&download, &unpacked.display().to_string())?;
+    fs::rename(&unpacked, &ready).map_err(|error| unusable(&ready, &error))?;
+    fs::remove_dir_all(&download).map_err(|error| unusable(&download, &error))
+}
+
+/// Returns the path of the only archive in a folder.
+fn only_file(folder: &Path) -> Outcome<String> {
+    let entries = fs::read_dir(folder).map_err(|error| unusable(folder, &error))?.flatten();
+    let files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    match &files[..] {
+        [file] => Ok(file.display().to_string()),
+        _ => Err(Problem::Failed(format!("{}: {} files were downloaded", folder.display(), files.len()))),
+    }
+}
+
+/// Returns `apt-get` with this machine's package sources, but for source packages. Its lists are in
+/// a folder of their own, so that it needs no permission.
+fn sources(folder: &Path) -> Outcome<Program> {
+    let (own, lists) = (folder.join("sources"), folder.join("lists"));
+    for folder in [&own, &lists.join("partial")] {
+        fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+    }
+    let listed = fs::read_dir("/etc/apt/sources.list.d").into_iter().flatten().flatten().map(|entry| entry.path());
+    for file in listed.chain([PathBuf::from("/etc/apt/sources.list")]) {
+        let (Ok(text), Some(name)) = (fs::read_to_string(&file), file.file_name()) else { continue };
+        let target = own.join(name);
+        fs::write(&target, of_sources(&text)).map_err(|error| unusable(&target, &error))?;
+    }
+    let apt = Program::new("apt-get", &["--quiet", "-o", "Dir::Etc::SourceList=-", "-o"])
+        .argument(format!("Dir::Etc::SourceParts={}", own.display()))
+        .argument("-o")
+        .argument(format!("Dir::State::Lists={}", lists.display()));
+    apt.with(&["update"]).read()?;
+    Ok(apt)
+}
+
+/// Returns a file of package sources with source packages in place of binary ones. Both formats are
+/// known: lines that begin with `deb`, and fields of which one is `Types`.
+fn of_sources(text: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("deb ") {
+        Some(rest) => format!("deb-src {rest}\n"),
+        None if line.starts_with("Types:") => "Types: deb-src\n".to_owned(),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::Failed(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_sources;
+
+    #[test]
+    fn package_sources_of_both_formats_become_those_of_source_packages() {
+        let lines = "# deb x\ndeb https://example.org a main\ndeb-src https://example.org a main\n";
+        let expected = "# deb x\ndeb-src https://example.org a main\ndeb-src https://example.org a main\n";
+        assert_eq!(of_sources(lines), expected);
+        let fields = "Types: deb\nURIs: https://example.org\nSuites: a\n";
+        assert_eq!(of_sources(fields), "Types: deb-src\nURIs: https://example.org\nSuites: a\n");
+    }
+}
