@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// The binary packages whose files are read.
 const PACKAGES: [&str; 1] = ["libwine-dev"];
-/// The packages whose sources are read.
-const SOURCES: [&str; 3] = ["mingw-w64", "wine", "samba"];
-/// The files of a source archive that are unpacked: IDL files, their side files, and the headers
-/// that they include.
-const FILES: [&str; 4] = ["--wildcards", "*.idl", "*.acf", "*.h"];
+/// The packages whose sources are read, each with the files that are unpacked: IDL files, and the
+/// side files or headers that they need.
+const SOURCES: [(&str, [&str; 2]); 3] =
+    [("mingw-w64", ["*.idl", "*.h"]), ("wine", ["*.idl", "*.h"]), ("samba", ["*.idl", "*.acf"])];
 
 /// Runs the tests of the profile `idl`.
 pub(crate) fn run() -> Outcome {
@@ -30,11 +29,11 @@ fn fetch() -> Outcome<PathBuf> {
             Program::new("dpkg-deb", &["--extract", &only_file(download)?, unpacked]).read()
         })?;
     }
-    for package in SOURCES {
+    for (package, files) in SOURCES {
         unpack(&folder, package, |download, unpacked| {
             sources(download)?.with(&["--tar-only", "source", package]).folder(download).read()?;
             let tar = ["--extract", "--strip-components=1", "--directory", unpacked, "--file", &only_file(download)?];
-            Program::new("tar", &tar).with(&FILES).read()
+            Program::new("tar", &tar).argument("--wildcards").with(&files).read()
         })?;
     }
     Ok(folder)

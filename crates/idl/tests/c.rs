@@ -373,6 +373,27 @@ fn interfaces_may_extend_built_in_ones() {
 }
 
 #[test]
+fn interfaces_that_macros_name_belong_to_the_file_that_uses_the_macro() {
+    let folder = ground::Folder::new("idl-named-by-macros");
+    let pipes = "import \"unknwn.idl\";\n#define PIPE(name) [object, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3f5)] \\\n\
+        interface IPipe##name : IUnknown { HRESULT Pull(); }\nPIPE(Byte)\n";
+    let bank = |import: &str| {
+        format!(
+            "import \"{import}\";\n[object, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3f6)]\n\
+             interface IBank : IUnknown {{ HRESULT Pay([in] long n); }}\n"
+        )
+    };
+    // A header of a built-in name, which may be that of the platform, is not included.
+    for (import, is_included) in [("pipes.idl", true), ("objidl.idl", false)] {
+        generated(&folder, &[(import, pipes), ("bank.idl", &bank(import))])
+            .unwrap_or_else(|failure| panic!("{failure}"));
+        let stubs = std::fs::read_to_string(folder.join("bank_stubs.c")).expect("it was just written");
+        assert_eq!(stubs.contains("&IPipeByte_INFO,"), is_included, "{import}: {stubs}");
+        compiles(&folder, "#include \"bank_stubs.c\"");
+    }
+}
+
+#[test]
 fn a_users_header_takes_precedence_over_a_built_in_name() {
     let folder = ground::Folder::new("idl-own");
     let files = [

@@ -16,7 +16,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     super::made_from(&mut out, compilation);
     guard(&mut out, stem, "H");
     out.line("#include \"obvia.h\"");
-    for stem in imports.included(compilation) {
+    for stem in imports.included() {
         out.line(format!("#include \"{stem}.h\""));
     }
     out.line("");

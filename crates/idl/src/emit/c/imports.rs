@@ -29,6 +29,8 @@ pub(super) struct Imports<'m> {
     pub(super) proxies: Proxies,
     sources: &'m Sources,
     needs: Vec<Need<'m>>,
+    /// The files whose headers the file's header includes, with their names without endings.
+    included: Vec<(FileId, String)>,
     /// The refused files, each with one of its errors.
     refused: HashMap<FileId, Diagnostic>,
 }
@@ -64,7 +66,8 @@ impl<'m> Imports<'m> {
             let Some((file, error)) = next else { break };
             refused.insert(file, error);
         }
-        Self { proxies, sources, needs, refused }
+        let included = included(compilation, &refused);
+        Self { proxies, sources, needs, included, refused }
     }
 
     /// Returns errors for the file's declarations that need a refused file.
@@ -88,28 +91,41 @@ impl<'m> Imports<'m> {
         self.refused.contains_key(&importing(self.sources, found.span))
     }
 
-    /// Returns the names, without endings, of the files whose headers the file's header includes.
-    pub(super) fn included(&self, compilation: &Compilation) -> Vec<String> {
-        let name_of = |file: &File| match file.role {
-            Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
-            // `ocidl.idl` is the only built-in file for which libobvia has a header.
-            Role::BuiltIn => compilation.is_bundled(file, events::FILE).then(|| events::FILE.to_owned()),
-            Role::Included | Role::SideFile | Role::Made => None,
-        };
-        // Built-in imports need no header, unless a file of that name was read and declares types.
-        let model = &compilation.model;
-        let types = model.structs.iter().map(|found| found.span).chain(model.unions.iter().map(|found| found.span));
-        let types = types.chain(model.enums.iter().map(|found| found.span));
-        let types = types.chain(model.typedefs.iter().map(|found| found.span));
-        let declaring: HashSet<FileId> =
-            types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file).collect();
-        let files = (0..).map(FileId).zip(compilation.sources.files()).skip(1);
-        let files = files.filter(|(id, _)| !self.refused.contains_key(id));
-        let needed = files.filter_map(|(id, file)| Some((id, name_of(file)?)));
-        let needed = needed.filter(|(id, name)| !BUILT_IN.contains(&name.as_str()) || declaring.contains(id));
-        let stem = |name: String| Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        needed.filter_map(|(_, name)| stem(name)).collect()
+    /// Whether this file, or a header that it includes, describes an interface.
+    pub(super) fn is_described(&self, model: &Model, id: InterfaceId) -> bool {
+        let found = &model.interfaces[id.0];
+        let file = importing(self.sources, found.span);
+        let is_here = !found.imported || model.is_prelude(found.span);
+        self.proxies.are_made(model, id) && (is_here || self.included.iter().any(|(included, _)| *included == file))
     }
+
+    /// Returns the names, without endings, of the files whose headers the file's header includes.
+    pub(super) fn included(&self) -> impl Iterator<Item = &str> {
+        self.included.iter().map(|(_, stem)| stem.as_str())
+    }
+}
+
+/// Returns the files whose headers the file's header includes, with their names without endings.
+fn included(compilation: &Compilation, refused: &HashMap<FileId, Diagnostic>) -> Vec<(FileId, String)> {
+    let name_of = |file: &File| match file.role {
+        Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
+        // `ocidl.idl` is the only built-in file for which libobvia has a header.
+        Role::BuiltIn => compilation.is_bundled(file, events::FILE).then(|| events::FILE.to_owned()),
+        Role::Included | Role::SideFile | Role::Made => None,
+    };
+    // Built-in imports need no header, unless a file of that name was read and declares types.
+    let model = &compilation.model;
+    let types = model.structs.iter().map(|found| found.span).chain(model.unions.iter().map(|found| found.span));
+    let types = types.chain(model.enums.iter().map(|found| found.span));
+    let types = types.chain(model.typedefs.iter().map(|found| found.span));
+    let declaring: HashSet<FileId> =
+        types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file).collect();
+    let files = (0..).map(FileId).zip(compilation.sources.files()).skip(1);
+    let files = files.filter(|(id, _)| !refused.contains_key(id));
+    let needed = files.filter_map(|(id, file)| Some((id, name_of(file)?)));
+    let needed = needed.filter(|(id, name)| !BUILT_IN.contains(&name.as_str()) || declaring.contains(id));
+    let stem = |name: String| Path::new(&name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    needed.filter_map(|(id, name)| Some((id, stem(name)?))).collect()
 }
 
 /// Returns the declarations of other files that each declaration needs: types, base interfaces, and

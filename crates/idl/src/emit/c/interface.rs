@@ -20,9 +20,7 @@ const WORDS_IN_LINE: usize = 24;
 pub(super) fn module(out: &mut Writer, model: &Model, imports: &Imports<'_>) {
     let all = (model.built_in.interfaces..model.interfaces.len()).map(InterfaceId);
     out.line("static const obvia_interface *const obvia_module[] = {");
-    let is_described =
-        |id: &InterfaceId| imports.proxies.are_made(model, *id) && !imports.is_announced(&model.interfaces[id.0]);
-    for id in all.filter(is_described) {
+    for id in all.filter(|id| imports.is_described(model, *id)) {
         out.line(format!("&{}{INFORMATION},", type_ident(&model.interfaces[id.0].name)));
     }
     out.line("NULL");

@@ -32,7 +32,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     super::header::guard(&mut out, stem, "VALUES_HPP");
     out.line("#include \"obvia_values.hpp\"");
     out.line(format!("#include \"{stem}.h\""));
-    for stem in imports.included(compilation) {
+    for stem in imports.included() {
         out.line(format!("#include \"{stem}_values.hpp\""));
     }
     let remote = own.iter().filter(|id| imports.proxies.are_made(model, **id) && !is_local(model, **id));

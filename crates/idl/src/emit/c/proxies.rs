@@ -54,6 +54,7 @@ impl Proxies {
 /// Returns the file whose header has a declaration: the declaration's own file, or, for an included
 /// file, the including file, which was read before.
 pub(super) fn importing(sources: &Sources, span: Span) -> FileId {
+    let span = sources.use_of(span);
     let is_included = |id: &FileId| sources.file(*id).role == Role::Included;
     (0..=span.file.0).rev().map(FileId).find(|id| !is_included(id)).unwrap_or(span.file)
 }
