@@ -2,10 +2,9 @@
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
-use crate::workspace::linting;
+use crate::workspace::{PEERS, linting};
 use std::path::PathBuf;
 
-const MANIFEST: &str = "bench/peers/Cargo.toml";
 const PROGRAM: &str = "obvia-bench-peers";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -15,7 +14,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 }
 
 /// Lints and tests the program, has it measure each system for a moment, and checks the licences of
-/// the systems' crates.
+/// the crates of this workspace and of the main one.
 pub(crate) fn thorough() -> Outcome {
     let said = linting(cargo("build")).with(&["--bins", "--tests"]).read_errors()?;
     if !said.trim().is_empty() {
@@ -24,13 +23,15 @@ pub(crate) fn thorough() -> Outcome {
     // One of the tests needs the compiler of Cap'n Proto, and is ignored elsewhere.
     linting(cargo("test")).with(&["--", "--include-ignored"]).run()?;
     program("debug", &["--quick"]).run()?;
-    let check = ["deny", "--manifest-path", MANIFEST, "--config", "deny.toml", "check"];
-    Program::cargo(&check).with(&["--hide-inclusion-graph", "bans", "licenses", "sources"]).run()
+    [PEERS, "Cargo.toml"].into_iter().try_for_each(|manifest| {
+        let check = ["deny", "--manifest-path", manifest, "--config", "deny.toml", "check"];
+        Program::cargo(&check).with(&["--hide-inclusion-graph", "bans", "licenses", "sources"]).run()
+    })
 }
 
 /// Returns a command of cargo for the program's workspace.
 fn cargo(command: &str) -> Program {
-    Program::cargo(&[command, "--quiet", "--locked", "--manifest-path", MANIFEST, "--target-dir"])
+    Program::cargo(&[command, "--quiet", "--locked", "--manifest-path", PEERS, "--target-dir"])
         .argument(folder().display().to_string())
 }
 

@@ -3,15 +3,17 @@
 
 use crate::program::Program;
 use crate::tools::{self, Tool};
+use crate::workspace::PEERS;
 
-/// The manifests of the project's workspaces.
-const MANIFESTS: [&str; 4] =
-    ["Cargo.toml", "bench/peers/Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
+/// The manifests of the workspaces that parts build.
+const MANIFESTS: [&str; 3] = ["Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
 
 /// Fetches crates, and the sources from which Miri builds its standard library. Failures are only
 /// reported, because the files may already be there. Parts that miss a file report it.
 pub(crate) fn fetch(tools: &[Tool]) {
-    for manifest in MANIFESTS {
+    // Only the group `peers` needs this tool, and the many crates of the systems that it measures.
+    let peers = tools.contains(&Tool::Capnp).then_some(PEERS);
+    for manifest in MANIFESTS.into_iter().chain(peers) {
         report(Program::cargo(&["fetch", "--quiet", "--locked", "--manifest-path", manifest]).run());
     }
     if tools.contains(&Tool::Miri) {

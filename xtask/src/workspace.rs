@@ -17,6 +17,9 @@ pub(crate) const SHUFFLE: &str = "OBVIA_TEST_SHUFFLE";
 /// tests.
 pub(crate) const FILTER: &str = "OBVIA_TEST_FILTER";
 
+/// The manifest of the workspace with the other systems that `bench-peers` measures.
+pub(crate) const PEERS: &str = "bench/peers/Cargo.toml";
+
 /// The highest priority of a test in cargo-nextest. The lowest priority is the negative of this
 /// number.
 const PRIORITY_MAX: i64 = 100;

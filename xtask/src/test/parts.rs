@@ -320,8 +320,8 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "peers",
-        about: "lints, tests and tries the program that measures other systems beside obvia",
-        lane: Lane::Waits,
+        about: "lints, tests and tries the program that measures other systems beside obvia, and checks licences",
+        lane: Lane::Alone,
         needs_workspace: false,
         tools: &[Tool::Capnp, Tool::Deny],
         run: bench_peers::thorough,
