@@ -7,7 +7,7 @@ mod rate;
 
 pub use attempt::attempt;
 pub use caller::{Caller, Callers, Client, Done, Request};
-pub use rate::cases as rates;
+pub use rate::{Rate, cases as rates};
 
 use crate::server::PATIENCE;
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait, cable};

@@ -19,7 +19,7 @@ pub use plot::plot;
 pub use table::{table, time};
 pub use timeline::timeline;
 
-use crate::{Label, Machine, Measured, Path, Placement, Wait, median, raw};
+use crate::{Label, Machine, Measured, Path, Placement, Wait, is_unsteady, median, raw, spread};
 
 /// The maximum size of arguments that fit in the message's own cache line, in bytes.
 const IN_LINE_BYTES: usize = 48;
@@ -125,11 +125,9 @@ impl Report {
 /// of a virtual machine may move to physical processors that share other caches. The times of all
 /// cases then change, but not from the same batch on, so ratios are unreliable.
 pub fn instability_warning(name: &str, batches: &[f64]) -> Option<String> {
-    let mut sorted = batches.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (low, high) = (*sorted.get(sorted.len() / 10)?, *sorted.iter().rev().nth(sorted.len() / 10)?);
-    (high > 1.5 * low).then(|| {
-        let [low, high] = [low, high].map(table::time);
+    let spread = spread(batches)?;
+    is_unsteady(spread).then(|| {
+        let [low, high] = spread.map(table::time);
         format!(
             "the machine changed during the run: {name} took {low} to {high} per call; ratios are less sure, run it again"
         )

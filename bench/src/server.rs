@@ -99,7 +99,7 @@ impl ServerProcess {
     }
 
     /// Does the same as [`Self::start_with`], with another program.
-    pub(crate) fn start_program<T>(
+    pub fn start_program<T>(
         program: &Path,
         arguments: &[&str],
         stdin: Option<OwnedFd>,

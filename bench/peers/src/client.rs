@@ -40,3 +40,34 @@ impl<C: Connection> Client for Checked<C> {
         self.connection.calls()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, Fault};
+
+    /// Returns the outcomes of the first check, after one call, and of the second check, after ten
+    /// calls more.
+    fn verified(fault: Fault, bytes: usize) -> [Result<u64, String>; 2] {
+        let place = fault.place(bytes);
+        let connection = Fake::connect(&place, 0).unwrap();
+        let mut client = Checked { connection, payload: Payload::new(bytes).unwrap(), unverified: 0 };
+        [1, 10].map(|calls| {
+            (0..calls).for_each(|_| client.call().unwrap());
+            client.verify().map_err(|error| error.to_string())
+        })
+    }
+
+    #[test]
+    fn each_word_of_the_array_is_checked_and_the_count_returned() {
+        for bytes in [0, 64] {
+            assert_eq!(verified(Fault::None, bytes), [Ok(1), Ok(11)]);
+            // The caller of `verify` compares the count.
+            assert_eq!(verified(Fault::LostCall, bytes), [Ok(1), Ok(10)]);
+        }
+        let [first, second] = verified(Fault::WrongWord, 64);
+        assert_eq!(first, Ok(1));
+        let error = second.unwrap_err();
+        assert!(error.starts_with("wrong answer: a word of the array is "), "{error}");
+    }
+}

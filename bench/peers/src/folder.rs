@@ -4,8 +4,8 @@ use obvia_bench::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-/// The beginning of the names of all that a run makes. The number of the run's process follows, and
-/// in the names of iceoryx2's files in shared memory an underscore and more.
+/// The beginning of the names of all that a run makes. The number of the run's process follows.
+/// Names of iceoryx2's files in shared memory continue with an underscore.
 const NAME: &str = "obvia-peers-";
 const SHARED_MEMORY: &str = "/dev/shm";
 
@@ -13,7 +13,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes the folder of this run. Removes what runs have left behind that were killed.
+    /// Makes the folder of this run. Removes what killed runs have left behind.
     pub(crate) fn new() -> Result<Self, Error> {
         clear();
         let folder = env::temp_dir().join(format!("{NAME}{}", process::id()));

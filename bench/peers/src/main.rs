@@ -2,6 +2,8 @@
 
 mod case;
 mod client;
+#[cfg(test)]
+mod fake;
 mod folder;
 mod report;
 mod system;
@@ -12,13 +14,13 @@ use clap::{Args, Parser, Subcommand};
 use folder::Folder;
 use obvia_bench::clients::raise_descriptors;
 use obvia_bench::{
-    Case, Error, Label, Machine, Measured, Parent, Placement, Plan, Progress, Wait, end_on_signal, pin, run, size,
+    Case, Error, Machine, Measured, Parent, Placement, Plan, ProgressLine, Wait, end_on_signal, pin, run, size,
 };
 use report::Report;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use system::Place;
 use table::{ENTRIES, Entry};
 
@@ -114,6 +116,9 @@ const CLIENTS: [u32; 3] = [10, 100, 1000];
 const CLIENTS_QUICK: [u32; 1] = [100];
 /// The size of the array that several callers exchange.
 const CALLERS_BYTES: usize = 8 << 10;
+/// The most calls of a batch, more than fit its time. Large batches spread the start and the end of
+/// each caller over more calls.
+const BATCH_MAX: u32 = 1_000_000;
 
 impl Extent {
     fn entries(&self) -> Result<Vec<&'static Entry>, Error> {
@@ -148,22 +153,20 @@ impl Extent {
     fn plan(&self, placement: Placement) -> Plan {
         Plan {
             rounds: self.rounds.unwrap_or(if self.quick { 5 } else { 51 }),
-            batch: if self.quick { 200 } else { 1000 },
+            batch: BATCH_MAX,
             batch_time: Duration::from_millis(if self.quick { 5 } else { 25 }),
             placement: Some(placement),
         }
     }
 
     /// Measures on a thread of its own, because pinning would confine this thread for good.
-    fn measure(&self) -> Result<Report, Error> {
-        let placement = self.cpus.map_or_else(Placement::first_two, Ok)?;
+    fn measure(&self, entries: &[&'static Entry], placement: Placement) -> Result<Report, Error> {
         let machine = Machine::read(Some(placement));
-        let entries = self.entries()?;
         let measuring = std::thread::scope(|scope| {
             let measure = || {
                 // Threads that call and processes with idle clients inherit the processor.
                 pin(placement.client)?;
-                measure(&entries, &self.loads(), &self.plan(placement), placement)
+                measure(entries, &self.loads(), &self.plan(placement), placement)
             };
             scope.spawn(measure).join()
         });
@@ -193,15 +196,9 @@ fn measure(
         }
         eprintln!("started {} cases", cases.len());
     }
-    let mut shown = Instant::now();
-    let measured = run(&mut cases, plan, |Progress { round, rounds, next }| {
-        if shown.elapsed() > Duration::from_secs(5) {
-            shown = Instant::now();
-            let Label { case, bytes, at_once, path, wait } = next;
-            let (round, path, wait) = (round + 1, path.name(), wait.name());
-            eprintln!("round {round} of {rounds}: {case} of {bytes} bytes, {at_once} at once, over {path} ({wait})");
-        }
-    })?;
+    let mut progress = ProgressLine::default();
+    let measured = run(&mut cases, plan, |state| progress.show(state))?;
+    progress.clear();
     // The servers use the folder until they have ended.
     drop(cases);
     Ok((subjects, measured))
@@ -222,12 +219,14 @@ fn perform(arguments: Arguments) -> Result<ExitCode, Error> {
         None => {}
     }
     let extent = &arguments.extent;
+    let entries = extent.entries()?;
+    let placement = extent.cpus.map_or_else(Placement::first_two, Ok)?;
     for file in [&extent.table, &extent.json, &extent.plot].into_iter().flatten() {
         make(file)?;
     }
     raise_descriptors()?;
     end_on_signal()?;
-    let report = extent.measure()?;
+    let report = extent.measure(&entries, placement)?;
     let table = report.table();
     print!("{table}");
     write(extent.table.as_deref(), || Ok(table))?;
@@ -308,5 +307,14 @@ mod tests {
     fn a_file_that_cannot_be_written_is_reported_with_its_path() {
         let error = make(Path::new("/nowhere/out.md")).unwrap_err().to_string();
         assert!(error.starts_with("/nowhere/out.md: No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_run_with_a_wrong_argument_makes_no_files() {
+        let file = std::env::temp_dir().join(format!("obvia-peers-test-{}.md", std::process::id()));
+        let line = ["bench-peers", "--systems", "corba", "--table", file.to_str().unwrap()];
+        let error = perform(Arguments::try_parse_from(line).unwrap()).unwrap_err().to_string();
+        assert!(error.starts_with("there is no system `corba`"), "{error}");
+        assert!(!file.exists());
     }
 }

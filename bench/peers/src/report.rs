@@ -1,9 +1,9 @@
 //! The report: a table with a column for each system, JSON, and a plot.
 
 use crate::case::{Load, Subject};
-use crate::table::OBVIA;
+use crate::table::{ENTRIES, Entry, OBVIA};
 use obvia_bench::report::{drawn, instability_warning, time};
-use obvia_bench::{Error, Machine, Measured, Wait, median};
+use obvia_bench::{Error, Machine, Measured, Wait, is_unsteady, median, spread};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -23,27 +23,29 @@ pub(crate) struct Report {
 /// The results of a case.
 #[derive(Debug, Serialize)]
 struct Row {
-    system: &'static str,
-    wait: Wait,
-    bytes: usize,
-    callers: u32,
-    clients: u32,
+    #[serde(flatten)]
+    subject: Subject,
     /// The time of a batch divided by its number of calls: the median over the batches. Calls of
     /// several callers overlap, so each takes longer.
     per_call_ns: f64,
+    /// The percentiles 10 and 90 of the batches.
+    per_call_p10_p90_ns: [f64; 2],
     /// The percentiles 50 and 99 of the calls that were timed one by one.
     latency_p50_ns: Option<f64>,
     latency_p99_ns: Option<f64>,
-    /// The name of the obvia that waits in the same way, and the ratio of the times per call, if it
-    /// was measured. obvia itself has none.
+    /// The column of obvia with the same waiting policy, and the ratio to its time per call. `None`
+    /// for obvia, and if that case was not measured.
     baseline: Option<String>,
     ratio: Option<f64>,
+    /// Whether the baseline varied by more than half between batches.
+    is_baseline_unsteady: bool,
 }
 
 /// A case that failed.
 #[derive(Debug, Serialize)]
 struct Failure {
-    case: String,
+    #[serde(flatten)]
+    subject: Subject,
     reason: String,
 }
 
@@ -53,39 +55,35 @@ impl Report {
         let mut rows: Vec<Row> = Vec::new();
         let (mut failures, mut warnings) = (Vec::new(), Vec::new());
         for (subject, Measured { batches, stamped, failure, .. }) in subjects.iter().zip(measured) {
-            let Subject { system, wait, load } = *subject;
+            let (subject, Subject { system, wait, load }) = (*subject, *subject);
             if let Some(reason) = failure {
-                let case = format!("{}, {}", column(system, wait), case(load));
-                failures.push(Failure { case, reason: reason.to_string() });
+                failures.push(Failure { subject, reason: reason.to_string() });
                 continue;
             }
-            let Some(per_call_ns) = median(&batches) else { continue };
+            let (Some(per_call_ns), Some(per_call_p10_p90_ns)) = (median(&batches), spread(&batches)) else { continue };
             // Calls without arguments between sides that poll vary only with the machine.
             if (system, wait, load) == (OBVIA, Wait::Poll, ALONE) {
                 warnings.extend(instability_warning(&column(system, wait), &batches));
             }
-            let Load { bytes, callers, clients } = load;
             let [latency_p50_ns, latency_p99_ns] = [0.5, 0.99].map(|quantile| stamped.quantile(quantile));
-            let (baseline, ratio) = (None, None);
             rows.push(Row {
-                system,
-                wait,
-                bytes,
-                callers,
-                clients,
+                subject,
                 per_call_ns,
+                per_call_p10_p90_ns,
                 latency_p50_ns,
                 latency_p99_ns,
-                baseline,
-                ratio,
+                baseline: None,
+                ratio: None,
+                is_baseline_unsteady: false,
             });
         }
-        let (baselines, others): (Vec<&mut Row>, Vec<_>) = rows.iter_mut().partition(|row| row.system == OBVIA);
+        let (baselines, others): (Vec<&mut Row>, Vec<_>) = rows.iter_mut().partition(|row| row.subject.system == OBVIA);
         for row in others {
-            let is_baseline = |other: &&&mut Row| (other.load(), other.wait) == (row.load(), row.wait);
-            if let Some(baseline) = baselines.iter().find(is_baseline) {
+            let subject = Subject { system: OBVIA, ..row.subject };
+            if let Some(baseline) = baselines.iter().find(|other| other.subject == subject) {
                 row.ratio = Some(row.per_call_ns / baseline.per_call_ns);
-                row.baseline = Some(column(baseline.system, baseline.wait));
+                row.baseline = Some(column(OBVIA, subject.wait));
+                row.is_baseline_unsteady = is_unsteady(baseline.per_call_p10_p90_ns);
             }
         }
         Self { machine, rows, failures, warnings }
@@ -104,17 +102,15 @@ impl Report {
 
     /// Returns the report in Markdown: a row for each kind of call, a column for each system.
     pub(crate) fn table(&self) -> String {
-        let mut loads: Vec<Load> = Vec::new();
-        let mut columns: Vec<(&str, Wait)> = Vec::new();
-        for row in &self.rows {
-            if !loads.contains(&row.load()) {
-                loads.push(row.load());
-            }
-            if !columns.contains(&(row.system, row.wait)) {
-                columns.push((row.system, row.wait));
-            }
-        }
+        let measured = self.rows.iter().map(|row| (row.subject, row.cell()));
+        let failed = self.failures.iter().map(|failure| (failure.subject, "failed".to_owned()));
+        let cells: Vec<(Subject, String)> = measured.chain(failed).collect();
+        let mut loads: Vec<Load> = cells.iter().map(|(subject, _)| subject.load).collect();
         loads.sort_by_key(|load| (load.callers, load.clients, load.bytes));
+        loads.dedup();
+        let columns = ENTRIES.iter().flat_map(|entry| entry.waits.iter().map(|wait| (entry.name, *wait)));
+        let is_used = |column: &_| cells.iter().any(|(subject, _)| (subject.system, subject.wait) == *column);
+        let columns: Vec<(&str, Wait)> = columns.filter(is_used).collect();
         let heads = columns.iter().map(|(system, wait)| format!(" {} |", column(system, *wait)));
         // Writing to a string cannot fail, here and below.
         let mut text = format!(
@@ -125,48 +121,49 @@ impl Report {
         );
         for load in loads {
             let _ = write!(text, "| {} |", case(load));
-            for (system, wait) in &columns {
-                let is_cell = |row: &&Row| row.system == *system && row.wait == *wait && row.load() == load;
-                let _ = write!(text, " {} |", self.rows.iter().find(is_cell).map_or_else(|| "-".to_owned(), Row::cell));
+            for (system, wait) in columns.iter().copied() {
+                let cell = cells.iter().find(|(subject, _)| *subject == Subject { system, wait, load });
+                let _ = write!(text, " {} |", cell.map_or("-", |(_, cell)| cell));
             }
             text.push('\n');
         }
         text.push_str(
-            "\nThe time of a batch divided by its number of calls, the median of batches; in parentheses, the ratio to the \
-             obvia that waits in the same way.\n",
+            "\nEach cell is a median over the batches: the time of a batch divided by its number of calls. In parentheses \
+             stands the ratio to the obvia that waits in the same way, with `?` if that time varied by more than half.\n",
         );
         for warning in &self.warnings {
             let _ = writeln!(text, "\nWARNING: {warning}");
         }
-        for Failure { case, reason } in &self.failures {
-            let _ = writeln!(text, "\nFAILED: {case}: {reason}");
+        for Failure { subject: Subject { system, wait, load }, reason } in &self.failures {
+            let _ = writeln!(text, "\nFAILED: {}, {}: {reason}", column(system, *wait), case(*load));
         }
         text
     }
 
     /// Returns a chart of the calls with arrays by the only client, as SVG.
     pub(crate) fn plot(&self) -> Result<String, Error> {
-        let is_drawn = |row: &&Row| row.bytes > 0 && row.clients == 1;
-        let line = |row: &Row| format!("{},{},{}\n", column(row.system, row.wait), row.bytes, row.per_call_ns);
+        let is_drawn = |row: &&Row| row.subject.load.bytes > 0 && row.subject.load.clients == 1;
+        let line = |row: &Row| {
+            let Subject { system, wait, load } = row.subject;
+            format!("{},{},{}\n", column(system, wait), load.bytes, row.per_call_ns)
+        };
         let lines: String = self.rows.iter().filter(is_drawn).map(line).collect();
         drawn("An array there and back: time of a call against size", &self.machine, &lines)
     }
 }
 
 impl Row {
-    fn load(&self) -> Load {
-        Load { bytes: self.bytes, callers: self.callers, clients: self.clients }
-    }
-
     fn cell(&self) -> String {
-        let ratio = self.ratio.map(|ratio| format!(" ({ratio:.2} x {})", self.wait.name())).unwrap_or_default();
+        let (mark, wait) = (if self.is_baseline_unsteady { "?" } else { "" }, self.subject.wait.name());
+        let ratio = self.ratio.map(|ratio| format!(" ({ratio:.2}{mark} x {wait})")).unwrap_or_default();
         time(self.per_call_ns) + &ratio
     }
 }
 
-/// Returns the heading of a column. The policy is left out for systems that know only one.
+/// Returns the heading of a column. The policy is left out for systems with only one.
 fn column(system: &str, wait: Wait) -> String {
-    if [OBVIA, "iceoryx2"].contains(&system) { format!("{system}, {}", wait.name()) } else { system.to_owned() }
+    let has_several = Entry::named(system).is_ok_and(|entry| entry.waits.len() > 1);
+    if has_several { format!("{system}, {}", wait.name()) } else { system.to_owned() }
 }
 
 /// Describes a kind of calls.
@@ -226,11 +223,12 @@ mod tests {
     fn the_table_has_a_row_for_each_call_and_a_column_for_each_system() {
         let table = report().table();
         for line in [
-            "| call | obvia, adaptive | obvia, poll | obvia, block | grpc | iceoryx2, poll |",
-            "| null | 300 ns | 200 ns | 10.0 us | 50.0 us (5.00 x block) | 500 ns (2.50 x poll) |",
-            "| 8 KiB | - | - | 12.0 us | 60.0 us (5.00 x block) | - |",
-            "| null, 1 of 100 clients | - | - | - | 70.0 us | - |",
-            "| 8 KiB, 4 callers | - | - | - | 55.0 us | - |",
+            "| call | obvia, adaptive | obvia, poll | obvia, block | grpc | zbus | iceoryx2, poll |",
+            "| null | 300 ns | 200 ns | 10.0 us | 50.0 us (5.00 x block) | - | 500 ns (2.50? x poll) |",
+            "| 8 KiB | - | - | 12.0 us | 60.0 us (5.00 x block) | - | - |",
+            "| null, 1 of 100 clients | - | - | - | 70.0 us | - | - |",
+            "| 8 KiB, 4 callers | - | - | - | 55.0 us | - | - |",
+            "| null, 4 callers | - | - | - | - | failed | - |",
             "FAILED: zbus, null, 4 callers: as asked",
         ] {
             assert!(table.lines().any(|found| found == line), "{line}: {table}");
@@ -268,8 +266,17 @@ mod tests {
         assert_eq!(found(5), ("grpc", Some("obvia, block"), Some(5.0)));
         assert_eq!(found(7), ("grpc", None, None));
         assert_eq!(found(8), ("iceoryx2", Some("obvia, poll"), Some(2.5)));
+        let spread = |row: usize| &document["rows"][row]["per_call_p10_p90_ns"];
+        assert_eq!(
+            (spread(1), spread(5)),
+            (&serde_json::json!([50.0, 800.0]), &serde_json::json!([60_000.0, 60_000.0]))
+        );
+        assert_eq!([5, 8].map(|row| document["rows"][row]["is_baseline_unsteady"] == true), [false, true]);
         let row = &document["rows"][4];
         assert_eq!((row["per_call_ns"].as_f64(), row["latency_p99_ns"].as_f64()), (Some(50_000.0), Some(700.0)));
-        assert_eq!(document["failures"][0]["case"], "zbus, null, 4 callers");
+        let failure = serde_json::json!({
+            "system": "zbus", "wait": "block", "bytes": 0, "callers": 4, "clients": 4, "reason": "as asked"
+        });
+        assert_eq!(document["failures"][0], failure);
     }
 }

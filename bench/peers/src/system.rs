@@ -97,7 +97,7 @@ fn accept(words: &mut [u32], received: &[u32]) -> Result<(), Error> {
 }
 
 /// Adds one to the first word, as every server does.
-fn count(words: &mut [u32]) {
+pub(crate) fn count(words: &mut [u32]) {
     if let Some(first) = words.first_mut() {
         *first = count_call(*first);
     }

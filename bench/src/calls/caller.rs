@@ -14,7 +14,7 @@ pub trait Client {
     fn call(&mut self) -> Result<(), Error>;
 
     /// Checks the results of all calls since the last check. Returns the number of calls that the
-    /// server has executed for all clients, this method's own not counted.
+    /// server has executed for all clients. Calls made by this method do not count.
     fn verify(&mut self) -> Result<u64, Error>;
 }
 
@@ -167,13 +167,19 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// Waits until all threads are connected, and asks for the server's count of calls.
-    pub fn new(mut callers: Vec<Caller>, patience: Duration, watch: &mut impl Watch) -> Result<Self, Error> {
+    /// Waits until all threads are connected. Checks that the server has counted the first call of
+    /// each of its `clients`, of which these threads may be only some.
+    pub fn new(
+        mut callers: Vec<Caller>,
+        clients: u32,
+        patience: Duration,
+        watch: &mut impl Watch,
+    ) -> Result<Self, Error> {
         for caller in &mut callers {
             caller.result(watch, patience)?;
         }
-        let mut callers = Self { callers, patience, unverified: 0, seen: 0 };
-        callers.seen = callers.count(watch)?;
+        let mut callers = Self { callers, patience, unverified: clients.into(), seen: 0 };
+        callers.verify(watch)?;
         Ok(callers)
     }
 
@@ -271,7 +277,57 @@ mod tests {
             let executed = executed.clone();
             Caller::start(number, move || Ok(Counting { executed, lost })).unwrap()
         };
-        Callers::new((0..threads).map(start).collect(), PATIENCE, &mut Patient).unwrap()
+        Callers::new((0..threads).map(start).collect(), threads, PATIENCE, &mut Patient).unwrap()
+    }
+
+    #[test]
+    fn calls_of_unknown_clients_are_detected() {
+        let executed = Arc::new(AtomicU64::new(5));
+        let caller = Caller::start(0, || Ok(Counting { executed, lost: u64::MAX })).unwrap();
+        let error = Callers::new(vec![caller], 5, PATIENCE, &mut Patient).unwrap_err().to_string();
+        assert_eq!(error, "wrong answer: the count of calls is 6, expected 5");
+    }
+
+    /// A client that records the number and the duration of its calls.
+    #[derive(Clone, Default)]
+    struct Timed {
+        pause: Duration,
+        calls: Arc<AtomicU64>,
+        nanoseconds: Arc<AtomicU64>,
+    }
+
+    impl Client for Timed {
+        fn call(&mut self) -> Result<(), Error> {
+            let before = Instant::now();
+            std::thread::sleep(self.pause);
+            self.calls.fetch_add(1, Relaxed);
+            self.nanoseconds.fetch_add(before.elapsed().as_nanos() as u64, Relaxed);
+            Ok(())
+        }
+
+        fn verify(&mut self) -> Result<u64, Error> {
+            Ok(self.calls.load(Relaxed))
+        }
+    }
+
+    #[test]
+    fn a_batch_lasts_as_long_as_its_slowest_thread_and_each_thread_makes_its_share() {
+        let clients = [0, 1, 5].map(|pause| Timed { pause: Duration::from_millis(pause), ..Timed::default() });
+        let start = |(number, client): (u32, &Timed)| {
+            let client = client.clone();
+            Caller::start(number, move || Ok(client)).unwrap()
+        };
+        // Each of these clients has a server of its own, so the highest count is 1.
+        let callers = (0..).zip(&clients).map(start).collect();
+        let mut callers = Callers::new(callers, 1, PATIENCE, &mut Patient).unwrap();
+        for client in &clients {
+            client.calls.store(0, Relaxed);
+            client.nanoseconds.store(0, Relaxed);
+        }
+        let took = callers.batch(11, &mut Patient).unwrap();
+        assert_eq!(clients.each_ref().map(|client| client.calls.load(Relaxed)), [4, 4, 3]);
+        let slowest = clients.iter().map(|client| client.nanoseconds.load(Relaxed)).max().unwrap();
+        assert!(took > Duration::ZERO && took >= Duration::from_nanos(slowest), "{took:?}, {slowest} ns");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! and then as many words.
 
 use super::{Connection, Place, Ready, System, count, failed};
-use obvia_bench::{Error, PATIENCE};
+use obvia_bench::Error;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
@@ -36,7 +36,6 @@ impl System for Unix {
 
     fn connect(place: &Place, _number: u32) -> Result<Self::Connection, Error> {
         let stream = UnixStream::connect(&place.socket).map_err(Error::system("connecting"))?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(Error::system("limiting waits"))?;
         Ok(Socket::of(stream, place.bytes))
     }
 }

@@ -87,8 +87,7 @@ struct Bench {
     calls: Arc<AtomicU64>,
 }
 
-// The methods are short, and a client's calls follow each other: they need no tasks of their own.
-#[zbus::interface(name = "obvia.peers.Bench", spawn = false)]
+#[zbus::interface(name = "obvia.peers.Bench")]
 impl Bench {
     fn null(&self) {
         self.calls.fetch_add(1, Relaxed);

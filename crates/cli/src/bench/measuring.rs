@@ -3,11 +3,10 @@
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use obvia_bench::report::{self, Measurement, Report};
-use obvia_bench::{Case, Machine, Placement, Plan, Progress, Wait, cable, end_on_signal, run};
-use std::io::{IsTerminal, Write};
+use obvia_bench::{Case, Machine, Placement, Plan, ProgressLine, Wait, cable, end_on_signal, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The extent of a measurement, and the files for its results.
 #[derive(Debug, Args)]
@@ -78,7 +77,7 @@ impl Extent {
             cable::set_up()?;
         }
         let mut cases = start()?;
-        let mut progress = ProgressLine::new();
+        let mut progress = ProgressLine::default();
         let measured = run(&mut cases, &self.plan(measurement, placement), |state| progress.show(state))?;
         progress.clear();
         // Drop the cases before the report, so that no server outlives the measurement.
@@ -115,51 +114,6 @@ impl Policy {
             Self::Poll => Wait::Poll,
             Self::Adaptive => Wait::Adaptive,
             Self::Block => Wait::Block,
-        }
-    }
-}
-
-/// A line on standard error that is overwritten in place; without a terminal, a new line every 5 s.
-struct ProgressLine {
-    terminal: bool,
-    shown: Option<Instant>,
-    every: Duration,
-}
-
-impl ProgressLine {
-    fn new() -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        Self {
-            terminal,
-            shown: None,
-            every: if terminal { Duration::from_millis(200) } else { Duration::from_secs(5) },
-        }
-    }
-
-    fn show(&mut self, state: Progress<'_>) {
-        if self.shown.is_some_and(|shown| shown.elapsed() < self.every) {
-            return;
-        }
-        self.shown = Some(Instant::now());
-        let label = state.next;
-        let text = format!(
-            "round {} of {}: {} {}{} over {} ({})",
-            state.round + 1,
-            state.rounds,
-            label.case,
-            label.bytes,
-            if label.at_once > 1 { format!(", {} at once", label.at_once) } else { String::new() },
-            label.path.name(),
-            label.wait.name()
-        );
-        // A write error must not stop the measurement, here and below.
-        let mut stderr = std::io::stderr().lock();
-        let _ = if self.terminal { write!(stderr, "\r\x1b[K{text}") } else { writeln!(stderr, "{text}") };
-    }
-
-    fn clear(&self) {
-        if self.terminal {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
         }
     }
 }
