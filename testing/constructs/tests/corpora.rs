@@ -21,8 +21,8 @@ const WIDL: &str = "x86_64-w64-mingw32-widl";
 struct Corpus {
     name: &'static str,
     roots: &'static [&'static str],
-    /// The folder in which imports are found. It may belong to another corpus.
-    include: &'static str,
+    /// The folders in which imports are found. They may belong to another corpus.
+    include: &'static [&'static str],
     /// The least percentages: of files that are accepted, and of accepted files whose output gcc
     /// and rustc accept.
     least: [usize; 3],
@@ -32,25 +32,25 @@ const CORPORA: [Corpus; 4] = [
     Corpus {
         name: "libwine-dev",
         roots: &["libwine-dev/usr/include/wine/wine/windows"],
-        include: "libwine-dev/usr/include/wine/wine/windows",
+        include: &["libwine-dev/usr/include/wine/wine/windows"],
         least: [98, 31, 13],
     },
     Corpus {
         name: "mingw-w64",
         roots: &["mingw-w64/mingw-w64-headers/include"],
-        include: "mingw-w64/mingw-w64-headers/include",
+        include: &["mingw-w64/mingw-w64-headers/include"],
         least: [100, 28, 12],
     },
     Corpus {
         name: "wine",
-        roots: &["wine/dlls", "wine/programs"],
-        include: "libwine-dev/usr/include/wine/wine/windows",
+        roots: &["wine/dlls", "wine/programs", "wine/include/wine"],
+        include: &["wine/include", "libwine-dev/usr/include/wine/wine/windows"],
         least: [94, 49, 44],
     },
     Corpus {
         name: "samba",
         roots: &["samba/testprogs/win32/midltests"],
-        include: "samba/testprogs/win32/midltests",
+        include: &["samba/testprogs/win32/midltests"],
         least: [100, 93, 82],
     },
 ];
@@ -116,20 +116,14 @@ fn run(command: &mut Command) -> Result<(), String> {
 }
 
 /// Compiles a file to C and Rust.
-fn generate(file: &File, include: &Path) -> Answer {
+fn generate(file: &File, include: &[PathBuf]) -> Answer {
     let own = file.path.parent().expect("a file is in a folder");
-    let compiler = Compiler::new().permissive(true).include(own).include(include);
+    let compiler = include.iter().fold(Compiler::new().permissive(true).include(own), Compiler::include);
     if let Err(failure) = compiler.check(&file.path) {
-        let header = file.out.join("fragment.h");
-        let widl = run(Command::new(WIDL)
-            .arg("-h")
-            .arg("-o")
-            .arg(header)
-            .arg("-I")
-            .arg(include)
-            .arg("-I")
-            .arg(own)
-            .arg(&file.path));
+        let mut widl = Command::new(WIDL);
+        widl.arg("-h").arg("-o").arg(file.out.join("fragment.h")).arg("-I").arg(own);
+        include.iter().for_each(|folder| _ = widl.arg("-I").arg(folder));
+        let widl = run(widl.arg(&file.path));
         return if widl.is_err() { Answer::Fragment } else { Answer::Refused(reason(&failure)) };
     }
     let write = |language| match compile_into(&compiler, language, &file.path, &file.out) {
@@ -140,15 +134,14 @@ fn generate(file: &File, include: &Path) -> Answer {
 }
 
 /// Compiles a file's outputs.
-fn compile(file: &File, answer: &mut Answer, include: &Path, libraries: &Libraries) {
+fn compile(file: &File, answer: &mut Answer, include: &[PathBuf], libraries: &Libraries) {
     let Answer::Accepted { c, rust } = answer else { return };
     let stem = file.path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
     if c.is_ok() {
         let mut gcc = Command::new("gcc");
-        gcc.args(["-std=c11", "-fsyntax-only"]).arg("-I").arg(&file.out).arg("-I").arg(include);
-        for headers in ["crates/capi/include", "bindings/cpp/include"] {
-            gcc.arg("-I").arg(folder(headers));
-        }
+        gcc.args(["-std=c11", "-fsyntax-only"]).arg("-I").arg(&file.out);
+        let own = ["crates/capi/include", "bindings/cpp/include"].map(folder);
+        include.iter().chain(&own).for_each(|folder| _ = gcc.arg("-I").arg(folder));
         *c = run(gcc.arg(file.out.join(format!("{stem}_stubs.c"))));
     }
     if rust.is_ok() {
@@ -226,7 +219,7 @@ fn files_of_other_projects_are_accepted() {
         (corpus, answers)
     });
     for (corpus, answers) in &mut corpora {
-        let include = all.join(corpus.include);
+        let include: Vec<PathBuf> = corpus.include.iter().map(|folder| all.join(folder)).collect();
         each(answers, |(file, answer)| {
             fs::create_dir_all(&file.out).expect("the folder for builds can be written to");
             *answer = generate(file, &include);
@@ -235,7 +228,7 @@ fn files_of_other_projects_are_accepted() {
     // The outputs include those of imported files, so they are compiled when all are there.
     let mut too_small = Vec::new();
     for (corpus, answers) in &mut corpora {
-        let include = out_of(&all.join(corpus.include), &all);
+        let include: Vec<PathBuf> = corpus.include.iter().map(|folder| out_of(&all.join(folder), &all)).collect();
         each(answers, |(file, answer)| compile(file, answer, &include, &libraries));
         too_small.extend(judge(corpus, answers));
     }
