@@ -31,9 +31,6 @@ pub(super) fn build() -> Outcome<Newcomer> {
     let newcomer = Newcomer::read("README.md", &text, FILES)?;
     let checkout = checkout().map_err(|error| wrong(&error))?;
     let crate_folder = checkout.with_file_name("calc");
-    if crate_folder.exists() {
-        fs::remove_dir_all(&crate_folder).map_err(|error| wrong(&error))?;
-    }
     write(&newcomer.files, &crate_folder)?;
     keep_versions(&crate_folder)?;
     cargo(&["build", "--quiet"]).folder(&crate_folder).run()?;
@@ -74,8 +71,9 @@ pub(super) fn keep_versions(project: &Path) -> Outcome {
     fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).map(drop).map_err(|error| wrong(&error))
 }
 
-fn wrong(error: &std::io::Error) -> Problem {
-    Problem::Failed(format!("preparing the newcomer's project: {error}"))
+/// Returns the problem that a project cannot be prepared.
+pub(super) fn wrong(error: &std::io::Error) -> Problem {
+    Problem::Failed(format!("preparing a project of a page: {error}"))
 }
 
 /// The files and the output that a page shows.
@@ -115,15 +113,24 @@ impl Newcomer {
 
     /// Checks that the client prints what the page promises.
     pub(super) fn compare(&self, printed: &str) -> Outcome {
-        if printed.trim_end() == self.printed.trim_end() {
-            return Ok(());
-        }
-        Err(Problem::Failed(format!("the page promises\n{}and the client prints\n{printed}", self.printed)))
+        compare("the client", &self.printed, printed)
     }
 }
 
-/// Writes a project's files, which are given by their names and texts.
+/// Checks that a program prints what its page promises.
+pub(super) fn compare(program: &str, promised: &str, printed: &str) -> Outcome {
+    if printed.trim_end() == promised.trim_end() {
+        return Ok(());
+    }
+    Err(Problem::Failed(format!("the page promises\n{promised}and {program} prints\n{printed}")))
+}
+
+/// Writes a project's files, which are given by their names and texts. An earlier run's project in
+/// the folder is removed.
 pub(super) fn write(files: &[(String, String)], folder: &Path) -> Outcome {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| wrong(&error))?;
+    }
     for (name, text) in files {
         // The crate must not become a part of the workspace that contains its folder.
         let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };

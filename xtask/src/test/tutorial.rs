@@ -7,7 +7,7 @@
 //! Versions of files that a later step replaces are not built.
 
 use super::examples::{Names, Server};
-use super::readme::{blocks, cargo, checkout, keep_versions, program, write};
+use super::readme::{blocks, cargo, checkout, compare, keep_versions, program, write, wrong};
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::repo::root;
@@ -26,9 +26,6 @@ pub(super) fn run() -> Outcome {
         return Err(Problem::Failed(format!("{PAGE} has {programs} programs, and the output of {}", clients.len())));
     }
     let folder = checkout().map_err(|error| wrong(&error))?.with_file_name("weather");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| wrong(&error))?;
-    }
     write(&files, &folder)?;
     keep_versions(&folder)?;
     cargo(&["build", "--quiet"]).folder(&folder).run()?;
@@ -36,17 +33,7 @@ pub(super) fn run() -> Outcome {
     let names = Names::new()?;
     let run = |name: &str| names.see(Program::new(&program(name), &[]));
     let _server = Server::start(&run("station"))?;
-    clients.iter().try_for_each(|(name, promised)| {
-        let printed = run(name).read()?;
-        if printed.trim_end() == promised.trim_end() {
-            return Ok(());
-        }
-        Err(Problem::Failed(format!("{PAGE} promises of {name}\n{promised}and it prints\n{printed}")))
-    })
-}
-
-fn wrong(error: &std::io::Error) -> Problem {
-    Problem::Failed(format!("preparing the tutorial's project: {error}"))
+    clients.iter().try_for_each(|(name, promised)| compare(name, promised, &run(name).read()?))
 }
 
 /// Returns the page with other ports in place of its own ones, which may be in use. The ports

@@ -98,9 +98,6 @@ impl Project {
         let text = part(page, self.heading)?;
         let newcomer = Newcomer::read(PAGE, text, self.files)?;
         let folder = target().join("newcomer-java").join(self.name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
-        }
         write(&newcomer.files, &folder)?;
         let shell = Shell { home, folder };
         if !text.contains(&format!("`{BUILD}`")) {
