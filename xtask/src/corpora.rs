@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The binary packages whose files are read.
-const PACKAGES: [&str; 1] = ["libwine-dev"];
+const PACKAGES: [&str; 2] = ["libwine-dev", "mingw-w64-common"];
 /// The packages whose sources are read, each with the files that are unpacked: IDL files, and the
 /// side files or headers that they need.
 const SOURCES: [(&str, [&str; 2]); 3] =

@@ -135,9 +135,9 @@ impl Compiler {
         self
     }
 
-    /// Makes some errors of files that other compilers accept warnings. The errors are unknown
-    /// attributes, and interfaces that other processes cannot call because of their methods or
-    /// their UUID. Calls of such an interface stay within their process, as if it were `[local]`.
+    /// Reports warnings instead of errors where other compilers accept a file: for unknown
+    /// attributes, and for interfaces that other processes cannot call because of their methods or
+    /// their UUID.
     #[must_use]
     pub fn permissive(mut self, permissive: bool) -> Self {
         self.permissive = permissive;

@@ -44,6 +44,8 @@ enum Named {
     Opened(Type),
     Interface(InterfaceId),
     IUnknown,
+    /// A further name of `handle_t`.
+    Handle,
 }
 
 #[derive(Clone, Debug)]
@@ -65,8 +67,6 @@ pub(crate) struct Resolver<'a> {
     /// The names of Automation types, of their typedefs, and of pointers to them, each with the
     /// type and the number of stars.
     memories: HashMap<String, (TypeSpec, u8)>,
-    /// The names that typedefs give to `handle_t`.
-    handles: HashSet<String>,
     /// The names of pointers to interfaces, which include the star.
     object_pointers: HashSet<String>,
     /// The names of types that travel in another form, and of integers of a pointer's size, each
@@ -139,7 +139,6 @@ impl<'a> Resolver<'a> {
             classed: HashSet::new(),
             typedefs: HashMap::new(),
             memories: HashMap::new(),
-            handles: HashSet::new(),
             object_pointers: HashSet::new(),
             transformed: HashMap::new(),
             given: HashSet::new(),
@@ -279,7 +278,7 @@ impl<'a> Resolver<'a> {
             let same = matches!(
                 (&known.what, &what),
                 (Named::Opened(a) | Named::Type(a), Named::Opened(b) | Named::Type(b)) if a == b
-            );
+            ) || matches!((&known.what, &what), (Named::Handle, Named::Handle));
             if same && matches!(what, Named::Opened(_)) {
                 return;
             }

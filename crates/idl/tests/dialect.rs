@@ -303,6 +303,10 @@ fn handles_have_further_names_and_functions_return_context_handles() {
     let made = emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
     assert!(made.header.contains("obvia_context *returned"), "{}", made.header);
     emit::java::emit(&found, "x", None).unwrap_or_else(|errors| panic!("{errors:?}"));
+    for twice in ["typedef long X; typedef handle_t X;", "typedef handle_t X; typedef long X;"] {
+        let failure = Compiler::new().check_text(Path::new("x.idl"), twice).expect_err(twice);
+        assert!(failure.diagnostics.iter().any(|one| one.code == "duplicate-name"), "{failure}");
+    }
     for member in ["BINDING b", "OTHER *b"] {
         let failure = Compiler::new().check_text(Path::new("x.idl"), &format!("{text} struct S {{ {member}; }};"));
         let failure = failure.expect_err("a handle does not travel");
@@ -341,8 +345,26 @@ fn permissive_compilers_keep_calls_in_the_process_if_the_interface_does_not_let_
         emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
         emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
     }
-    // An error that a local interface has as well remains one, and so do errors beside methods.
-    for wrong in ["HRESULT A([in] Unknown u);", "void A(); typedef Unknown Known;"] {
+    // Interfaces that extend a local one are local, too.
+    let text = format!(
+        "import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{ void A(); }}\n\
+         [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a32)] interface IY : IX {{ HRESULT B(); }}"
+    );
+    let found = Compiler::new().permissive(true).check_text(Path::new("x.idl"), &text);
+    let found = found.unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(found.warnings.iter().map(|one| one.code).collect::<Vec<_>>(), ["not-hresult", "left-out"]);
+    emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+    emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
+    // Any other error remains one, and what is permitted beside it is a warning.
+    let mistakes = ["HRESULT A([in] long a[]);", "HRESULT A(); HRESULT A();", "HRESULT A([in] Unknown u); void B();"];
+    for (wrong, expected) in mistakes.into_iter().zip(["no-size", "duplicate-name", "unknown-type"]) {
+        let text = format!("import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{ {wrong} }}");
+        let failure = Compiler::new().permissive(true).check_text(Path::new("x.idl"), &text).expect_err(wrong);
+        let errors = failure.diagnostics.iter().filter(|one| one.severity == Severity::Error);
+        assert_eq!(errors.map(|one| one.code).collect::<Vec<_>>(), [expected], "{failure}");
+    }
+    // So does an error beside the methods.
+    for wrong in ["void A(); typedef Unknown Known;"] {
         let text = format!("import \"unknwn.idl\";\n[object, {UUID}] interface IX : IUnknown {{ {wrong} }}");
         let failure = Compiler::new().permissive(true).check_text(Path::new("x.idl"), &text).expect_err(wrong);
         let errors = failure.diagnostics.iter().filter(|one| one.severity == Severity::Error);

@@ -229,7 +229,7 @@ fn repeated_text_constants_are_limited() {
     refused("as a default value", constant.clone() + &called(&defaults), "too-large", 38);
     let helps = lines(1000, |at| format!("[id({at}), helpstring(T)] HRESULT M{at}();"));
     let by_macro = format!("#define T \"{text}\"\n");
-    refused("as help", by_macro + &called(&helps), "too-long", 804);
+    refused("as help", by_macro + &called(&helps), "too-long", 727);
     accepted("ten times", constant + &called(&defaults.lines().take(10).collect::<String>()));
 }
 

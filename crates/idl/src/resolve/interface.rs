@@ -10,7 +10,7 @@ use crate::plan::FIRST_OPNUM;
 use crate::syntax::ast::{
     Attribute, Expr, ExprKind, Ident, InterfaceDecl, Item, Method as MethodSyntax, TypeKind, TypeSpec,
 };
-use crate::text::diagnostic::Diagnostic;
+use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 use std::collections::HashSet;
 
@@ -27,6 +27,11 @@ pub(super) fn pointer_class(decl: &InterfaceDecl, outer: PointerClass) -> Pointe
         Some(_) => PointerClass::Unique,
     }
 }
+
+/// The consequence of a missing UUID.
+const NO_CODE: &str = "so no code is generated for it";
+/// The errors of methods that are none in a `[local]` interface, and that other compilers permit.
+const HERE_ONLY: [&str; 2] = ["not-hresult", "out-not-pointer"];
 
 impl Resolver<'_> {
     pub(super) fn interface(&mut self, decl: &InterfaceDecl) {
@@ -65,6 +70,7 @@ impl Resolver<'_> {
         // A C++ class without the methods of IUnknown.
         let is_class = local && decl.base.is_none();
         let base = if plain || is_class { None } else { self.base(decl) };
+        let local = local || self.extends_local(decl, base);
         let is_object = !plain || items.iter().any(|item| matches!(item, Item::Method(_)));
         let needs_uuid = !local && is_object;
         let uuid = if needs_uuid || has(&decl.attributes, "uuid") { self.uuid(decl, id) } else { None };
@@ -134,20 +140,16 @@ impl Resolver<'_> {
                 _ => None,
             })
             .collect();
-        let may_become_local = self.permissive && !plain && !local;
-        let (mut remote, mut findings) = (Vec::new(), Vec::new());
+        let before = self.diagnostics.len();
+        let mut remote = Vec::new();
         for item in items {
             match item {
                 Item::Method(method) => {
-                    let before = self.diagnostics.len();
                     self.owners.push(format!("{}_{}", self.model.interfaces[id.0].name, method.name.name));
                     match (self.method(method, id, first, &mut names, &written), find(&method.attributes, "call_as")) {
                         (Some(made), Some(attribute)) => remote.push((made, attribute)),
                         (Some(made), None) => self.model.interfaces[id.0].methods.push(made),
                         (None, _) => {}
-                    }
-                    if may_become_local {
-                        findings.extend(self.diagnostics.drain(before..));
                     }
                     self.owners.pop();
                 }
@@ -155,31 +157,48 @@ impl Resolver<'_> {
             }
         }
         remote.into_iter().for_each(|(made, attribute)| self.call_as(id, made, attribute));
-        if findings.iter().any(Diagnostic::is_error) {
-            self.make_local(items, id, findings);
-        } else {
-            self.diagnostics.extend(findings);
+        if self.permissive && !plain && !local {
+            self.make_local(items, id, before);
         }
     }
 
-    /// Makes an interface local if its methods have errors, but would have none in a local
-    /// interface. Otherwise reports the errors.
-    fn make_local(&mut self, items: &[&Item], id: InterfaceId, findings: Vec<Diagnostic>) {
-        let methods: Vec<&Item> = items.iter().copied().filter(|item| matches!(item, Item::Method(_))).collect();
-        let remote = std::mem::take(&mut self.model.interfaces[id.0].methods);
-        self.model.interfaces[id.0].local = true;
-        let before = self.diagnostics.len();
-        self.contents(&methods, id);
-        if self.diagnostics[before..].iter().any(Diagnostic::is_error) {
-            self.diagnostics.truncate(before);
-            self.diagnostics.extend(findings);
-            let made = &mut self.model.interfaces[id.0];
-            (made.methods, made.local) = (remote, false);
+    /// Makes an interface `[local]`, and resolves its methods again, if it has no other errors than
+    /// those that local interfaces may have. These become warnings in any case. `before` is the
+    /// number of findings before those of the interface.
+    fn make_local(&mut self, items: &[&Item], id: InterfaceId, before: usize) {
+        let is_permitted = |one: &Diagnostic| one.is_error() && HERE_ONLY.contains(&one.code);
+        let found = &self.diagnostics[before..];
+        if !found.iter().any(is_permitted) {
             return;
         }
-        for error in findings.into_iter().filter(Diagnostic::is_error) {
-            self.report_leniently(error.label("so calls of this interface stay within their process"));
+        let mut first = Vec::new();
+        if found.iter().all(|one| !one.is_error() || is_permitted(one)) {
+            let methods: Vec<&Item> = items.iter().copied().filter(|item| matches!(item, Item::Method(_))).collect();
+            first = self.diagnostics.split_off(before);
+            self.model.interfaces[id.0].methods.clear();
+            self.model.interfaces[id.0].local = true;
+            self.contents(&methods, id);
         }
+        first.retain(|one| !self.diagnostics[before..].contains(one));
+        self.diagnostics.extend(first);
+        for finding in self.diagnostics[before..].iter_mut().filter(|one| is_permitted(one)) {
+            finding.severity = Severity::Warning;
+            "so calls of this interface stay within their process".clone_into(&mut finding.label);
+        }
+    }
+
+    /// Whether a permissive compiler makes an interface `[local]`, because it extends a `[local]`
+    /// one. If so, reports a warning.
+    fn extends_local(&mut self, decl: &InterfaceDecl, base: Option<InterfaceId>) -> bool {
+        let Some(base) = base.filter(|base| self.permissive && self.model.interfaces[base.0].local) else {
+            return false;
+        };
+        let base = &self.model.interfaces[base.0].name;
+        let text =
+            format!("interface `{}` extends `{base}`, so its calls stay within their process, too", decl.name.name);
+        let warning = Diagnostic::warning("left-out", decl.name.span, text);
+        self.report(warning.help("nothing is generated by which other processes could call it"));
+        true
     }
 
     /// Returns the interface with this name, and announces the interface if it is new.
@@ -283,13 +302,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the interface's own UUID. `None` after an error or a warning: calls of an interface
-    /// without a UUID of its own stay within their process.
+    /// Returns the interface's own UUID. `None` after an error or a warning: no object can be asked
+    /// for an interface without a UUID of its own.
     fn uuid(&mut self, decl: &InterfaceDecl, id: InterfaceId) -> Option<u128> {
         let Some(attribute) = find(&decl.attributes, "uuid") else {
             let error =
                 Diagnostic::error("no-uuid", decl.name.span, format!("interface `{}` has no uuid", decl.name.name));
             let object = if is_plain(decl) { "" } else { "object, " };
+            let error = if self.permissive { error.label(NO_CODE) } else { error };
             self.report_leniently(
                 error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")),
             );
@@ -299,6 +319,7 @@ impl Resolver<'_> {
         let Some(error) = reserved(decl, attribute, uuid).or_else(|| self.second_use(decl, uuid, id)) else {
             return Some(uuid);
         };
+        let error = if self.permissive { error.label(NO_CODE) } else { error };
         self.report_leniently(error.help("each interface has a uuid of its own, from `uuidgen`"));
         (!self.permissive).then_some(uuid)
     }

@@ -107,7 +107,7 @@ impl Resolver<'_> {
             _ => {
                 let text = format!("`{}` returns something that is not simply a value", method.name.name);
                 let error = Diagnostic::error("bad-return", spec.span, text);
-                self.report(error.help("return a status or a number, and this through an [out] parameter"));
+                self.report(error.help("return a number, an enumeration, a context handle or a structure of numbers, and this through an [out] parameter"));
                 None
             }
         }
@@ -176,7 +176,7 @@ impl Resolver<'_> {
     pub(super) fn handle_typedef(&mut self, spec: &TypeSpec, declarators: &[Declarator]) -> bool {
         let are_handles = declarators.iter().all(|declarator| self.is_handle(spec, declarator));
         if are_handles {
-            self.handles.extend(declarators.iter().map(|declarator| declarator.name.name.clone()));
+            declarators.iter().for_each(|declarator| self.declare_type(&declarator.name, Named::Handle));
         }
         are_handles
     }
@@ -185,7 +185,7 @@ impl Resolver<'_> {
     fn is_handle(&self, spec: &TypeSpec, declarator: &Declarator) -> bool {
         let is_named = match &spec.kind {
             TypeKind::Base(word) => *word == "handle_t",
-            TypeKind::Named(name) => self.handles.contains(name),
+            TypeKind::Named(name) => matches!(self.types.get(name).map(|known| &known.what), Some(Named::Handle)),
             _ => false,
         };
         is_named && declarator.pointers == 0 && declarator.dimensions.is_empty()

@@ -356,7 +356,6 @@ impl Resolver<'_> {
     pub(super) fn spec_type(&mut self, spec: &TypeSpec, name: Option<&Ident>) -> Option<Type> {
         match &spec.kind {
             TypeKind::Base("handle_t") => self.stray_handle(spec.span),
-            TypeKind::Named(name) if self.handles.contains(name) => self.stray_handle(spec.span),
             TypeKind::Named(name) if self.memories.contains_key(name) => {
                 let (spec, _) = self.memories[name].clone();
                 self.stray_automation(&spec)
@@ -376,6 +375,7 @@ impl Resolver<'_> {
             Some(Named::Type(ty) | Named::Opened(ty)) => Some(ty),
             Some(Named::Interface(id)) => Some(Type::Interface(Object::Known(id))),
             Some(Named::IUnknown) => Some(Type::Interface(Object::Unknown)),
+            Some(Named::Handle) => self.stray_handle(span),
             None => {
                 self.unknown_type(name, span);
                 None

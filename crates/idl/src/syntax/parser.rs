@@ -234,11 +234,7 @@ impl<'a> Parser<'a> {
             "import" => self.import(),
             "cpp_quote" => self.cpp_quote(),
             "const" if !self.is_method() => self.constant(),
-            // Headers that C shares with IDL files declare constants so.
-            "static" if self.text_at(1) == Some("const") => {
-                self.bump();
-                self.constant()
-            }
+            "static" if self.text_at(1) == Some("const") => self.constant(),
             "typedef" => self.typedef(),
             "importlib" => self.import_lib(),
             "midl_pragma" => self.midl_pragma(),
@@ -251,6 +247,7 @@ impl<'a> Parser<'a> {
                     // The attributes are dropped: they can only be help texts for type libraries,
                     // which do not contain a file's constants yet.
                     "const" if !self.is_method() => self.constant(),
+                    "static" if self.text_at(1) == Some("const") => self.constant(),
                     "library" if !in_interface => self.nest(|this| this.library(attributes)),
                     "coclass" if !in_interface => self.coclass(attributes),
                     "dispinterface" if !in_interface => self.dispinterface(attributes),
@@ -320,6 +317,8 @@ impl<'a> Parser<'a> {
     }
 
     fn constant(&mut self) -> Parsed<Item> {
+        // Headers that C shares with IDL files have `static const`.
+        self.eat("static");
         let spec = self.type_spec()?;
         let declarator = self.declarator("the constant's name")?;
         self.expect("=", "after the constant's name")?;

@@ -15,9 +15,9 @@ use std::rc::Rc;
 const DEPTH_MAX: usize = 64;
 /// The number of words that the macros of any file may produce in all.
 const REPLACED_LEAST: usize = 500_000;
-/// The number of further words that each byte of a file's words permits. Wine's `mshtml.idl` needs
-/// two.
-const REPLACED_PER_BYTE: usize = 4;
+/// The number of further words that each byte of a file's words permits. For Wine's `mshtml.idl`
+/// one is not enough.
+const REPLACED_PER_BYTE: usize = 3;
 /// The number of a word's hidden macros that count as one more word towards the limit of words.
 const HIDDEN_COUNT: usize = 8;
 /// The number of bytes of a word that count as one more word towards the limit of words.

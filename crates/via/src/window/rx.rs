@@ -443,8 +443,7 @@ mod tests {
             assert!(matches!(window.rx.receive(Deadline::Within(limit)), Err(Error::TimedOut)));
         };
         let at_first = window.rx.budget.polls();
-        // On a busy machine the polls alone can take as long as an idle wait, which does not sleep
-        // then.
+        // On a busy machine the polls can use up the whole wait, so that it ends without a sleep.
         ground::until("a wait has slept for long", || {
             fails(&mut window, IDLE * 2);
             window.rx.budget.polls() != at_first

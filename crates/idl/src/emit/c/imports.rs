@@ -66,7 +66,7 @@ impl<'m> Imports<'m> {
             let Some((file, error)) = next else { break };
             refused.insert(file, error);
         }
-        let included = included(compilation, &refused);
+        let included = included(compilation, &refused, &needs);
         Self { proxies, sources, needs, included, refused }
     }
 
@@ -106,7 +106,11 @@ impl<'m> Imports<'m> {
 }
 
 /// Returns the files whose headers the file's header includes, with their names without endings.
-fn included(compilation: &Compilation, refused: &HashMap<FileId, Diagnostic>) -> Vec<(FileId, String)> {
+fn included(
+    compilation: &Compilation,
+    refused: &HashMap<FileId, Diagnostic>,
+    needs: &[Need<'_>],
+) -> Vec<(FileId, String)> {
     let name_of = |file: &File| match file.role {
         Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
         // `ocidl.idl` is the only built-in file for which libobvia has a header.
@@ -118,8 +122,11 @@ fn included(compilation: &Compilation, refused: &HashMap<FileId, Diagnostic>) ->
     let types = model.structs.iter().map(|found| found.span).chain(model.unions.iter().map(|found| found.span));
     let types = types.chain(model.enums.iter().map(|found| found.span));
     let types = types.chain(model.typedefs.iter().map(|found| found.span));
-    let declaring: HashSet<FileId> =
-        types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file).collect();
+    let declared = types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file);
+    // Macros may have named what this file needs.
+    let own = needs.iter().filter(|need| !need.imported);
+    let needed = own.map(|need| importing(&compilation.sources, need.other));
+    let declaring: HashSet<FileId> = declared.chain(needed).collect();
     let files = (0..).map(FileId).zip(compilation.sources.files()).skip(1);
     let files = files.filter(|(id, _)| !refused.contains_key(id));
     let needed = files.filter_map(|(id, file)| Some((id, name_of(file)?)));

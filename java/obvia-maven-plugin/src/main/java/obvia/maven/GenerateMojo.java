@@ -40,7 +40,7 @@ public final class GenerateMojo extends AbstractMojo {
     @Parameter(property = "obvia.javaPackage")
     String javaPackage;
 
-    /** Whether what only other compilers accept causes warnings instead of errors. */
+    /** Whether declarations that only other compilers accept cause warnings instead of errors. */
     @Parameter(property = "obvia.permissive", defaultValue = "false")
     boolean permissive;
 
