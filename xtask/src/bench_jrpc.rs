@@ -5,7 +5,6 @@ use crate::bench_java;
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use std::fs;
-use std::path::Path;
 
 const USAGE: &str = "usage: cargo xtask bench-jrpc [--quick]";
 
@@ -30,7 +29,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     };
     let home = bench_java::build()?;
     let folder = target().join("jrpc");
-    fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+    fs::create_dir_all(&folder).map_err(|error| Problem::at(&folder, &error))?;
     let path = |name: &str| folder.join(name).display().to_string();
     let obvia = target().join("release/obvia").display().to_string();
     let calls = Program::new(&obvia, &["bench", "call_lat"]).with(CALLS).with(quick).read()?;
@@ -43,13 +42,9 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     let title = "An array of bytes: time to make a message of it, and to take it out, against its size";
     Program::new(&obvia, &["bench", "draw", &arrays, "--title", title, "--plot", &plot]).run()?;
     let tables = folder.join("tables.md");
-    let measured = fs::read_to_string(&tables).map_err(|error| failed(&tables, &error))?;
+    let measured = fs::read_to_string(&tables).map_err(|error| Problem::at(&tables, &error))?;
     let text = format!("## Table 2: round trips\n\n```\n{}\n```\n{measured}", calls.trim_end());
-    fs::write(&tables, &text).map_err(|error| failed(&tables, &error))?;
+    fs::write(&tables, &text).map_err(|error| Problem::at(&tables, &error))?;
     println!("{text}\nThis is in {}; figure 7 is {plot}", tables.display());
     Ok(())
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::Failed(format!("{}: {error}", path.display()))
 }

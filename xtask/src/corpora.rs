@@ -51,16 +51,16 @@ fn unpack(folder: &Path, package: &str, get: impl FnOnce(&Path, &str) -> Outcome
     for folder in [&download, &unpacked] {
         // An interrupted run may have left files.
         let _ = fs::remove_dir_all(folder);
-        fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| Problem::at(folder, &error))?;
     }
     get(&download, &unpacked.display().to_string())?;
-    fs::rename(&unpacked, &ready).map_err(|error| unusable(&ready, &error))?;
-    fs::remove_dir_all(&download).map_err(|error| unusable(&download, &error))
+    fs::rename(&unpacked, &ready).map_err(|error| Problem::at(&ready, &error))?;
+    fs::remove_dir_all(&download).map_err(|error| Problem::at(&download, &error))
 }
 
 /// Returns the path of the only archive in a folder.
 fn only_file(folder: &Path) -> Outcome<String> {
-    let entries = fs::read_dir(folder).map_err(|error| unusable(folder, &error))?.flatten();
+    let entries = fs::read_dir(folder).map_err(|error| Problem::at(folder, &error))?.flatten();
     let files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
     match &files[..] {
         [file] => Ok(file.display().to_string()),
@@ -73,13 +73,13 @@ fn only_file(folder: &Path) -> Outcome<String> {
 fn sources(folder: &Path) -> Outcome<Program> {
     let (own, lists) = (folder.join("sources"), folder.join("lists"));
     for folder in [&own, &lists.join("partial")] {
-        fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| Problem::at(folder, &error))?;
     }
     let listed = fs::read_dir("/etc/apt/sources.list.d").into_iter().flatten().flatten().map(|entry| entry.path());
     for file in listed.chain([PathBuf::from("/etc/apt/sources.list")]) {
         let (Ok(text), Some(name)) = (fs::read_to_string(&file), file.file_name()) else { continue };
         let target = own.join(name);
-        fs::write(&target, of_sources(&text)).map_err(|error| unusable(&target, &error))?;
+        fs::write(&target, of_sources(&text)).map_err(|error| Problem::at(&target, &error))?;
     }
     let apt = Program::new("apt-get", &["--quiet", "-o", "Dir::Etc::SourceList=-", "-o"])
         .argument(format!("Dir::Etc::SourceParts={}", own.display()))
@@ -98,10 +98,6 @@ fn of_sources(text: &str) -> String {
         None => format!("{line}\n"),
     };
     text.lines().map(line).collect()
-}
-
-fn unusable(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::Failed(format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub(crate) fn thorough() -> Outcome {
 fn list() -> Outcome {
     for name in targets()? {
         let file = root().join(TARGETS).join(format!("{name}.rs"));
-        let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+        let text = fs::read_to_string(&file).map_err(|error| Problem::at(&file, &error))?;
         println!("{name:<16} {}", text.lines().next().unwrap_or_default().trim_start_matches("//! "));
     }
     Ok(())
@@ -124,16 +124,12 @@ const FLAGS: [&str; 11] = [
 fn targets() -> Outcome<Vec<String>> {
     let folder = root().join(TARGETS);
     let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let entries = entries.map_err(|error| unreadable(&folder, &error))?;
+    let entries = entries.map_err(|error| Problem::at(&folder, &error))?;
     let names = entries.iter().map(fs::DirEntry::file_name);
     let mut targets: Vec<_> = names.filter_map(|name| Some(name.to_str()?.strip_suffix(".rs")?.to_owned())).collect();
     targets.retain(|name| name != NOT_A_TARGET);
     targets.sort();
     Ok(targets)
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Problem {
-    Problem::Failed(format!("{}: {error}", path.display()))
 }
 
 /// Returns the named targets, or all targets if none is named. Reports an unknown name.
@@ -153,7 +149,7 @@ fn chosen(targets: Vec<String>, names: &[String]) -> Outcome<Vec<String>> {
 fn folders(name: &str) -> Outcome<[PathBuf; 2]> {
     let folders = [target().join("fuzz/corpus").join(name), root().join(FOLDER).join("artifacts").join(name)];
     for folder in &folders {
-        fs::create_dir_all(folder).map_err(|error| unreadable(folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| Problem::at(folder, &error))?;
     }
     Ok(folders)
 }

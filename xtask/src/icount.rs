@@ -104,15 +104,11 @@ fn compare(report: &Report) -> Outcome {
 }
 
 fn read(path: &Path) -> Outcome<String> {
-    fs::read_to_string(path).map_err(|error| failed(path, &error))
+    fs::read_to_string(path).map_err(|error| Problem::at(path, &error))
 }
 
 fn write(path: &Path, text: &str) -> Outcome {
-    fs::write(path, text).map_err(|error| failed(path, &error))
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::Failed(format!("{}: {error}", path.display()))
+    fs::write(path, text).map_err(|error| Problem::at(path, &error))
 }
 
 /// Counts the instructions of optimized programs.
@@ -144,7 +140,7 @@ fn cpp(extent: Extent, report: &mut Report) -> Outcome {
 
 fn folder(name: &str) -> Outcome<PathBuf> {
     let folder = target().join("icount").join(name);
-    fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+    fs::create_dir_all(&folder).map_err(|error| Problem::at(&folder, &error))?;
     Ok(folder)
 }
 

@@ -1,6 +1,7 @@
 //! The results of commands.
 
 use std::fmt;
+use std::path::Path;
 
 /// The reason why a command failed.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +19,11 @@ pub(crate) enum Problem {
 impl Problem {
     pub(crate) fn failed(what: impl Into<String>) -> Self {
         Self::Failed(what.into())
+    }
+
+    /// Returns the problem that a file or folder cannot be used.
+    pub(crate) fn at(path: &Path, error: &std::io::Error) -> Self {
+        Self::Failed(format!("{}: {error}", path.display()))
     }
 
     pub(crate) fn missing(what: impl Into<String>) -> Self {

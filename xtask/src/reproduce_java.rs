@@ -43,7 +43,7 @@ fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
     for file in repo.files.iter().filter(|file| file.path.starts_with("java/") || file.path.starts_with("LICENSE-")) {
         let path = folder.join(&file.path);
         let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, &file.text));
-        written.map_err(|error| failed(&path, &error))?;
+        written.map_err(|error| Problem::at(&path, &error))?;
     }
     maven(home)
         .with(&[
@@ -64,7 +64,7 @@ fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
         let target = modules.join(&module).join("target");
         for name in entries(&target).unwrap_or_default().into_iter().filter(|name| name.ends_with(".jar")) {
             let path = target.join(&name);
-            let bytes = fs::read(&path).map_err(|error| failed(&path, &error))?;
+            let bytes = fs::read(&path).map_err(|error| Problem::at(&path, &error))?;
             jars.insert(format!("java/{module}/target/{name}"), bytes);
         }
     }
@@ -73,7 +73,7 @@ fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
 
 /// Returns the names of a folder's entries, in no order.
 fn entries(folder: &Path) -> Outcome<Vec<String>> {
-    let read = fs::read_dir(folder).map_err(|error| failed(folder, &error))?;
+    let read = fs::read_dir(folder).map_err(|error| Problem::at(folder, &error))?;
     Ok(read.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
@@ -85,8 +85,4 @@ fn check(folder: &Path, jar: &str, home: &Path) -> Outcome {
         None => Ok(()),
         Some(missing) => Err(Problem::Failed(format!("{jar} has no {missing}"))),
     }
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::Failed(format!("{}: {error}", path.display()))
 }

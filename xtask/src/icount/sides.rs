@@ -2,7 +2,7 @@
 //! calls, and one for the counted calls.
 
 use super::callgrind::Profile;
-use super::{failed, read};
+use super::read;
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::test::examples::Names;
@@ -108,7 +108,7 @@ pub(super) fn count(
 ) -> Outcome<Vec<[(&'static str, Profile); 2]>> {
     // Files of an earlier run must not be read.
     for path in files(folder)? {
-        fs::remove_file(&path).map_err(|error| failed(&path, &error))?;
+        fs::remove_file(&path).map_err(|error| Problem::at(&path, &error))?;
     }
     let [client, server] = SIDES;
     let names = Names::new()?;
@@ -130,7 +130,7 @@ pub(super) fn count(
 
 fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
-    entries.map_err(|error| failed(folder, &error))
+    entries.map_err(|error| Problem::at(folder, &error))
 }
 
 /// The server under callgrind. It ends when its standard input ends.

@@ -140,7 +140,7 @@ impl Outside {
         let elsewhere = folder.path().join("elsewhere");
         let option = elsewhere.display().to_string();
         cmake(&["--install"]).with(&["--prefix", &option]).read()?;
-        fs::rename(&elsewhere, &prefix).map_err(|error| failed(&prefix, &error))?;
+        fs::rename(&elsewhere, &prefix).map_err(|error| Problem::at(&prefix, &error))?;
         copy(&root().join("examples/first"), &folder.path().join("calc"))?;
         Ok(Self { folder, prefix, options, is_thorough })
     }
@@ -159,7 +159,7 @@ impl Outside {
             Part(title) => {
                 replace(&lists, "find_package(obvia REQUIRED)\n", &page.block(title)?)?;
                 let beside = project.with_file_name("obvia");
-                std::os::unix::fs::symlink(root(), &beside).map_err(|error| failed(&beside, &error))?;
+                std::os::unix::fs::symlink(root(), &beside).map_err(|error| Problem::at(&beside, &error))?;
                 options.clone_from(&self.options);
             }
         }
@@ -229,17 +229,13 @@ fn compiling(is_thorough: bool, cmake: Program) -> Program {
     if is_thorough { cmake } else { workspace::linting(cmake) }
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::Failed(format!("{}: {error}", path.display()))
-}
-
 /// Replaces a text in a file, which must contain it.
 fn replace(path: &Path, from: &str, to: &str) -> Outcome {
-    let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    let text = fs::read_to_string(path).map_err(|error| Problem::at(path, &error))?;
     if !text.contains(from) {
         return Err(Problem::Failed(format!("{} does not have {from:?}", path.display())));
     }
-    fs::write(path, text.replace(from, to)).map_err(|error| failed(path, &error))
+    fs::write(path, text.replace(from, to)).map_err(|error| Problem::at(path, &error))
 }
 
 /// Copies a folder recursively.

@@ -28,8 +28,6 @@ pub(super) fn pointer_class(decl: &InterfaceDecl, outer: PointerClass) -> Pointe
     }
 }
 
-/// The consequence of a missing UUID.
-const NO_CODE: &str = "so no code is generated for it";
 /// The errors of methods that are none in a `[local]` interface, and that other compilers permit.
 const HERE_ONLY: [&str; 2] = ["not-hresult", "out-not-pointer"];
 
@@ -309,8 +307,7 @@ impl Resolver<'_> {
             let error =
                 Diagnostic::error("no-uuid", decl.name.span, format!("interface `{}` has no uuid", decl.name.name));
             let object = if is_plain(decl) { "" } else { "object, " };
-            let error = if self.permissive { error.label(NO_CODE) } else { error };
-            self.report_leniently(
+            self.report_uuid(
                 error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")),
             );
             return None;
@@ -319,9 +316,14 @@ impl Resolver<'_> {
         let Some(error) = reserved(decl, attribute, uuid).or_else(|| self.second_use(decl, uuid, id)) else {
             return Some(uuid);
         };
-        let error = if self.permissive { error.label(NO_CODE) } else { error };
-        self.report_leniently(error.help("each interface has a uuid of its own, from `uuidgen`"));
+        self.report_uuid(error.help("each interface has a uuid of its own, from `uuidgen`"));
         (!self.permissive).then_some(uuid)
+    }
+
+    /// Reports an error in a UUID. A warning says what becomes of the interface.
+    fn report_uuid(&mut self, error: Diagnostic) {
+        let error = if self.permissive { error.label("so no code is generated for it") } else { error };
+        self.report_leniently(error);
     }
 
     pub(super) fn uuid_of(&mut self, attribute: &Attribute) -> Option<u128> {

@@ -107,7 +107,9 @@ impl Resolver<'_> {
             _ => {
                 let text = format!("`{}` returns something that is not simply a value", method.name.name);
                 let error = Diagnostic::error("bad-return", spec.span, text);
-                self.report(error.help("return a number, an enumeration, a context handle or a structure of numbers, and this through an [out] parameter"));
+                let help = "return a number, an enumeration, a context handle or a structure of numbers, and this \
+                            through an [out] parameter";
+                self.report(error.help(help));
                 None
             }
         }

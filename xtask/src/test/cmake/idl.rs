@@ -1,6 +1,6 @@
 //! Tests `obvia_add_idl()`: the conditions under which it recompiles, and its error messages.
 
-use super::{MAKE, NINJA, Outside, failed};
+use super::{MAKE, NINJA, Outside};
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use std::fs;
@@ -82,7 +82,7 @@ impl Project<'_> {
     fn write(&self, name: &str, text: &str) -> Outcome {
         let path = self.folder.join(name);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.and_then(|()| fs::write(&path, text)).map_err(|error| failed(&path, &error))
+        made.and_then(|()| fs::write(&path, text)).map_err(|error| Problem::at(&path, &error))
     }
 
     fn configure(&self) -> Program {
@@ -97,7 +97,7 @@ impl Project<'_> {
     fn made(&self) -> Outcome<(SystemTime, String)> {
         let path = self.folder.join("build/rules_idl/whole.h");
         let read = |path: &Path| Ok((fs::metadata(path)?.modified()?, fs::read_to_string(path)?));
-        read(&path).map_err(|error| failed(&path, &error))
+        read(&path).map_err(|error| Problem::at(&path, &error))
     }
 }
 

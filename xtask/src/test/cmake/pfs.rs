@@ -1,7 +1,7 @@
 //! Tests the file server in C and its client in C++ with the server and the client in Rust. A
 //! client must not see a difference between the servers.
 
-use super::{GCC, MAKE, Outside, copy, failed};
+use super::{GCC, MAKE, Outside, copy};
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -86,7 +86,7 @@ struct Scene {
 impl Scene {
     /// Runs the commands, and returns the output of each.
     fn play(&self) -> Outcome<Vec<String>> {
-        let content = make_tree(&self.folder).map_err(|error| failed(&self.folder, &error))?;
+        let content = make_tree(&self.folder).map_err(|error| Problem::at(&self.folder, &error))?;
         let names = Names::new()?;
         let server = Program::new(&self.server.display().to_string(), &["--write", "tree"]).folder(&self.folder);
         let _server = Server::start(&names.see(server))?;
@@ -116,7 +116,7 @@ impl Scene {
         let command = command.replace('$', &self.folder.display().to_string());
         let words: Vec<&str> = command.split(' ').collect();
         let program = names.see(Program::new(&program, &["pfs"]).with(&words));
-        let output = program.command().output().map_err(|error| failed(&self.clients[client as usize], &error))?;
+        let output = program.command().output().map_err(|error| Problem::at(&self.clients[client as usize], &error))?;
         let printed = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         if output.status.success() == succeeds {
             return Ok(printed);

@@ -1,7 +1,7 @@
 //! Tests `obvia wizard --language cpp`, and `obvia new` in C and C++. The projects are built and
 //! tested with an installed obvia, and one of them also with a checkout.
 
-use super::{GCC, MAKE, NINJA, Outside, failed};
+use super::{GCC, MAKE, NINJA, Outside};
 use crate::outcome::{Outcome, Problem};
 use crate::repo::root;
 use crate::test::examples::Names;
@@ -18,7 +18,7 @@ const IN_C: &str = "in-c";
 
 pub(super) fn check(outside: &Outside) -> Outcome {
     let folder = outside.folder.path().join("wizard");
-    fs::create_dir(&folder).map_err(|error| failed(&folder, &error))?;
+    fs::create_dir(&folder).map_err(|error| Problem::at(&folder, &error))?;
     // The installed command finds the installed files.
     let obvia = outside.program("obvia", &[]);
     let mut lists = "cmake_minimum_required(VERSION 3.16)\nproject(wizard NONE)\nenable_testing()\n".to_owned();
@@ -32,7 +32,7 @@ pub(super) fn check(outside: &Outside) -> Outcome {
     obvia.with(&["new", IN_C, "--language", "c", "--output", &in_c]).read()?;
     lists.push_str(&format!("add_subdirectory({IN_C})\n"));
     let path = folder.join("CMakeLists.txt");
-    fs::write(&path, lists).map_err(|error| failed(&path, &error))?;
+    fs::write(&path, lists).map_err(|error| Problem::at(&path, &error))?;
     test(outside, &outside.cmake("wizard", &folder, NINJA, GCC, &[])?, projects.len() + 1)?;
 
     let folder = outside.folder.path().join("wizard-part");
