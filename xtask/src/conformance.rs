@@ -6,6 +6,8 @@ use crate::workspace::{self, Ignored};
 
 /// The nextest profile of these tests.
 const PROFILE: &str = "conformance";
+/// The tests of the thorough run that the default run leaves out, or runs with smaller numbers.
+const THOROUGH: &str = "package(obvia-conformance) & (test(s45_) | test(s48_) | test(/^flawed::/))";
 /// The number of bytes that the thorough run sends through each connection.
 const BYTES_THOROUGH: &str = "2000000000";
 /// The number of connections that the thorough run makes and ends with each provider.
@@ -29,11 +31,11 @@ pub(crate) fn quick() -> Outcome {
     workspace::needs_libfabric()
 }
 
-/// Runs the tests that take minutes, and the tests with many connections.
+/// Runs the tests that take minutes, the tests with many connections, and the tests of providers
+/// with flaws.
 pub(crate) fn thorough() -> Outcome {
     full(Some(BYTES_THOROUGH))?;
-    let run = workspace::nextest(PROFILE, Ignored::Skip)?
-        .with(&["--filterset", "test(s45_) | test(LeaksFiles) | test(s48_)"]);
+    let run = workspace::nextest(PROFILE, Ignored::Skip)?.with(&["--ignore-default-filter", "--filterset", THOROUGH]);
     let run = run.variable("OBVIA_CONFORMANCE_CONNECTIONS", CONNECTIONS_THOROUGH);
     run.variable("OBVIA_CONFORMANCE_VIS", VIS_THOROUGH).run()
 }

@@ -1,6 +1,5 @@
 //! Tests of servers that receive datagrams from made-up addresses.
 
-use ground::is_wide;
 use obvia_via::Reliability;
 use obvia_via::layout::SLOT_COUNT;
 use obvia_via::reliable::{Requesting, Settings};
@@ -15,6 +14,8 @@ use torture::process::{Directory, LATEST, Process, within};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// The number of descriptors of a server, by default.
 const DESCRIPTORS: u32 = 1024;
+/// The number of datagrams after which a flood may end.
+const DATAGRAMS: u32 = 100_000;
 /// The number of datagrams that a flood sends from each of its addresses.
 const OF_ADDRESS: u32 = 2;
 /// The number of threads that send a flood.
@@ -22,11 +23,6 @@ const PARTS: u32 = 2;
 
 /// The most by which a server's memory may grow in a flood of any size, in KiB.
 const KIB_MAX: u64 = 4 << 10;
-
-/// Returns the number of datagrams after which a flood may end.
-fn datagrams() -> u32 {
-    if is_wide() { 100_000 } else { 20_000 }
-}
 
 /// The resources of a server.
 #[derive(Debug)]
@@ -112,7 +108,7 @@ fn flood(
     pace: &Pace,
     (is_over, count): (&AtomicBool, &AtomicU32),
 ) {
-    let addresses = datagrams() / OF_ADDRESS / PARTS;
+    let addresses = DATAGRAMS / OF_ADDRESS / PARTS;
     for round in (0..).take_while(|_| !is_over.load(Ordering::Relaxed)) {
         let [.., first, second, third] = u32::to_be_bytes(0x4d_0000 + part * addresses + round % addresses);
         let Ok(socket) = UdpSocket::bind((Ipv4Addr::new(127, first, second, third), 0)) else { continue };
@@ -192,12 +188,12 @@ fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
         // A flood that overflows the queue has done so before the clients connect.
         within(LATEST, || match ReceiveQueue::of(port).dropped {
             0 if pace.overflows => Err("the queue has not overflowed".to_owned()),
-            _ => sent(count, datagrams() / 10),
+            _ => sent(count, DATAGRAMS / 10),
         });
         for (client, place) in &mut clients {
             println!("{listening}: {place} is served after {:?}", serves_soon(client, place));
         }
-        within(LATEST, || sent(count, datagrams()));
+        within(LATEST, || sent(count, DATAGRAMS));
         let ReceiveQueue { dropped, .. } = ReceiveQueue::of(port);
         println!("{listening}: {dropped} of {} datagrams found no room", count.load(Ordering::Relaxed));
         // The connections of the two clients have threads, descriptors and memory, too.

@@ -1,7 +1,6 @@
 //! Tests of strangers on a network that try to use up a server's descriptors and threads.
 
 use crate::floods::End;
-use ground::is_wide;
 use obvia_rpc::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Header, PduType, Request, flags};
 use obvia_rpc::mgmt;
 use obvia_rpc::uuid::NDR;
@@ -25,16 +24,14 @@ const SLOWEST: Duration = Duration::from_secs(20);
 /// The time between two calls of such a client, and between two bytes of a dripping stranger.
 const CALL_INTERVAL: Duration = Duration::from_millis(5);
 const DRIP_INTERVAL: Duration = Duration::from_millis(250);
+/// The number of descriptors of a server, the usual limit of a process.
+const DESCRIPTORS: u32 = 1024;
+/// The number of strangers that connect to it.
+const STRANGERS: usize = 2000;
 /// The number of descriptors of a server that has room for a few clients. One host gets seven
 /// places for connections over UDP. Since the number is odd, one client lacks a place for its
 /// second connection.
 const FEW_DESCRIPTORS: u32 = 60;
-
-/// Returns the number of descriptors that a server may have, and the number of strangers that
-/// connect to it. A wide run uses 1,024 descriptors, the usual limit of a process.
-fn sizes() -> (u32, usize) {
-    if is_wide() { (1024, 2000) } else { (256, 500) }
-}
 
 /// Lets this process have the connections of this many strangers.
 fn raise_limit(strangers: usize) {
@@ -76,15 +73,14 @@ trait Strangers {
 /// Connects strangers to a server with few descriptors, and checks that it serves local and remote
 /// clients meanwhile: two that call all the time, and new ones.
 fn strangers_keep_no_client_out(listening: &str, orders: &[&str], mut strangers: impl Strangers) {
-    let (descriptors, count) = sizes();
-    raise_limit(count);
+    raise_limit(STRANGERS);
     let directories = [Directory::new(), Directory::new()];
     let start = |directory: &Directory| {
         let mut client = directory.start(PROGRAM, &[]);
         orders.iter().for_each(|order| drop(client.good(order)));
         client
     };
-    let mut server = directories[0].start_with_descriptors(PROGRAM, descriptors);
+    let mut server = directories[0].start_with_descriptors(PROGRAM, DESCRIPTORS);
     orders.iter().for_each(|order| drop(server.good(order)));
     server.good("export there");
     let binding = server.good(&format!("listen {listening}"));
@@ -103,16 +99,16 @@ fn strangers_keep_no_client_out(listening: &str, orders: &[&str], mut strangers:
         // A failed assertion ends the calls, too.
         let end = End(&is_over);
         let callers = [local, remote].map(|client| scope.spawn(|| call_until(&is_over, client)));
-        for number in 1..=count {
+        for number in 1..=STRANGERS {
             strangers.connect(port);
-            if number % (count / 8) == 0 {
+            if number % (STRANGERS / 8) == 0 {
                 [0, 1].into_iter().for_each(|at| drop(newcomer(at)));
             }
             strangers.go_on();
         }
         // All strangers are one host, which may take three eighths of the descriptors.
         let taken = server.open_files();
-        assert!(taken < descriptors as usize * 6 / 10, "{taken} descriptors");
+        assert!(taken < DESCRIPTORS as usize * 6 / 10, "{taken} descriptors");
         // A connection without a bind ends in seconds, and one with an unfinished call in half a
         // minute, although its client keeps it open.
         within(LATEST, || {

@@ -27,9 +27,7 @@ pub(super) fn run() -> Outcome {
     names.see(install(&home)?.argument(brief_tests())).run()?;
     look_for_internals(&home, &libraries)?;
     packages::check(&home, &libraries)?;
-    newcomer::run(&home)?;
-    // The example uses the IDL compiler that the projects of `newcomer` have used, too.
-    super::web::run(&home, &[&brief_tests()])
+    newcomer::run(&home)
 }
 
 /// Makes Maven download all files that a run needs, so that the run itself needs no network.

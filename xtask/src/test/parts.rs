@@ -273,7 +273,7 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "hostile",
-        about: "attacks Java as users start it, and servers in C++ with a loop of their own",
+        about: "attacks Java as users start it, and clients and servers in C++",
         profile: Some("hostile-thorough"),
         tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric],
         run: || workspace::nextest("hostile-thorough", Ignored::Skip)?.variable("OBVIA_JAVA_AS_IS", "1").run(),
