@@ -55,7 +55,7 @@ const NUMBERS: Names = &[
     "open_enum",
     "name",
 ];
-const VALUES: Names = &["values", "padded"];
+const VALUES: Names = &["values", "padded", "bits"];
 /// Structures with pointers, or with values that depend on one another.
 const LEADING: Names = &["limited", "pointing", "texts", "objects", "within", "choosing"];
 const CIRCULAR: Names = &["circular"];
