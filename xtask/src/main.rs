@@ -8,6 +8,7 @@ mod bench_java;
 mod bench_jrpc;
 mod bench_peers;
 mod bench_web;
+mod book;
 mod conformance;
 mod corpora;
 mod demo;
@@ -16,6 +17,7 @@ mod fuzz_java;
 mod icount;
 mod leftovers;
 mod loom;
+mod markdown;
 mod maven;
 mod miri;
 mod native;
@@ -81,6 +83,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--quick]",
         about: "replay a trace of HTTP requests, and draw the memory that kept requests take",
         run: bench_web::main,
+    },
+    Command {
+        name: "book",
+        usage: "",
+        about: "build the documentation as a book with mdBook (installs it), and check its links",
+        run: book::main,
     },
     Command {
         name: "conformance",

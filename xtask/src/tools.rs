@@ -43,6 +43,8 @@ pub(crate) enum Tool {
     Capnp,
     /// The tool that checks licences of crates.
     Deny,
+    /// The program that makes a book of pages in Markdown.
+    Mdbook,
     /// The tool that makes the kernel drop packets.
     Nft,
     /// The tool for network namespaces and their virtual cables.
@@ -91,6 +93,7 @@ impl Tool {
             Self::StressNg => &[("stress-ng", "stress-ng")],
             Self::Nextest
             | Self::Deny
+            | Self::Mdbook
             | Self::JInterop
             | Self::Ip
             | Self::Libfabric
@@ -121,6 +124,7 @@ impl Tool {
         match self {
             Self::Nextest => cargo_tool("nextest", &["--no-default-features", "--features", "default-no-update"]),
             Self::Deny => cargo_tool("deny", &[]),
+            Self::Mdbook => install_mdbook(),
             Self::InteropTools => install_python_tools(),
             Self::JInterop => install_jinterop(),
             Self::Nightly => nightly(),
@@ -187,14 +191,30 @@ fn cargo_tool(command: &str, options: &[&str]) -> Outcome {
     if Program::cargo(&[command, "--version"]).succeeds() {
         return Ok(());
     }
-    let package = format!("cargo-{command}");
-    let install = Program::cargo(&["install", "--quiet", "--locked", &package])
+    cargo_install(&format!("cargo-{command}"), options)
+}
+
+fn cargo_install(package: &str, options: &[&str]) -> Outcome {
+    let install = Program::cargo(&["install", "--quiet", "--locked", package])
         .with(options)
-        .variable("CARGO_TARGET_DIR", target().join("tools").join(command).display().to_string())
+        .variable("CARGO_TARGET_DIR", target().join("tools").join(package).display().to_string())
         .variable("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
         .variable("CARGO_PROFILE_RELEASE_LTO", "off")
         .variable("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
-    install_with(&package, &install, true)
+    install_with(package, &install, true)
+}
+
+/// Returns the path of mdBook, which is not a command of cargo.
+pub(crate) fn mdbook() -> String {
+    target().join("tools/bin/mdbook").display().to_string()
+}
+
+fn install_mdbook() -> Outcome {
+    if Program::new(&mdbook(), &["--version"]).succeeds() {
+        return Ok(());
+    }
+    let root = target().join("tools").display().to_string();
+    cargo_install("mdbook", &["--version", "^0.5", "--no-default-features", "--features", "search", "--root", &root])
 }
 
 /// Installs impacket and scapy in the project's own Python environment.

@@ -4,7 +4,7 @@ use super::{cmake, examples, interop, java, python, readme, tutorial, wizard};
 use crate::outcome::Outcome;
 use crate::tools::Tool;
 use crate::workspace::{self, Ignored};
-use crate::{bench_peers, conformance, corpora, fuzz, icount, loom, miri, sim, soak, tidy};
+use crate::{bench_peers, book, conformance, corpora, fuzz, icount, loom, miri, sim, soak, tidy};
 
 /// The duration of the soak test in a test run, in seconds.
 const SOAK_SECONDS: u32 = 3;
@@ -344,9 +344,10 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "docs",
-        about: "checks the documentation of the crates that programs use for warnings of rustdoc",
+        about: "builds the book and checks its links, and checks the crates that programs use for warnings of rustdoc",
         needs_workspace: false,
-        run: workspace::document,
+        tools: &[Tool::Mdbook],
+        run: || book::build().and_then(|()| workspace::document()),
         ..GROUP
     },
     Part {

@@ -1,6 +1,7 @@
 //! Module documentation, sources that are not built, and the links and tests that documents name.
 
 use super::Finding;
+use crate::markdown::{folder, links, resolve};
 use crate::repo::{File, Repo};
 use crate::rust::tokens;
 use std::collections::HashSet;
@@ -80,24 +81,13 @@ fn declares(parent: &File, name: &str) -> bool {
 
 /// Checks that links to files of the repository are valid.
 fn check_links(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
-    let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut in_code = false;
-    for (number, line) in (1..).zip(file.text.lines()) {
-        if line.trim_start().starts_with("```") {
-            in_code = !in_code;
-        }
-        if in_code {
+    for link in links(&file.text) {
+        let path = file.text[link.target].split('#').next().unwrap_or_default();
+        if path.is_empty() || path.contains(':') {
             continue;
         }
-        for link in line.split("](").skip(1) {
-            let link = link.split(')').next().unwrap_or_default();
-            let path = link.split('#').next().unwrap_or_default();
-            if path.is_empty() || path.contains(':') {
-                continue;
-            }
-            if !repo.has(&resolve(folder, path)) {
-                findings.push(Finding::new(file, number, format!("the link to {path} leads nowhere")));
-            }
+        if !repo.has(&resolve(folder(&file.path), path)) {
+            findings.push(Finding::new(file, link.line, format!("the link to {path} leads nowhere")));
         }
     }
 }
@@ -127,21 +117,6 @@ fn check_tests(tests: &HashSet<String>, file: &File, findings: &mut Vec<Finding>
             }
         }
     }
-}
-
-/// Converts a path relative to a folder to a path relative to the root.
-fn resolve(folder: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            _ => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 #[cfg(test)]

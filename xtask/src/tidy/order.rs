@@ -107,7 +107,7 @@ pub(super) const ORDERS: &[Order] = &[
         "xtask",
         &[
             &["outcome"],
-            &["leftovers", "repo", "temporary"],
+            &["leftovers", "markdown", "repo", "temporary"],
             &["program", "rust"],
             &["maven"],
             &["tools"],
@@ -120,6 +120,7 @@ pub(super) const ORDERS: &[Order] = &[
             &[
                 "bench_java",
                 "bench_peers",
+                "book",
                 "conformance",
                 "corpora",
                 "demo",
