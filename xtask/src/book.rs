@@ -12,8 +12,8 @@ use crate::tools::{self, Tool};
 use std::fs;
 use std::path::Path;
 
-/// The settings of mdBook. Pages keep their names, so that links to README.md lead to README.html.
-/// A page with all text would repeat the names of all places.
+/// The settings of mdBook. Without preprocessors README.md becomes README.html, not index.html. The
+/// page for printing would contain each place of the other pages again.
 const SETTINGS: &str = "\
 [book]
 title = \"obvia\"
@@ -53,8 +53,9 @@ pub(crate) fn build() -> Outcome {
     for (path, text) in pages::of(&repo, &contents) {
         write(&folder.join("src").join(path), &text)?;
     }
-    let said = Program::new(&tools::mdbook(), &["build"]).argument(folder.display().to_string()).read_all()?;
-    if said.contains("WARN") || said.contains("ERROR") {
+    let mdbook = Program::new(&tools::mdbook(), &["build"]).argument(folder.display().to_string());
+    let said = mdbook.variable("MDBOOK_LOG", "warn").read_errors()?;
+    if !said.trim().is_empty() {
         return Err(Problem::Failed(said));
     }
     html::check(&folder.join("book"))

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// The toolchain for fuzzing and Miri.
 const NIGHTLY: &str = "nightly";
 
+/// The first numbers of mdBook's version.
+const MDBOOK: &str = "0.5";
+
 /// Wine's IDL compiler.
 pub(crate) const WIDL: &str = "x86_64-w64-mingw32-widl";
 
@@ -210,11 +213,14 @@ pub(crate) fn mdbook() -> String {
 }
 
 fn install_mdbook() -> Outcome {
-    if Program::new(&mdbook(), &["--version"]).succeeds() {
+    if Program::new(&mdbook(), &["--version"]).read().is_ok_and(|version| version.contains(MDBOOK)) {
         return Ok(());
     }
     let root = target().join("tools").display().to_string();
-    cargo_install("mdbook", &["--version", "^0.5", "--no-default-features", "--features", "search", "--root", &root])
+    cargo_install(
+        "mdbook",
+        &["--version", &format!("^{MDBOOK}"), "--no-default-features", "--features", "search", "--root", &root],
+    )
 }
 
 /// Installs impacket and scapy in the project's own Python environment.

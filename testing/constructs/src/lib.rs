@@ -1,9 +1,10 @@
 //! Every construct of the IDL in every permitted place: the combinations, and the rules by which
 //! some are refused.
 //!
-//! `tests/constructs.rs` compiles all other combinations to every language, and the languages'
-//! compilers must accept the output without warnings. If `OBVIA_WIDE_TESTS` is 1, all combinations
-//! are tested, otherwise about every twelfth one of a selection of constructs and places.
+//! `tests/constructs` compiles all other combinations to every language, and the languages'
+//! compilers must accept the output without warnings. If `OBVIA_WIDE_TESTS` is 1, the rules are
+//! tested by all combinations, otherwise by about every twelfth one of a selection of constructs
+//! and places.
 
 pub mod combine;
 pub mod names;

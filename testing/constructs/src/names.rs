@@ -180,13 +180,13 @@ const ENDINGS: &str = "\
 /// The number of kinds of declarations with a global name.
 pub const KINDS: usize = 8;
 
-/// Returns a file that declares every `step`th of these names, and the same name with an
-/// underscore. In each of the [`KINDS`] turns, a name declares something of another kind.
-pub fn dangerous(turn: usize, step: usize) -> String {
+/// Returns a file that declares each of these names, and the same name with an underscore. In each
+/// of the [`KINDS`] turns, a name declares something of another kind.
+pub fn dangerous(turn: usize) -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
     let (mut members, mut done) = (Vec::new(), BTreeSet::new());
     let names = NAMES.iter().chain(METHODS).copied().chain(DECLARED.split(' '));
-    for (at, name) in names.enumerate().step_by(step) {
+    for (at, name) in names.enumerate() {
         let next = format!("{name}_");
         if !done.insert(name.to_owned()) || !done.insert(next.clone()) {
             continue;
@@ -300,9 +300,9 @@ const VARIABLES: &str = "\
     text this value";
 
 /// Returns a file that declares each name that generated code derives from a parameter's name. Its
-/// methods pass parameters with such names, and with the names of variables, in every `step`th way.
-/// The first way differs from name to name. `lends` is false for Java, which lends no arrays.
-pub fn made_up(lends: bool, step: usize) -> String {
+/// methods pass parameters with such names, and with the names of variables, in each way. `lends`
+/// is false for Java, which lends no arrays.
+pub fn made_up(lends: bool) -> String {
     let mut text = TYPES_OF_WAYS.to_owned();
     let kinds = [4, 5, 3, 7, 0].map(|kind| (kind, format!("p{kind}")));
     for (at, (kind, name)) in kinds.iter().enumerate() {
@@ -312,8 +312,9 @@ pub fn made_up(lends: bool, step: usize) -> String {
     }
     let names = kinds.iter().map(|(_, name)| name.as_str()).chain(VARIABLES.split(' '));
     for (at, name) in names.enumerate() {
-        let methods = ways(name).into_iter().enumerate().skip(at % step).step_by(step);
-        let methods = methods
+        let methods = ways(name)
+            .into_iter()
+            .enumerate()
             .filter(|(_, way)| lends || !way.contains("lend"))
             .map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
         let _ = writeln!(
@@ -390,8 +391,8 @@ pub struct MadeOfNames {
     pub is_refused: bool,
 }
 
-/// Returns all such declarations, or those of a quick run.
-pub fn made_of_names(is_wide: bool) -> Vec<MadeOfNames> {
+/// Returns all such declarations.
+pub fn made_of_names() -> Vec<MadeOfNames> {
     let mut combined = Vec::new();
     let mut add = |base: String, endings: &'static str, kind: &'static KindOfMethod, functions, objects| {
         let is_in = |list: &str, ending| list.split(' ').any(|one| one == ending);
@@ -406,11 +407,8 @@ pub fn made_of_names(is_wide: bool) -> Vec<MadeOfNames> {
         add(ty.to_owned(), OF_TYPES, &KINDS_OF_METHODS[0], functions, "");
     }
     let mut parts = Vec::new();
-    for (turn, (name, passing, is_function, is_object)) in combined.into_iter().enumerate() {
+    for (name, passing, is_function, is_object) in combined {
         for kind in 0..KINDS {
-            if !is_wide && kind != turn % KINDS {
-                continue;
-            }
             let at = 3000 + parts.len();
             let (mut text, name) = (String::new(), name.replace('$', &at.to_string()));
             let method = name.strip_prefix(&format!("Is{at}_")).filter(|_| kind % 4 == 0);
@@ -439,11 +437,11 @@ pub fn made_of_names(is_wide: bool) -> Vec<MadeOfNames> {
     parts
 }
 
-/// Returns a file with every `step`th of these names for types, members, methods, parameters,
+/// Returns a file with each of these names for types, members, methods, parameters,
 /// constants and enumerators.
-pub fn file(step: usize) -> String {
+pub fn file() -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
-    for name in NAMES.iter().step_by(step) {
+    for name in NAMES {
         let _ = writeln!(text, "struct {name} {{ long {name}; double after; }};");
         let _ = writeln!(
             text,
@@ -463,7 +461,7 @@ pub fn file(step: usize) -> String {
         "enum Same { Same, Other };\nenum Kinds { Fine, Ok, None, Err };\ntypedef struct Fine { long a; } Fine_t;\n",
     );
     text.push_str("[object, uuid(c0135700-0000-4000-8000-00000000a001)]\ninterface INames : IUnknown {\n");
-    for name in NAMES.iter().step_by(step) {
+    for name in NAMES {
         let _ = writeln!(text, "    HRESULT {name}([in] long {name}, [in] long after);");
         let _ = writeln!(
             text,

@@ -19,8 +19,7 @@ pub const LATEST: Duration = Duration::from_secs(120);
 /// The interval between two checks of a condition.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Whether tests with many variants run all of them, and tests with a choice of sizes take the
-/// greatest one, as in a thorough run.
+/// Whether tests with many variants run all of them, as in a thorough run.
 pub fn is_wide() -> bool {
     std::env::var_os("OBVIA_WIDE_TESTS").is_some_and(|value| value == "1")
 }

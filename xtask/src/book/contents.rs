@@ -1,6 +1,6 @@
 //! The chapters of the book. docs/README.md links to the pages in their order, under headings.
 
-use crate::markdown::{folder, links, resolve};
+use crate::markdown::{destination, folder, links};
 use crate::repo::{File, Repo};
 
 /// The page that lists all others.
@@ -10,7 +10,7 @@ const FIRST: &str = "README.md";
 
 /// The chapters below one heading.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Part {
+struct Part {
     heading: String,
     chapters: Vec<Chapter>,
 }
@@ -19,7 +19,7 @@ pub(super) struct Part {
 struct Chapter {
     path: String,
     title: String,
-    /// Whether the page belongs to the page before it that is none of these.
+    /// Whether the page stands below the last page before it that is not nested.
     is_nested: bool,
 }
 
@@ -41,8 +41,9 @@ pub(super) fn read(repo: &Repo) -> Result<Contents, String> {
             contents.parts.push(Part { heading: heading.to_owned(), chapters: Vec::new() });
         }
         for link in links.iter().filter(|link| link.line == number) {
-            let path = index.text[link.target.clone()].split('#').next().unwrap_or_default();
-            contents.add(repo, &resolve(folder(INDEX), path));
+            if let Some((path, _)) = destination(INDEX, &index.text[link.target.clone()]) {
+                contents.add(repo, &path);
+            }
         }
     }
     let docs = repo.files.iter().filter(|file| file.path.starts_with("docs/") && file.path.ends_with(".md"));
@@ -103,7 +104,7 @@ impl Contents {
 #[cfg(test)]
 mod tests {
     use super::read;
-    use crate::repo::Repo;
+    use crate::repo::{Repo, load};
 
     #[test]
     fn chapters_follow_the_order_of_the_index() {
@@ -121,6 +122,11 @@ mod tests {
         let expected = "# Summary\n\n# obvia\n\n- [obvia](README.md)\n- [Documentation](docs/README.md)\n\n# Start\n\n\
             - [The letter B](docs/b.md)\n\n# More\n\n- [Decisions](docs/d/README.md)\n    - [One](docs/d/0001.md)\n";
         assert_eq!(contents.summary(), expected);
+    }
+
+    #[test]
+    fn each_page_of_the_documentation_has_a_place_in_the_index() {
+        read(&load().unwrap()).unwrap();
     }
 
     #[test]

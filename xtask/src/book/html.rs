@@ -1,6 +1,6 @@
 //! Checks the links of the built book.
 
-use crate::markdown::{folder, resolve};
+use crate::markdown::destination;
 use crate::outcome::{Outcome, Problem};
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,15 +35,11 @@ fn broken(files: &BTreeMap<String, String>) -> Vec<String> {
     let mut broken = Vec::new();
     for (name, text) in files {
         for link in targets(text) {
-            if link.contains(':') {
+            let Some((to, place)) = destination(name, link) else {
                 continue;
-            }
-            let (path, place) = link.split_once('#').unwrap_or((link, ""));
-            let to = if path.is_empty() { name.clone() } else { resolve(folder(name), path) };
-            let leads = match files.get(&to) {
-                Some(text) => place.is_empty() || text.contains(&format!("id=\"{place}\"")),
-                None => false,
             };
+            let has_place = |text: &String| place.is_empty() || text.contains(&format!(" id=\"{place}\""));
+            let leads = files.get(&to).is_some_and(has_place);
             if !leads {
                 broken.push(format!("{name}: the link to {link} leads nowhere"));
             }

@@ -1,7 +1,7 @@
 //! The texts of the book's pages. Links to sources become text, because the book has no sources.
 
 use super::contents::Contents;
-use crate::markdown::{folder, links, resolve};
+use crate::markdown::{destination, links};
 use crate::repo::Repo;
 
 /// The folder of the pictures, which links show.
@@ -19,17 +19,18 @@ fn page_of(path: &str, text: &str, contents: &Contents) -> String {
     let mut made = text.to_owned();
     // From the end on, so that the places of earlier links stay valid.
     for link in links(text).into_iter().rev() {
-        let target = &text[link.target.clone()];
-        let to = resolve(folder(path), target.split('#').next().unwrap_or_default());
-        let is_inside = target.starts_with('#') || contents.has(&to) || to.starts_with(PICTURES);
-        if target.contains(':') || is_inside {
+        let Some((to, _)) = destination(path, &text[link.target.clone()]) else {
+            continue;
+        };
+        if contents.has(&to) || to.starts_with(PICTURES) {
             continue;
         }
         let Some(begin) = beginning(&text[..link.target.start - 2]) else {
             continue;
         };
         let shown = &text[begin + 1..link.target.start - 2];
-        let words = if to.ends_with(shown.trim_matches('`')) { shown.to_owned() } else { format!("{shown} (`{to}`)") };
+        let is_path = shown.trim_matches('`').trim_end_matches('/') == to;
+        let words = if is_path { shown.to_owned() } else { format!("{shown} (`{to}`)") };
         made.replace_range(begin..=link.target.end, &words);
     }
     made

@@ -1,8 +1,8 @@
 //! Creates projects with `obvia new`, and with `obvia wizard` from the IDL files of examples and
 //! tests. Then runs the projects.
 //!
-//! Here the Rust projects are built, as members of one workspace. The part `cmake` builds the C++
-//! projects with an installed obvia.
+//! Here the Rust projects are built, as members of one workspace. The part `cmake` builds some C++
+//! projects with an installed obvia, and the group `matrix` all.
 
 use super::examples::Names;
 use super::readme;

@@ -1,7 +1,7 @@
 //! Module documentation, sources that are not built, and the links and tests that documents name.
 
 use super::Finding;
-use crate::markdown::{folder, links, resolve};
+use crate::markdown::{destination, links};
 use crate::repo::{File, Repo};
 use crate::rust::tokens;
 use std::collections::HashSet;
@@ -82,12 +82,9 @@ fn declares(parent: &File, name: &str) -> bool {
 /// Checks that links to files of the repository are valid.
 fn check_links(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
     for link in links(&file.text) {
-        let path = file.text[link.target].split('#').next().unwrap_or_default();
-        if path.is_empty() || path.contains(':') {
-            continue;
-        }
-        if !repo.has(&resolve(folder(&file.path), path)) {
-            findings.push(Finding::new(file, link.line, format!("the link to {path} leads nowhere")));
+        let target = &file.text[link.target];
+        if destination(&file.path, target).is_some_and(|(path, _)| !repo.has(&path)) {
+            findings.push(Finding::new(file, link.line, format!("the link to {target} leads nowhere")));
         }
     }
 }

@@ -8,9 +8,9 @@ use crate::test::examples::Names;
 use crate::test::wizard::{PROJECTS, Project};
 use std::fs;
 
-/// A project of `obvia new`, and one of `obvia wizard` with many kinds of types. A thorough run
-/// builds the other projects, too, which takes minutes.
-const IN_CPP: [&str; 2] = ["new-one", "shapes"];
+/// A project of `obvia new`, one of `obvia wizard` with many kinds of types, and one with graphs,
+/// which Rust's projects lack. A thorough run builds the other projects, too, which takes minutes.
+const IN_CPP: [&str; 3] = ["new-one", "shapes", "graphs"];
 
 /// The project in C.
 const IN_C: &str = "in-c";

@@ -1,0 +1,83 @@
+//! Tests that every refusal of a combination follows a rule and has a line, and that the compilers
+//! of each language accept the output for all other combinations without warnings.
+
+mod compiled;
+
+use constructs::combine::{Case, cases, file};
+use constructs::names;
+use constructs::rules::{Stage, is_accepted, of};
+use ground::is_wide;
+use obvia_idl::{Compiler, Diagnostic, emit};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Returns the parts of the compiler that refuse a case, each with its first error.
+fn refusals(case: &Case) -> Vec<(Stage, Diagnostic)> {
+    let compilation = match Compiler::new().check_text(Path::new("x.idl"), &file(&[case])) {
+        Ok(compilation) => compilation,
+        Err(failure) => return vec![(Stage::Compiler, failure.diagnostics[0].clone())],
+    };
+    let outcomes = [
+        (Stage::Rust, emit::rust::emit(&compilation).err()),
+        (Stage::C, emit::c::emit(&compilation, "x").err()),
+        (Stage::Java, emit::java::emit(&compilation, "x", None).err()),
+    ];
+    outcomes.into_iter().filter_map(|(stage, refused)| Some((stage, refused?.swap_remove(0)))).collect()
+}
+
+/// Whether some language must refuse a case.
+fn is_refused(case: &Case) -> bool {
+    [Stage::Rust, Stage::C, Stage::Java].into_iter().any(|stage| !is_accepted(case, stage))
+}
+
+#[test]
+fn refused_constructs_are_reported_by_a_rule_with_a_line() {
+    let mut wrong = Vec::new();
+    let all = cases(is_wide());
+    let refused: Vec<&Case> = all.iter().filter(|case| is_refused(case)).collect();
+    // A suite in which most cases are refused would prove nothing.
+    assert!(refused.len() * 2 < all.len(), "{} of {} are refused", refused.len(), all.len());
+    for case in refused {
+        let found = refusals(case);
+        for stage in [Stage::Compiler, Stage::Rust, Stage::C, Stage::Java] {
+            let said = found.iter().find(|(other, _)| *other == stage).map(|(_, said)| said);
+            // After an error of the first stages the back ends do not run.
+            let is_over = stage != Stage::Compiler && of(case, Stage::Compiler).next().is_some();
+            let mut rules = of(case, stage).filter(|_| !is_over).peekable();
+            match (said, rules.peek().is_some()) {
+                (None, false) => {}
+                (None, true) => wrong.push(format!("{} is not refused: {stage:?}", case.name)),
+                (Some(said), _) => {
+                    if said.span.is_none()
+                        || !rules.any(|rule| rule.code == said.code && said.message.contains(rule.message))
+                    {
+                        wrong.push(format!("{} is refused: {stage:?}, {said:?}", case.name));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Returns the code in Rust and C for a file's text, as words.
+fn words(text: &str) -> Vec<String> {
+    let compilation =
+        Compiler::new().check_text(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
+    let rust = emit::rust::emit(&compilation).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let c = emit::c::emit(&compilation, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
+    let all = [rust, c.header, c.stubs, c.projection].concat();
+    let is_in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    all.split(|c| !is_in_word(c)).map(str::to_owned).collect()
+}
+
+#[test]
+fn parameters_are_renamed_if_generated_variables_collide_with_constants() {
+    let of_param = |word: &String| word.starts_with("zebra_") && word.len() > "zebra_".len();
+    let made: BTreeSet<String> = words(&names::passing("zebra", "")).into_iter().filter(of_param).collect();
+    assert!(made.contains("zebra_count") && made.contains("zebra_lent"), "{made:?}");
+    for name in made {
+        let found = words(&names::passing("zebra", &format!("const long {name} = 1;\n")));
+        assert!(found.iter().any(|word| word == "zebra_arg"), "{name}");
+    }
+}
