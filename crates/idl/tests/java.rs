@@ -74,3 +74,16 @@ fn the_java_back_end_reports_omitted_interfaces() {
     let names: Vec<&Path> = made.files.iter().map(|(name, _)| name.as_path()).collect();
     assert_eq!(names, [Path::new("org/example/AIdl.java")]);
 }
+
+#[test]
+fn structures_for_local_methods_alone_are_left_out_if_no_call_can_carry_them() {
+    let text = "import \"oaidl.idl\"; struct Held { BSTR text; }; struct Passed { long number; };\n\
+        [object, local, uuid(d3a1b2c4-1111-4222-8333-944455566702)] interface IL : IUnknown \
+        { HRESULT M([in] struct Held *held); }";
+    let text = format!("{text} {HEAD} : IUnknown {{ HRESULT M([in] struct Passed *passed); }}");
+    let compilation = Compiler::new().check_text(Path::new("a.idl"), &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let files = emit::java::emit(&compilation, "a", None).unwrap_or_else(|refused| panic!("{refused:?}")).files;
+    let names: Vec<String> = files.into_iter().map(|(path, _)| format!("{path:?}")).collect();
+    assert!(names.iter().any(|name| name.contains("Passed")), "{names:?}");
+    assert!(!names.iter().any(|name| name.contains("Held")), "{names:?}");
+}

@@ -142,7 +142,7 @@ pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
 /// Returns the reason why a structure or a union itself is not supported, without the types that it
 /// leads to. `None` for a supported type.
 fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
-    if model.opaque.contains_key(ty) {
+    if model.opaque.contains_key(ty) || model.unsupported.contains_key(ty) {
         return Some("a type that no call can carry");
     }
     let objects = model.inner(ty).into_iter().find_map(|inner| match model.innermost(inner) {
