@@ -7,9 +7,9 @@ use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::test::examples::Names;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 /// The number of a case's uncounted first calls, which set up lasting state.
 const FIRST: u32 = 500;
@@ -99,14 +99,39 @@ impl Side {
     }
 }
 
-/// Makes the calls of all cases. A case is a method with the number of its arrays' elements.
-/// Returns the client's and the server's counts for each case.
-pub(super) fn count(
-    binary: &Path,
-    folder: &Path,
-    cases: &[(&'static str, u32)],
-) -> Outcome<Vec<[(&'static str, Profile); 2]>> {
-    // Files of an earlier run must not be read.
+/// A case: a method with the number of its arrays' elements.
+type Case = (&'static str, u32);
+/// The client's and the server's counts of a case.
+type Counts = [(&'static str, Profile); 2];
+
+/// The number of times that a case is measured while the server's connection keeps moving to
+/// another thread.
+const ATTEMPTS: u32 = 10;
+
+/// Makes the calls of all cases, and returns the counts of each. Measures a case again if the
+/// server's connection has moved to another thread during its calls: on a busy machine, a client
+/// can be silent for so long.
+pub(super) fn count(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome<Vec<Counts>> {
+    let mut counts = Vec::new();
+    let mut attempts = 0;
+    while counts.len() < cases.len() {
+        let measured = measure(binary, folder, &cases[counts.len()..])?;
+        attempts = if measured.is_empty() { attempts + 1 } else { 0 };
+        counts.extend(measured);
+        let Some((method, _)) = cases.get(counts.len()) else { break };
+        let moved = format!("{method}: the server's connection moved to another thread");
+        if attempts == ATTEMPTS {
+            return Err(Problem::Failed(format!("{moved} {ATTEMPTS} times")));
+        }
+        println!("    {moved}, so it is counted again");
+    }
+    Ok(counts)
+}
+
+/// Makes the calls of all cases. Returns the counts of the cases up to the first one during which
+/// the server's connection has moved to another thread.
+fn measure(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome<Vec<Counts>> {
+    // Files of an earlier measurement must not be read.
     for path in files(folder)? {
         fs::remove_file(&path).map_err(|error| Problem::at(&path, &error))?;
     }
@@ -120,12 +145,18 @@ pub(super) fn count(
     let mut serving = Serving::start(&program(&server, "serve"))?;
     let named = cases.iter().map(|(method, words)| format!("{method}:{words}"));
     named.fold(program(&client, "call"), Program::argument).read()?;
-    serving.end()?;
-    let counts = (1..).zip(cases).map(|(number, (method, _))| {
+    let said = serving.end()?;
+    let counts = (1..).zip(unmoved(cases, &said)).map(|(number, (method, _))| {
         let of = |side: &Side| Ok((side.name, side.profile(folder, number, method)?));
         Ok([of(&client)?, of(&server)?])
     });
     counts.collect()
+}
+
+/// Returns the cases before the first one that is among the server's lines `moved CASE`.
+fn unmoved<'a>(cases: &'a [Case], said: &str) -> &'a [Case] {
+    let moved = said.lines().filter_map(|line| line.strip_prefix("moved ")?.parse().ok());
+    &cases[..moved.fold(cases.len(), usize::min)]
 }
 
 fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
@@ -134,7 +165,10 @@ fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
 }
 
 /// The server under callgrind. It ends when its standard input ends.
-struct Serving(Child);
+struct Serving {
+    child: Child,
+    output: Option<BufReader<ChildStdout>>,
+}
 
 impl Serving {
     fn start(program: &Program) -> Outcome<Self> {
@@ -145,21 +179,26 @@ impl Serving {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| failed(&error.to_string()))?;
-        let output = child.stdout.take();
-        let serving = Self(child);
+        let output = child.stdout.take().map(BufReader::new);
+        let mut serving = Self { child, output };
         let mut first = String::new();
-        match output.map(|output| BufReader::new(output).read_line(&mut first)) {
+        match serving.output.as_mut().map(|output| output.read_line(&mut first)) {
             Some(Ok(count)) if count > 0 => Ok(serving),
             _ => Err(failed("ended before it was ready")),
         }
     }
 
-    fn end(&mut self) -> Outcome {
-        drop(self.0.stdin.take());
-        match self.0.wait() {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(Problem::Failed(format!("the server ended with {status}"))),
-            Err(error) => Err(Problem::Failed(format!("the server cannot be waited for: {error}"))),
+    /// Ends the server, and returns what it has printed since it was ready.
+    fn end(&mut self) -> Outcome<String> {
+        let failed = |error: std::io::Error| Problem::Failed(format!("the server cannot be waited for: {error}"));
+        drop(self.child.stdin.take());
+        let mut said = String::new();
+        if let Some(output) = &mut self.output {
+            output.read_to_string(&mut said).map_err(failed)?;
+        }
+        match self.child.wait().map_err(failed)? {
+            status if status.success() => Ok(said),
+            status => Err(Problem::Failed(format!("the server ended with {status}"))),
         }
     }
 }
@@ -167,14 +206,14 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         // After `end` the process does not exist any more, and these calls fail.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::SIDES;
+    use super::{SIDES, unmoved};
     use crate::icount::callgrind::Profile;
     use crate::temporary::Folder;
     use std::fs;
@@ -191,6 +230,14 @@ mod tests {
         assert_eq!(check(&["stub", "p::serve::next"]), Ok(()));
         assert_eq!(check(&["stub", "p::serve::next_call"]).unwrap_err(), "has 10 instructions of a hand-over");
         assert_eq!(check(&["obvia_reply_and_wait"]).unwrap_err(), "has 10 instructions of a hand-over");
+    }
+
+    #[test]
+    fn cases_from_the_first_move_on_are_measured_again() {
+        let cases = [("null", 16), ("copy_in", 16), ("copy_in", 1024)];
+        assert_eq!(unmoved(&cases, ""), cases);
+        assert_eq!(unmoved(&cases, "moved 2\nmoved 1\n"), &cases[..1]);
+        assert_eq!(unmoved(&cases, "moved 0\n"), []);
     }
 
     #[test]
