@@ -1,7 +1,7 @@
 //! The group `idl`: the IDL compiler on files that other projects have written. The files come from
 //! Debian's packages and from the sources of packages, and stay in the folder of tools.
 
-use crate::outcome::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem, entries};
 use crate::program::{Program, target};
 use crate::workspace::{Ignored, nextest};
 use std::fs;
@@ -60,8 +60,7 @@ fn unpack(folder: &Path, package: &str, get: impl FnOnce(&Path, &str) -> Outcome
 
 /// Returns the path of the only archive in a folder.
 fn only_file(folder: &Path) -> Outcome<String> {
-    let entries = fs::read_dir(folder).map_err(|error| Problem::at(folder, &error))?.flatten();
-    let files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    let files: Vec<PathBuf> = entries(folder)?.into_iter().filter(|path| path.is_file()).collect();
     match &files[..] {
         [file] => Ok(file.display().to_string()),
         _ => Err(Problem::Failed(format!("{}: {} files were downloaded", folder.display(), files.len()))),

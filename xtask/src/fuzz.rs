@@ -4,15 +4,15 @@
 //! A run's corpus stays in `target/fuzz/corpus`. The folder `testing/fuzz-targets/seeds/TARGET`
 //! contains the initial inputs.
 
-use crate::outcome::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem, entries};
 use crate::program::{Program, at_once, target};
 use crate::repo::root;
 use crate::tools::{self, Tool};
+use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use std::{fs, io};
 
 const FOLDER: &str = "testing/fuzz";
 /// The folder of the targets. Each file except `lib.rs` is a target.
@@ -122,14 +122,9 @@ const FLAGS: [&str; 11] = [
 
 /// Returns the targets, which are the modules' names.
 fn targets() -> Outcome<Vec<String>> {
-    let folder = root().join(TARGETS);
-    let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let entries = entries.map_err(|error| Problem::at(&folder, &error))?;
-    let names = entries.iter().map(fs::DirEntry::file_name);
-    let mut targets: Vec<_> = names.filter_map(|name| Some(name.to_str()?.strip_suffix(".rs")?.to_owned())).collect();
-    targets.retain(|name| name != NOT_A_TARGET);
-    targets.sort();
-    Ok(targets)
+    let entries = entries(&root().join(TARGETS))?;
+    let names = entries.iter().filter_map(|path| path.file_name()?.to_str()?.strip_suffix(".rs"));
+    Ok(names.filter(|name| *name != NOT_A_TARGET).map(str::to_owned).collect())
 }
 
 /// Returns the named targets, or all targets if none is named. Reports an unknown name.

@@ -1,7 +1,7 @@
 //! The results of commands.
 
-use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
 /// The reason why a command failed.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Problem {
     }
 
     /// Returns the problem that a file or folder cannot be used.
-    pub(crate) fn at(path: &Path, error: &std::io::Error) -> Self {
+    pub(crate) fn at(path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("{}: {error}", path.display()))
     }
 
@@ -42,3 +42,11 @@ impl fmt::Display for Problem {
 
 /// The result of a command.
 pub(crate) type Outcome<T = ()> = Result<T, Problem>;
+
+/// Returns the paths of a folder's entries, sorted.
+pub(crate) fn entries(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let paths = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut paths: Vec<PathBuf> = paths.map_err(|error| Problem::at(folder, &error))?;
+    paths.sort();
+    Ok(paths)
+}

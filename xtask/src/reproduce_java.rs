@@ -2,7 +2,7 @@
 //! and compares the bytes. The build includes the Javadoc, which must have no warnings.
 
 use crate::maven::maven;
-use crate::outcome::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem, entries};
 use crate::program::Program;
 use crate::repo::load;
 use crate::temporary::Folder;
@@ -59,22 +59,15 @@ fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
         .folder(folder)
         .run()?;
     let mut jars = BTreeMap::new();
-    let modules = folder.join("java");
-    for module in entries(&modules)? {
-        let target = modules.join(&module).join("target");
-        for name in entries(&target).unwrap_or_default().into_iter().filter(|name| name.ends_with(".jar")) {
-            let path = target.join(&name);
+    for module in entries(&folder.join("java"))? {
+        let built = entries(&module.join("target")).unwrap_or_default();
+        for path in built.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "jar")) {
             let bytes = fs::read(&path).map_err(|error| Problem::at(&path, &error))?;
-            jars.insert(format!("java/{module}/target/{name}"), bytes);
+            let name = path.strip_prefix(folder).unwrap_or(&path);
+            jars.insert(name.display().to_string(), bytes);
         }
     }
     Ok(jars)
-}
-
-/// Returns the names of a folder's entries, in no order.
-fn entries(folder: &Path) -> Outcome<Vec<String>> {
-    let read = fs::read_dir(folder).map_err(|error| Problem::at(folder, &error))?;
-    Ok(read.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
 }
 
 /// Checks that a jar contains the licence files.

@@ -73,8 +73,8 @@ impl Contents {
         self.push(file, false);
         let below = folder(path);
         if file.name() == "README.md" && below.starts_with("docs/") {
-            let siblings: Vec<_> = repo.files.iter().filter(|other| folder(&other.path) == below).collect();
-            for other in siblings.into_iter().filter(|other| other.path.ends_with(".md") && other.path != path) {
+            let pages = repo.files.iter().filter(|other| other.path.ends_with(".md") && other.path != path);
+            for other in pages.filter(|other| folder(&other.path) == below) {
                 self.push(other, true);
             }
         }

@@ -1,7 +1,7 @@
 //! Checks the links of the built book.
 
 use crate::markdown::destination;
-use crate::outcome::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem, entries};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -16,8 +16,7 @@ pub(super) fn check(book: &Path) -> Outcome {
 
 /// Reads the files below a folder: pages with their text, others without.
 fn read(folder: &Path, name: &str, files: &mut BTreeMap<String, String>) -> Outcome {
-    for entry in fs::read_dir(folder).map_err(|error| Problem::at(folder, &error))? {
-        let path = entry.map_err(|error| Problem::at(folder, &error))?.path();
+    for path in entries(folder)? {
         let last = path.file_name().unwrap_or_default().to_string_lossy();
         let name = if name.is_empty() { last.into_owned() } else { format!("{name}/{last}") };
         if path.is_dir() {

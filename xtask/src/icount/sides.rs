@@ -3,12 +3,12 @@
 
 use super::callgrind::Profile;
 use super::read;
-use crate::outcome::{Outcome, Problem};
+use crate::outcome::{Outcome, Problem, entries};
 use crate::program::Program;
 use crate::test::examples::Names;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 
 /// The number of a case's uncounted first calls, which set up lasting state.
@@ -68,7 +68,7 @@ impl Side {
     fn profile(&self, folder: &Path, number: usize, case: &str) -> Outcome<Profile> {
         let beginning = format!("{}.{}-", self.name, 2 * number);
         let mut found = None;
-        for path in files(folder)? {
+        for path in entries(folder)? {
             if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&beginning)) {
                 continue;
             }
@@ -132,7 +132,7 @@ pub(super) fn count(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome<Vec
 /// the server's connection has moved to another thread.
 fn measure(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome<Vec<Counts>> {
     // Files of an earlier measurement must not be read.
-    for path in files(folder)? {
+    for path in entries(folder)? {
         fs::remove_file(&path).map_err(|error| Problem::at(&path, &error))?;
     }
     let [client, server] = SIDES;
@@ -157,11 +157,6 @@ fn measure(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome<Vec<Counts>>
 fn unmoved<'a>(cases: &'a [Case], said: &str) -> &'a [Case] {
     let moved = said.lines().filter_map(|line| line.strip_prefix("moved ")?.parse().ok());
     &cases[..moved.fold(cases.len(), usize::min)]
-}
-
-fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
-    entries.map_err(|error| Problem::at(folder, &error))
 }
 
 /// The server under callgrind. It ends when its standard input ends.
