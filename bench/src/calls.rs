@@ -349,7 +349,7 @@ impl Exchange for MoveShared {
 }
 
 /// The called object.
-#[windows_core::implement(IBench, IMarshal)]
+#[obvia::object(IBench, IMarshal)]
 #[derive(Default)]
 struct Bench {
     is_over_vi: bool,

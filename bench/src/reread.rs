@@ -297,7 +297,7 @@ impl Way for Lent {
 }
 
 /// The server's object.
-#[windows_core::implement(IReread)]
+#[obvia::object(IReread)]
 struct Server {
     files: Files,
 }

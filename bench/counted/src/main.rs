@@ -39,7 +39,7 @@ struct Plan {
 }
 
 /// The object. Its methods do as little as possible.
-#[windows_core::implement(IStubs)]
+#[obvia::object(IStubs)]
 struct Stubs {
     plan: Plan,
     /// The number of complete cases.

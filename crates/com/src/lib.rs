@@ -10,7 +10,7 @@
 //! ```ignore
 //! obvia::include_idl!("calc");
 //!
-//! #[windows_core::implement(ICalc)]
+//! #[obvia::object(ICalc)]
 //! struct Calc;
 //!
 //! impl ICalc_Impl for Calc_Impl {
@@ -68,6 +68,7 @@ pub use marshal::automation::{self, Bstr, IDispatch, SafeArray, Variant};
 pub use marshal::elements::{Elements, ElementsMut, Lending, Lent};
 pub use marshal::graph::{Graph, Owned, OwnedSlice, Text, Wide};
 pub use marshal::shared_memory::SharedMemory;
+pub use obvia_macros::object;
 pub use obvia_via::Waiting;
 pub use runtime::ending::{catch_signals, wait, wait_for_signal};
 pub use runtime::is_string_binding;
@@ -80,7 +81,7 @@ pub use types::deadline::{DEFAULT_TIMEOUT, caller_deadline, with_deadline, with_
 pub use types::error::{Error, Result, code, set_panic_texts};
 pub use types::registry::{InterfaceInfo, Remote, register};
 pub use widestring::{U16CStr, U16CString, u16cstr};
-pub use windows_core::{self, GUID, HRESULT, IUnknown, Interface};
+pub use windows_core::{self, ComObject, GUID, HRESULT, IUnknown, Interface};
 
 /// Includes the code that `obvia_idl::build("NAME.idl")` made in the build script.
 ///

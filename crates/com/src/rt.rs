@@ -1,6 +1,7 @@
 //! The runtime of generated code. Not for handwritten code: it changes with the compiler.
 
 pub use crate::client::proxy::{Proxy, UNKNOWN, Wanted};
+pub use crate::hierarchy;
 pub use crate::marshal::automation::dispatch::IDispatch_Vtbl;
 pub use crate::marshal::automation::dual::{Absent, Dual, Member, Param as MemberParam, Table, look};
 pub use crate::marshal::automation::glue::{clear_result, free_wire, from_wire, to_wire, wire_result};
@@ -27,6 +28,7 @@ pub use crate::protocol::frame::{Arrays, Measure, Scalar, Value, zero};
 pub use crate::types::agile::IID_CHECKED;
 pub use crate::types::error::{Failed, check, code, guard};
 pub use crate::types::memory::{slice, slice_mut, text, vtable, wide};
+pub use crate::types::object;
 pub use crate::types::registry::{
     Declared, DeclaredInterface, Description, InterfaceInfo, Remote, StubFn, Stubs, VtablePointer, declare, pad,
 };
@@ -123,7 +125,7 @@ pub fn count<T: TryFrom<usize>>(length: usize) -> Result<T> {
     T::try_from(length).map_err(|_| code::E_INVALIDARG.into())
 }
 
-/// Returns the implementation behind the `this` pointer of a vtable of `#[implement]`.
+/// Returns the implementation behind the `this` pointer of a vtable of `#[obvia::object]`.
 ///
 /// # Safety
 ///

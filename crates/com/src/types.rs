@@ -8,6 +8,7 @@ pub mod guid;
 pub(crate) mod hosts;
 pub(crate) mod identity;
 pub(crate) mod memory;
+pub mod object;
 pub(crate) mod plain_file;
 pub(crate) mod processes;
 pub(crate) mod registry;

@@ -4,12 +4,11 @@ use crate::{IStock, IStock_Impl};
 use obvia::marshaling::{HandlerRegistration, register_handler};
 use obvia::{Agile, GUID, Interface, Result, U16CString};
 use std::sync::OnceLock;
-use windows_core::implement;
 
 /// The class of the handlers.
 pub(crate) const CLASS: GUID = GUID::from_u128(0xa2f4_d0c6_7d35_4f0e_9d5b_6c1c_5e7b_1211);
 
-#[implement(IStock)]
+#[obvia::object(IStock)]
 struct Cache {
     stock: Agile<IStock>,
     name: OnceLock<U16CString>,

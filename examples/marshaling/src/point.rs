@@ -3,13 +3,12 @@
 use crate::{IPoint, IPoint_Impl};
 use obvia::marshaling::{IMarshal, Marshaler, Passing, UnmarshalerRegistration, register_unmarshaler};
 use obvia::{GUID, IUnknown, Result, code};
-use windows_core::implement;
 
 /// The class of the unmarshaler, which creates the copies.
 const CLASS: GUID = GUID::from_u128(0xa2f4_d0c6_7d35_4f0e_9d5b_6c1c_5e7b_1210);
 
 /// A place.
-#[implement(IPoint, IMarshal)]
+#[obvia::object(IPoint, IMarshal)]
 pub struct Point {
     /// The coordinate to the east.
     pub x: f64,

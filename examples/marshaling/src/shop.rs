@@ -6,12 +6,11 @@ use obvia::marshaling::{self, Context, Flags, Handled, IStdMarshalInfo};
 use obvia::{Agile, GUID, Result, U16CStr, U16CString, code};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
-use windows_core::implement;
 
 static LEFT: AtomicI32 = AtomicI32::new(0);
 
 /// Goods of one kind.
-#[implement(IStock, IStdMarshalInfo)]
+#[obvia::object(IStock, IStdMarshalInfo)]
 pub struct Stock {
     name: U16CString,
     pieces: AtomicI32,
@@ -60,7 +59,7 @@ impl Handled for Stock_Impl {
 }
 
 /// A shop with one kind of goods.
-#[implement(IShop)]
+#[obvia::object(IShop)]
 pub struct Shop {
     stock: Mutex<Agile<IStock>>,
     till: Mutex<Agile<ITill>>,

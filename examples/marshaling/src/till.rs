@@ -5,12 +5,11 @@ use crate::{IPoint, IPoint_Impl, ITill, ITill_Impl};
 use obvia::Result;
 use obvia::marshaling::{IMarshal, Specialised};
 use std::sync::atomic::{AtomicI32, Ordering};
-use windows_core::implement;
 
 static TILLS: AtomicI32 = AtomicI32::new(0);
 
 /// The place where customers pay.
-#[implement(ITill, IPoint, IMarshal)]
+#[obvia::object(ITill, IPoint, IMarshal)]
 pub struct Till(AtomicI32);
 
 /// The marshaler for calls over virtual interfaces.

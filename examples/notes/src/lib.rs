@@ -4,12 +4,11 @@
 use obvia::automation::{Value, vt};
 use obvia::{Agile, Bstr, Error, Result, SafeArray, Variant, code};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use windows_core::implement;
 
 obvia::include_idl!("notes");
 
 /// A list of notes.
-#[implement(INotes)]
+#[obvia::object(INotes)]
 #[derive(Default)]
 pub struct Notes {
     kept: Mutex<Vec<Note>>,

@@ -6,7 +6,6 @@ use obvia::HRESULT;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use std::ffi::CString;
-use windows_core::implement;
 
 /// The facility of HRESULTs that carry an error number of the operating system.
 const FACILITY_ERRNO: u32 = 0x0a5;
@@ -40,7 +39,7 @@ fn kind(kind: FileType) -> PFS_KIND {
 }
 
 /// A tree as an object.
-#[implement(IPfs)]
+#[obvia::object(IPfs)]
 pub struct Pfs(pub Tree);
 
 impl IPfs_Impl for Pfs_Impl {

@@ -6,10 +6,9 @@ use obvia::events::{AnyPoint, ConnectionPoint, ConnectionPoints, IConnectionPoin
 use obvia::{Error, U16CStr, U16CString, code};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use windows_core::implement;
 
 /// A ticker, which stores prices and notifies the subscribers of changes.
-#[implement(ITicker, IConnectionPointContainer)]
+#[obvia::object(ITicker, IConnectionPointContainer)]
 #[derive(Default)]
 pub struct Ticker {
     prices: Mutex<HashMap<U16CString, f64>>,

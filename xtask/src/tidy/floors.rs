@@ -36,9 +36,15 @@ const FLOORS: &[Floor] = &[
         forbidden: &["obvia", "obvia-bench"],
     },
     Floor {
+        folder: "crates/macros",
+        package: "obvia-macros",
+        dependencies: &[],
+        forbidden: &["obvia-via", "obvia-ndr", "obvia-rpc", "obvia", "obvia-idl", "obvia-bench"],
+    },
+    Floor {
         folder: "crates/com",
         package: "obvia",
-        dependencies: &["obvia-ndr", "obvia-rpc", "obvia-via"],
+        dependencies: &["obvia-macros", "obvia-ndr", "obvia-rpc", "obvia-via"],
         forbidden: &["obvia-cli"],
     },
     Floor { folder: "crates/capi", package: "obvia-capi", dependencies: &["obvia"], forbidden: &["obvia-cli"] },

@@ -39,6 +39,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/com/src/client/proxy/pointer.rs", "says of pointers to managers that threads may share them"),
     ("crates/com/src/client/proxy/unknown.rs", "describes IUnknown's proxies"),
     ("crates/com/src/marshal/reply.rs", "writes results to where C callers want them"),
+    ("crates/com/src/types/object.rs", "makes objects with vtables and reference counts"),
+    ("crates/macros/src/object.rs", "writes the calls of these functions"),
     ("crates/com/src/types/registry.rs", "says which vtables are an interface's"),
     ("crates/com/src/types/registry/proxies.rs", "looks at the vtables of interface pointers"),
     ("crates/com/src/types/registry/stubs.rs", "declares the functions that call objects by their vtables"),

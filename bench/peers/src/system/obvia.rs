@@ -50,7 +50,7 @@ impl Connection for IBench {
     }
 }
 
-#[windows_core::implement(IBench)]
+#[obvia::object(IBench)]
 #[derive(Default)]
 struct Bench {
     calls: AtomicI64,

@@ -8,9 +8,6 @@ use super::write::File;
 use obvia_idl::emit::component::Component;
 use std::path::Path;
 
-/// The version of windows-core, whose macro implements interfaces. The crate obvia uses this
-/// version, and the constant has to follow it.
-const WINDOWS_CORE: &str = "0.100.0";
 /// The width of generated lines, and of a call's arguments on one line, in columns.
 const WIDTH: usize = 100;
 const ARGUMENTS_WIDTH: usize = 60;
@@ -72,7 +69,6 @@ fn all_texts(answers: &Answers, component: &Component, checkout: &Path) -> Texts
     all.extend([
         ("commands", commands(&[], ["cargo test", &run("server"), &run("client")], name)),
         ("crate", name.replace('-', "_")),
-        ("windows_core", WINDOWS_CORE.to_owned()),
         ("obvia", dependency(checkout, "com")),
         ("obvia_idl", dependency(checkout, "idl")),
         ("build", build),
@@ -224,14 +220,8 @@ fn expected(component: &Component) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WINDOWS_CORE, is_in_workspace};
+    use super::is_in_workspace;
     use std::path::Path;
-
-    #[test]
-    fn generated_projects_use_the_windows_core_of_the_workspace() {
-        let manifest = include_str!("../../../../Cargo.toml");
-        assert!(manifest.contains(&format!("windows-core = {{ version = \"={WINDOWS_CORE}\" }}")), "{WINDOWS_CORE}");
-    }
 
     #[test]
     fn projects_inside_a_workspace_are_excluded_from_its_members() {

@@ -102,7 +102,7 @@ fn with_interface(arguments: &Arguments, mut found: Vec<Class>, path: &Path) -> 
 fn class<'a>(arguments: &Arguments, asking: &mut Asking, found: &'a [Class], path: &Path) -> anyhow::Result<&'a Class> {
     let Some(first) = found.first() else {
         bail!(
-            "{} has no class of objects: expected #[implement(...)] in Rust, or a base obvia::implements or \
+            "{} has no class of objects: expected #[obvia::object(...)] in Rust, or a base obvia::implements or \
                 obvia::implementation in C++",
             path.display()
         );

@@ -4,9 +4,8 @@ use crate::running::{Ran, Server};
 use calc::{Entry, ITapeEvents, ITapeEvents_Impl};
 use obvia::security::{AccountTable, NtHash, set_accounts};
 use std::process::Command;
-use windows_core::implement;
 
-#[implement(ITapeEvents)]
+#[obvia::object(ITapeEvents)]
 struct Printer;
 
 impl ITapeEvents_Impl for Printer_Impl {

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use windows_core::implement;
 
 /// The time limit of calls, in seconds, for runs whose calls are answered.
 const LONG: &str = "60";
@@ -183,7 +182,7 @@ fn an_interrupted_run_reports_what_it_has_measured() {
     assert!(number(&document["calls"]) > 0.0, "{document}");
 }
 
-#[implement(ITape)]
+#[obvia::object(ITape)]
 struct Ribbon;
 
 impl ITape_Impl for Ribbon_Impl {

@@ -6,7 +6,6 @@ use calc::{Entry, ITapeEvents, ITapeEvents_Impl};
 use serde_json::json;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use windows_core::implement;
 
 #[test]
 fn an_empty_listing_is_reported() {
@@ -193,7 +192,7 @@ fn misspelled_names_get_a_suggestion() {
     assert!(nobody.contains("no process exports `calc` or any other name"), "{nobody}");
 }
 
-#[implement(ITapeEvents)]
+#[obvia::object(ITapeEvents)]
 struct Printer;
 
 impl ITapeEvents_Impl for Printer_Impl {

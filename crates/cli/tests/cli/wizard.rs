@@ -78,7 +78,7 @@ fn a_project_in_rust_has_the_traits_methods() {
         &made,
         "src/component.rs",
         "
-#[windows_core::implement(ILargeShop)]
+#[obvia::object(ILargeShop)]
 #[derive(Debug, Default)]
 pub struct LargeShop {}
 
@@ -268,8 +268,8 @@ fn the_wizard_specialises_only_object_classes() {
         std::fs::write(&path, text).unwrap();
         path
     };
-    let other = file("other.rs", "#[implement(IOther)] struct Other;");
-    let two = file("two.rs", "#[implement(IShop)] struct One;\n#[implement(IShop, ILargeShop)] struct Two;");
+    let other = file("other.rs", "#[obvia::object(IOther)] struct Other;");
+    let two = file("two.rs", "#[obvia::object(IShop)] struct One;\n#[obvia::object(IShop, ILargeShop)] struct Two;");
     let functions = file("functions.idl", "[uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b09)] interface F { void f(); }");
     let broken = file("broken.rs", "fn f() {\n)");
     let nothing = file("nothing.hpp", "class Other {};");

@@ -4,7 +4,7 @@
 //! IConnectionPointContainer by [`ConnectionPoints`]:
 //!
 //! ```ignore
-//! #[implement(ITicker, IConnectionPointContainer)]
+//! #[obvia::object(ITicker, IConnectionPointContainer)]
 //! struct Ticker { prices: ConnectionPoint<IPriceEvents> }
 //!
 //! impl ConnectionPoints for Ticker_Impl {

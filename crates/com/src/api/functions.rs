@@ -41,7 +41,7 @@ impl Drop for Serving {
 /// every caller. [`crate::listen`] makes the process reachable.
 ///
 /// Several threads call the functions at once, so the object must be thread-safe, as objects made
-/// by `#[implement]` of `Sync` types are. Callers reach only this interface of the object.
+/// by `#[obvia::object]` of `Sync` types are. Callers reach only this interface of the object.
 ///
 /// # Errors
 ///

@@ -45,7 +45,7 @@ impl Drop for Export {
 /// Exports an object to other processes by a name.
 ///
 /// Several threads call the object's methods at once, so the object must be thread-safe, as objects
-/// made by `#[implement]` of `Sync` types are. The name must be a legal file name without spaces.
+/// made by `#[obvia::object]` of `Sync` types are. The name must be a legal file name without spaces.
 ///
 /// # Errors
 ///
@@ -181,9 +181,8 @@ mod tests {
     use super::*;
     use crate::client::proxy::UNKNOWN_INFO;
     use crate::types::agile::{IChecked, IChecked_Impl};
-    use windows_core::implement;
 
-    #[implement(IChecked)]
+    #[obvia::object(IChecked)]
     struct Object;
 
     impl IChecked_Impl for Object_Impl {}

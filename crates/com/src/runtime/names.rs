@@ -69,10 +69,10 @@ mod tests {
     use crate::client::proxy::UNKNOWN_INFO;
     use crate::types::agile::{Agile, IChecked, IChecked_Impl};
     use std::sync::Arc;
-    use windows_core::{IUnknown, implement};
+    use windows_core::IUnknown;
 
     /// An object whose drop uses the names.
-    #[implement(IChecked)]
+    #[obvia::object(IChecked)]
     struct Listing(Arc<Names>);
 
     impl IChecked_Impl for Listing_Impl {}

@@ -215,9 +215,9 @@ mod tests {
     use obvia_rpc::vi_call::TargetId;
     use obvia_via::Deadline;
     use std::time::{Duration, Instant};
-    use windows_core::{GUID, implement};
+    use windows_core::GUID;
 
-    #[implement(IChecked)]
+    #[obvia::object(IChecked)]
     struct Object;
 
     impl IChecked_Impl for Object_Impl {}

@@ -217,9 +217,9 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::sync::{Arc, Barrier};
     use std::time::{Duration, Instant};
-    use windows_core::{IUnknown, implement};
+    use windows_core::IUnknown;
 
-    #[implement(IChecked)]
+    #[obvia::object(IChecked)]
     struct Object;
 
     impl IChecked_Impl for Object_Impl {}

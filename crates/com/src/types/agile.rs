@@ -104,9 +104,10 @@ pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
 
 /// Whether any thread may use an object that is no proxy.
 ///
-/// Every object of `#[implement]` has IAgileObject, regardless of its fields, and has IInspectable.
-/// For objects with IInspectable, IAgileObject therefore proves nothing, and only [`IID_CHECKED`]
-/// counts. Objects in other languages are trusted if they have IAgileObject.
+/// Every object of windows-core's `implement` has IAgileObject, regardless of its fields, and has
+/// IInspectable. For objects with IInspectable, IAgileObject therefore proves nothing, and only
+/// [`IID_CHECKED`] counts. Other objects are trusted if they have IAgileObject: those of
+/// `obvia::object`, whose types were checked, and those in other languages.
 fn may_be_shared(object: &IUnknown) -> bool {
     answers(object, &IID_CHECKED) || answers(object, &IID_AGILE_OBJECT) && !answers(object, &IInspectable::IID)
 }

@@ -4,9 +4,8 @@
 use calc::*;
 use obvia::{Interface, u16cstr};
 use std::sync::atomic::{AtomicU32, Ordering};
-use windows_core::implement;
 
-#[implement(ITapeEvents)]
+#[obvia::object(ITapeEvents)]
 #[derive(Default)]
 struct Printer(std::sync::Arc<AtomicU32>);
 

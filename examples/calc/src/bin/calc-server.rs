@@ -2,19 +2,18 @@
 //! the class instead, and creates a calculator for each activation until the server is idle.
 
 use calc::*;
-use obvia::{Agile, U16CStr, U16CString};
+use obvia::{Agile, ComObject, U16CStr, U16CString};
 use std::ffi::{CStr, CString};
 use std::sync::Mutex;
 use std::time::Duration;
-use windows_core::{ComObject, implement};
 
-#[implement(ICalc2)]
+#[obvia::object(ICalc2)]
 struct Calc {
     tape: ComObject<Tape>,
     calls: Mutex<i64>,
 }
 
-#[implement(ITape)]
+#[obvia::object(ITape)]
 #[derive(Default)]
 struct Tape {
     entries: Mutex<Vec<Entry>>,

@@ -4,9 +4,8 @@ use obvia::{Error, U16CStr, code, u16cstr};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use ticker::{IPriceEvents, IPriceEvents_Impl, ITicker};
-use windows_core::implement;
 
-#[implement(IPriceEvents)]
+#[obvia::object(IPriceEvents)]
 struct Printer(Sender<()>);
 
 impl IPriceEvents_Impl for Printer_Impl {

@@ -1,4 +1,4 @@
-//! Classes of objects in Rust: structures with `#[implement(...)]`.
+//! Classes of objects in Rust: structures with `#[obvia::object(...)]`.
 
 use super::Class;
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
@@ -72,11 +72,12 @@ fn class(name: String, Implement { interfaces, place }: Implement, end: usize, i
     Class { name, interfaces, insertions }
 }
 
-/// Parses an attribute `implement(...)`, whose path may have modules; `None` for other attributes.
+/// Parses an attribute `object(...)`, or windows-core's `implement(...)`, whose path may have
+/// modules; `None` for other attributes.
 fn read(attribute: &TokenStream) -> Option<Implement> {
     let tokens: Vec<TokenTree> = attribute.clone().into_iter().collect();
     let (TokenTree::Group(list), before) = tokens.split_last()? else { return None };
-    let is_it = matches!(before.last(), Some(TokenTree::Ident(word)) if word == "implement");
+    let is_it = matches!(before.last(), Some(TokenTree::Ident(word)) if word == "object" || word == "implement");
     (is_it && list.delimiter() == Delimiter::Parenthesis).then(|| interfaces(list)).flatten()
 }
 
@@ -115,8 +116,8 @@ mod tests {
 
     #[test]
     fn rust_specialisation_only_adds_the_marshaler() {
-        let text = "//! \u{e4}\nmod m {\n    #[windows_core::implement(\n        a::ICalc, // #[implement(INo)] struct No;\n        IOther,\n    )]\n    \
-                    #[derive(Default)]\n    /// #[implement(INo)]\n    pub(crate) struct Calc {\n        x: u8,\n    }\n}\nstruct Plain;\n";
+        let text = "//! \u{e4}\nmod m {\n    #[obvia::object(\n        a::ICalc, // #[obvia::object(INo)] struct No;\n        IOther,\n    )]\n    \
+                    #[derive(Default)]\n    /// #[obvia::object(INo)]\n    pub(crate) struct Calc {\n        x: u8,\n    }\n}\nstruct Plain;\n";
         let expected = text.replace("a::ICalc,", "a::ICalc, obvia::marshaling::IMarshal,").replace(
             "        x: u8,\n    }",
             "        x: u8,\n    }\n\n// Objects are called over virtual interfaces, on every transport of their server.\n\
@@ -129,9 +130,9 @@ mod tests {
 
     #[test]
     fn specialised_tuple_structures_keep_their_semicolon() {
-        let made = specialised("#[implement(IA)]\nstruct A(u8);\n", "A").unwrap();
+        let made = specialised("#[obvia::object(IA)]\nstruct A(u8);\n", "A").unwrap();
         assert!(
-            made.starts_with("#[implement(IA, obvia::marshaling::IMarshal)]\nstruct A(u8);\n\n// Objects are"),
+            made.starts_with("#[obvia::object(IA, obvia::marshaling::IMarshal)]\nstruct A(u8);\n\n// Objects are"),
             "{made}"
         );
     }
@@ -139,12 +140,12 @@ mod tests {
     #[test]
     fn rust_structures_that_cannot_be_specialised_are_refused_with_the_reason() {
         let why = |text: &str| specialised(text, "A").unwrap_err();
-        assert_eq!(why("#[implement(IA, IMarshal)] struct A;"), "`A` already has a marshaler");
-        assert!(why("#[implement(IA)] struct A<T>(T);").starts_with("`A` has type parameters"));
+        assert_eq!(why("#[obvia::object(IA, IMarshal)] struct A;"), "`A` already has a marshaler");
+        assert!(why("#[obvia::object(IA)] struct A<T>(T);").starts_with("`A` has type parameters"));
         assert_eq!(why("struct A;"), "the component has no class `A`");
-        assert_eq!(why("#[implement()] struct A;"), "the component has no class `A`");
+        assert_eq!(why("#[obvia::object()] struct A;"), "the component has no class `A`");
         assert!(why("fn a() {\n  }\n )").ends_with("the text is not valid Rust"));
-        let twice = specialised("#[implement(IA)] struct A;", "A").unwrap();
+        let twice = specialised("#[obvia::object(IA)] struct A;", "A").unwrap();
         assert_eq!(why(&twice), "`A` already has a marshaler");
     }
 }

@@ -13,7 +13,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use windows_core::{HRESULT, IUnknown, Interface, implement, interface};
+use windows_core::{HRESULT, IUnknown, Interface, interface};
 
 /// Returns an enumerator of these connection points.
 pub(super) fn connection_points(all: Vec<IConnectionPoint>) -> Result<IEnumConnectionPoints> {
@@ -55,10 +55,10 @@ const _: () = {
     is_shared::<Connections_Impl>();
 };
 
-#[implement(IPoints, IChecked)]
+#[obvia::object(IPoints, IChecked)]
 struct Points(Cursor<Agile<IConnectionPoint>>);
 
-#[implement(IConnections, IChecked)]
+#[obvia::object(IConnections, IChecked)]
 struct Connections(Cursor<(Agile<IUnknown>, u32)>);
 
 impl IChecked_Impl for Points_Impl {}

@@ -10,10 +10,10 @@ use super::sinks::Point;
 use crate::types::agile::Agile;
 use crate::types::error::{Error, Result, code};
 use std::sync::Arc;
-use windows_core::{ComObjectInterface, GUID, IUnknown, IUnknownImpl, implement};
+use windows_core::{ComObjectInterface, GUID, IUnknown, IUnknownImpl};
 
-/// Objects with events. A type `#[implement(ITicker, IConnectionPointContainer)] struct Ticker` has
-/// events by `impl ConnectionPoints for Ticker_Impl`.
+/// Objects with events. A type `#[obvia::object(ITicker, IConnectionPointContainer)] struct Ticker`
+/// has events by `impl ConnectionPoints for Ticker_Impl`.
 pub trait ConnectionPoints:
     IUnknownImpl<Impl: Send + Sync + 'static> + ComObjectInterface<IConnectionPointContainer>
 {
@@ -69,7 +69,7 @@ fn object(point: &Arc<Point>, container: &IConnectionPointContainer) -> Result<I
     Ok(PointObject { point: Arc::clone(point), container: Agile::new(container)? }.into())
 }
 
-#[implement(IConnectionPoint)]
+#[obvia::object(IConnectionPoint)]
 struct PointObject {
     point: Arc<Point>,
     container: Agile<IConnectionPointContainer>,

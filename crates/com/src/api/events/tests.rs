@@ -11,14 +11,14 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::{Duration, Instant};
-use windows_core::{ComObject, implement};
+use windows_core::ComObject;
 
 // The sinks have an existing interface, in which `Unadvise(n)` is the event `n`.
 use super::idl::IConnectionPoint as ISink;
 
 type OnEvent = Box<dyn Fn(u32) -> Result<()> + Send + Sync>;
 
-#[implement(IConnectionPoint)]
+#[obvia::object(IConnectionPoint)]
 struct Sink(OnEvent);
 
 impl IConnectionPoint_Impl for Sink_Impl {
@@ -54,7 +54,7 @@ fn noting() -> (ISink, Arc<Mutex<Vec<u32>>>) {
     (sink(note), got)
 }
 
-#[implement(IConnectionPointContainer)]
+#[obvia::object(IConnectionPointContainer)]
 struct Source {
     events: ConnectionPoint<ISink>,
     enumerators: ConnectionPoint<IEnumConnections>,

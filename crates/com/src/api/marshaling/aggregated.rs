@@ -9,7 +9,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use windows_core::{ComObject, ComObjectInner, GUID, HRESULT, IUnknown, IUnknown_Vtbl, IUnknownImpl, Interface};
 
-/// A marshaler as a part of an object that was not made by `#[implement]`. The object forwards
+/// A marshaler as a part of an object that was not made by `#[obvia::object]`. The object forwards
 /// queries for IMarshal to the marshaler.
 #[repr(C)]
 struct Inner {
@@ -34,7 +34,7 @@ static UNKNOWN: IUnknown_Vtbl =
     IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release_inner };
 static MARSHAL: IMarshal_Vtbl = IMarshal_Vtbl::new::<Inner, -1>();
 
-/// Makes a marshaler for an object that was not made by `#[implement]`. In COM's terms the
+/// Makes a marshaler for an object that was not made by `#[obvia::object]`. In COM's terms the
 /// marshaler is an inner object that `outer` aggregates. The outer object keeps the marshaler, and
 /// forwards queries for IMarshal to it. `endpoint` is as for [`Specialised::endpoint`].
 ///

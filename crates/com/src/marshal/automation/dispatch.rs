@@ -20,7 +20,7 @@ unsafe impl Interface for IDispatch {
     const IID: GUID = GUID::from_u128(0x00020400_0000_0000_c000_000000000046);
 }
 
-windows_core::imp::interface_hierarchy!(IDispatch, IUnknown);
+crate::hierarchy!(IDispatch, IUnknown);
 
 /// The arguments of a call by name, in C's layout.
 #[repr(C)]

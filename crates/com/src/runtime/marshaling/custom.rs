@@ -30,8 +30,8 @@ pub struct Passing {
     pub flags: Flags,
 }
 
-/// IMarshal for objects in Rust. A type `#[implement(IPoint, IMarshal)] struct Point;` implements
-/// IMarshal by `impl Marshaler for Point_Impl`. The runtime calls [`Self::class`],
+/// IMarshal for objects in Rust. A type `#[obvia::object(IPoint, IMarshal)] struct Point;`
+/// implements IMarshal by `impl Marshaler for Point_Impl`. The runtime calls [`Self::class`],
 /// [`Self::marshal`] and [`Self::disconnect`] of the passed object, and [`Self::unmarshal`] and
 /// [`Self::release`] of an object that was made for [`register_unmarshaler`].
 ///

@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak as WeakArc};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl, Interface, Weak};
 
-/// IStdMarshalInfo for objects in Rust. A type `#[implement(IStock, IStdMarshalInfo)] struct
+/// IStdMarshalInfo for objects in Rust. A type `#[obvia::object(IStock, IStdMarshalInfo)] struct
 /// Stock;` implements IStdMarshalInfo by `impl Handled for Stock_Impl`.
 ///
 /// Any thread may call the object, and several may do so at once.
@@ -92,7 +92,7 @@ impl Drop for HandlerRegistration {
 
 /// Registers a handler class for the objects that name it. `make` receives the proxy, which the
 /// handler keeps, and returns the handler. A handler must be usable by any thread and have weak
-/// references, as objects made by `#[implement]` do. The proxy provides the interfaces that the
+/// references, as objects made by `#[obvia::object]` do. The proxy provides the interfaces that the
 /// handler lacks.
 ///
 /// # Errors

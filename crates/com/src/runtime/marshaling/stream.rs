@@ -4,7 +4,7 @@ use super::interfaces::{ISequentialStream_Impl, IStream, IStream_Impl};
 use crate::types::error::code;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use windows_core::{HRESULT, implement};
+use windows_core::HRESULT;
 
 /// The error of a seek to before the beginning (STG_E_INVALIDFUNCTION).
 const INVALID_FUNCTION: HRESULT = HRESULT(0x8003_0001_u32.cast_signed());
@@ -19,7 +19,7 @@ struct Content {
 }
 
 /// A stream in memory with a greatest length.
-#[implement(IStream)]
+#[obvia::object(IStream)]
 pub(super) struct Memory {
     content: Mutex<Content>,
     max: usize,

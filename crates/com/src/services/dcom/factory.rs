@@ -19,7 +19,7 @@ use obvia_rpc::vi_call::{Answer, ServerCall};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
-use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl as _, Interface, implement, interface};
+use windows_core::{GUID, HRESULT, IUnknown, IUnknownImpl as _, Interface, interface};
 
 /// COM's IClassFactory.
 #[interface("00000001-0000-0000-c000-000000000046")]
@@ -221,7 +221,7 @@ unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
 }
 
 /// The class object of a class that this process has registered without a class object.
-#[implement(IClassFactory, IChecked)]
+#[obvia::object(IClassFactory, IChecked)]
 pub(super) struct Factory {
     runtime: &'static Runtime,
     class: GUID,

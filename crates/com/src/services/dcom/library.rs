@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard};
-use windows_core::{GUID, HRESULT, IUnknown, Interface, implement};
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
 type GetClassObject = unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
 type CanUnloadNow = unsafe extern "system" fn() -> HRESULT;
@@ -139,7 +139,7 @@ pub fn made<I: Interface>(object: Result<I>) -> Result<IUnknown> {
 }
 
 /// The class object of a class in this library.
-#[implement(IClassFactory)]
+#[obvia::object(IClassFactory)]
 struct Factory(Make);
 
 impl IClassFactory_Impl for Factory_Impl {

@@ -98,7 +98,7 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Te
         out.line("");
     }
     out.line(format!("/// An object for the tests of {name}."));
-    out.line(format!("#[windows_core::implement({name})]"));
+    out.line(format!("#[obvia::object({name})]"));
     out.line(format!("struct {name}_test {{"));
     out.line(format!("calls: [AtomicU64; {}],", methods.len()));
     out.line("}");

@@ -1,0 +1,151 @@
+//! The parts of objects that `obvia::object` makes: counting references, and finding interfaces.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{Ordering, fence};
+use windows_core::imp::{E_NOINTERFACE, E_POINTER, IAgileObject, WeakRefCount};
+use windows_core::{DYNAMIC_CAST_IID, GUID, HRESULT, IUnknown, Interface};
+
+pub use windows_core::{ComObject, ComObjectInner, ComObjectInterface, IUnknown_Vtbl, IUnknownImpl, InterfaceRef};
+
+/// An object's reference count. Only unsafe code creates and releases references, so that safe code
+/// cannot end an object that is in use.
+pub struct Count(WeakRefCount);
+
+impl Count {
+    /// Returns the count of one reference.
+    ///
+    /// # Safety
+    ///
+    /// The count must be that of an object for [`boxed`].
+    pub const unsafe fn new() -> Self {
+        Self(WeakRefCount::new())
+    }
+
+    /// Adds a reference, and returns the number of references.
+    pub fn add_ref(&self) -> u32 {
+        self.0.add_ref()
+    }
+
+    /// Whether there is only one reference.
+    pub fn is_one(&self) -> bool {
+        self.0.is_one()
+    }
+}
+
+/// Moves an object to the heap, and returns its only reference. Any thread may call an object and
+/// release its last reference, hence the bounds: the object has IAgileObject.
+///
+/// # Safety
+///
+/// The object must have a new [`Count`].
+pub unsafe fn boxed<T: ComObjectInner>(object: T::Outer) -> ComObject<T>
+where
+    T::Outer: Send + Sync + 'static,
+{
+    let object = NonNull::from(Box::leak(Box::new(object)));
+    // SAFETY: the box is alive, and has one reference by the caller's promise.
+    unsafe { ComObject::from_raw(object) }
+}
+
+/// Releases a reference of an object, frees the object if it was the last reference, and returns
+/// the number of references left.
+///
+/// # Safety
+///
+/// The object must come from [`boxed`], and the caller must own a reference. `count` must return
+/// the object's own count.
+pub unsafe fn release<T>(object: *mut T, count: impl FnOnce(&T) -> &Count) -> u32 {
+    // SAFETY: the caller's reference keeps the object alive.
+    let left = count(unsafe { &*object }).0.release();
+    if left == 0 {
+        // The uses of the object by other threads happen before the drop.
+        fence(Ordering::Acquire);
+        // SAFETY: the object is in a box, and there is no reference to it any more.
+        drop(unsafe { Box::from_raw(object) });
+    }
+    left
+}
+
+/// Whether an object answers a query for an interface with the pointer of its identity.
+pub fn is_identity(iid: &GUID) -> bool {
+    [IUnknown::IID, IAgileObject::IID].contains(iid)
+}
+
+/// Performs QueryInterface. `find` returns the object's pointer for an IID, or null.
+///
+/// # Safety
+///
+/// The parameters must be those of QueryInterface, the count and the identity those of the object,
+/// and `find` must return pointers of the object alone.
+pub unsafe fn query<T: Any>(
+    object: &T,
+    count: &Count,
+    identity: *const c_void,
+    iid: *const GUID,
+    interface: *mut *mut c_void,
+    find: impl FnOnce(&GUID) -> *const c_void,
+) -> HRESULT {
+    if iid.is_null() || interface.is_null() {
+        return E_POINTER;
+    }
+    // SAFETY: the caller's promise.
+    let iid = unsafe { *iid };
+    if iid == DYNAMIC_CAST_IID {
+        // The protocol of windows-core's `cast_object`: a reference that is not counted.
+        // SAFETY: callers with this IID have room for it.
+        unsafe { interface.cast::<*const dyn Any>().write(ptr::from_ref(object)) };
+        return HRESULT(0);
+    }
+    let mut found = find(&iid).cast_mut();
+    if found.is_null() {
+        // SAFETY: the caller's promise. The result, if any, has a reference of its own.
+        found = unsafe { count.0.query(&iid, identity.cast_mut()) };
+    } else {
+        count.add_ref();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { interface.write(found) };
+    if found.is_null() { E_NOINTERFACE } else { HRESULT(0) }
+}
+
+/// Returns the interface pointer that points to a field of an object.
+///
+/// # Safety
+///
+/// The field must contain the interface's vtable, and the object must outlive the result.
+pub unsafe fn pointer_to<'a, I: Interface>(field: *const c_void) -> InterfaceRef<'a, I> {
+    // SAFETY: a field's address is not null.
+    let pointer = unsafe { NonNull::new_unchecked(field.cast_mut()) };
+    // SAFETY: the caller's promise.
+    unsafe { InterfaceRef::from_raw(pointer) }
+}
+
+/// Lets an interface pointer become one of each interface that its interface extends.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! hierarchy {
+    ($interface:ident $(, $base:ty)+) => {
+        $(
+            impl $crate::windows_core::imp::CanInto<$base> for $interface {}
+
+            impl From<&$interface> for &$base {
+                #[inline]
+                fn from(value: &$interface) -> Self {
+                    // SAFETY: both types are transparent wrappers of an interface pointer, and the
+                    // vtable of the interface begins with that of the base.
+                    unsafe { std::mem::transmute(value) }
+                }
+            }
+
+            impl From<$interface> for $base {
+                #[inline]
+                fn from(value: $interface) -> Self {
+                    // SAFETY: as above.
+                    unsafe { std::mem::transmute(value) }
+                }
+            }
+        )+
+    };
+}

@@ -1,0 +1,37 @@
+//! The attribute `obvia::object`, with which a type implements COM interfaces.
+#![forbid(unsafe_code)]
+
+mod object;
+
+use proc_macro::TokenStream;
+
+/// Makes a type an object with COM interfaces.
+///
+/// `#[obvia::object(IA, IB)]` before `struct Name` defines the type `Name_Impl`: a `Name` with a
+/// reference count and the vtables of the interfaces. The program implements each interface's trait
+/// for `Name_Impl`, which dereferences to `Name`. `IA::from(Name { .. })` moves a value to the heap
+/// and returns an interface pointer to it. The object also has IUnknown, IAgileObject and
+/// IWeakReferenceSource.
+///
+/// Interfaces that an interface extends are included. Objects are called from any thread, so the
+/// type must be `Send + Sync + 'static`.
+///
+/// ```ignore
+/// #[obvia::object(ICalc)]
+/// struct Calc { total: AtomicI32 }
+///
+/// impl ICalc_Impl for Calc_Impl {
+///     fn Add(&self, value: i32) -> obvia::Result<i32> {
+///         Ok(self.total.fetch_add(value, Ordering::Relaxed) + value)
+///     }
+/// }
+///
+/// let calc = ICalc::from(Calc { total: AtomicI32::new(0) });
+/// ```
+///
+/// The attribute does what `implement` of the crate windows-core does for classic COM, without a
+/// dependency on that crate, and may be used where `unsafe_code` is forbidden.
+#[proc_macro_attribute]
+pub fn object(interfaces: TokenStream, item: TokenStream) -> TokenStream {
+    object::expand(interfaces.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}

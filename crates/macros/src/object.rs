@@ -1,0 +1,208 @@
+//! The expansion of `obvia::object`.
+//!
+//! The unsafe code in it has the span of the attribute. The compiler therefore takes it for code of
+//! this crate, not of the caller's, where `unsafe_code` may be forbidden.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{DeriveInput, Error, Path, Result, Token};
+
+/// The parts of the generated code.
+struct Object<'a> {
+    item: &'a DeriveInput,
+    /// The type with the vtables and the reference count.
+    outer: Ident,
+    interfaces: Vec<Interface>,
+}
+
+/// An interface of the object.
+struct Interface {
+    path: Path,
+    vtable: TokenStream,
+    /// The field with the pointer to the vtable, which interface pointers point to.
+    field: Ident,
+    /// The constant with the vtable.
+    constant: Ident,
+    /// The offset from the field to the object, in pointers.
+    offset: isize,
+}
+
+/// Returns the item with the implementation of its interfaces.
+pub(crate) fn expand(interfaces: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let paths = Punctuated::<Path, Token![,]>::parse_terminated.parse2(interfaces)?;
+    if paths.is_empty() {
+        return Err(Error::new(Span::call_site(), "name the object's interfaces, such as #[obvia::object(ICalc)]"));
+    }
+    let item: DeriveInput = syn::parse2(item)?;
+    let interfaces = (1..).zip(paths).map(|(number, path)| Interface {
+        vtable: quote! { <#path as ::obvia::Interface>::Vtable },
+        field: format_ident!("interface{number}"),
+        constant: format_ident!("INTERFACE{number}"),
+        offset: -number,
+        path,
+    });
+    let object = Object { outer: format_ident!("{}_Impl", item.ident), interfaces: interfaces.collect(), item: &item };
+    let (outer, unknown, conversions) = (object.outer(), object.unknown(), object.conversions());
+    Ok(quote! { #item #outer #unknown #conversions })
+}
+
+impl Object<'_> {
+    /// Returns the outer type and its vtables.
+    fn outer(&self) -> TokenStream {
+        let Self { item, outer, .. } = self;
+        let (visibility, name, generics) = (&item.vis, &item.ident, &item.generics);
+        let (parameters, arguments, conditions) = generics.split_for_impl();
+        let fields = self.interfaces.iter().map(|Interface { field, vtable, .. }| {
+            quote! { #field: &'static #vtable, }
+        });
+        let vtables = self.interfaces.iter().map(|Interface { constant, vtable, offset, .. }| {
+            quote! { const #constant: #vtable = <#vtable>::new::<#outer #arguments, #offset>(); }
+        });
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_camel_case_types)]
+            #[repr(C)]
+            #visibility struct #outer #generics #conditions {
+                identity: &'static ::obvia::rt::object::IUnknown_Vtbl,
+                #(#fields)*
+                this: #name #arguments,
+                count: ::obvia::rt::object::Count,
+            }
+
+            impl #parameters #outer #arguments #conditions {
+                const IDENTITY: ::obvia::rt::object::IUnknown_Vtbl = ::obvia::rt::object::IUnknown_Vtbl::new::<#outer #arguments, 0>();
+                #(#vtables)*
+            }
+
+            impl #parameters ::core::ops::Deref for #outer #arguments #conditions {
+                type Target = #name #arguments;
+
+                #[inline(always)]
+                fn deref(&self) -> &Self::Target {
+                    &self.this
+                }
+            }
+        }
+    }
+
+    /// Returns the implementation of IUnknown.
+    fn unknown(&self) -> TokenStream {
+        let Self { item, outer, .. } = self;
+        let name = &item.ident;
+        let (parameters, arguments, conditions) = item.generics.split_for_impl();
+        let queries = self.interfaces.iter().map(|Interface { field, vtable, .. }| {
+            quote! { else if <#vtable>::matches(iid) { (&raw const self.#field).cast() } }
+        });
+        quote! {
+            impl #parameters ::obvia::rt::object::IUnknownImpl for #outer #arguments #conditions {
+                type Impl = #name #arguments;
+
+                #[inline(always)]
+                fn get_impl(&self) -> &Self::Impl {
+                    &self.this
+                }
+
+                #[inline(always)]
+                fn get_impl_mut(&mut self) -> &mut Self::Impl {
+                    &mut self.this
+                }
+
+                #[inline(always)]
+                fn into_inner(self) -> Self::Impl {
+                    self.this
+                }
+
+                unsafe fn QueryInterface(
+                    &self,
+                    iid: *const ::obvia::GUID,
+                    interface: *mut *mut ::core::ffi::c_void,
+                ) -> ::obvia::HRESULT {
+                    let identity = (&raw const self.identity).cast();
+                    // SAFETY: the caller's promise, and the pointers lead to this object.
+                    unsafe {
+                        ::obvia::rt::object::query(self, &self.count, identity, iid, interface, |iid| {
+                            if ::obvia::rt::object::is_identity(iid) { identity } #(#queries)* else { ::core::ptr::null() }
+                        })
+                    }
+                }
+
+                #[inline(always)]
+                fn AddRef(&self) -> u32 {
+                    self.count.add_ref()
+                }
+
+                #[inline(always)]
+                unsafe fn Release(this: *mut Self) -> u32 {
+                    // SAFETY: the caller's promise; the object is in a box of its own.
+                    unsafe { ::obvia::rt::object::release(this, |this| &this.count) }
+                }
+
+                #[inline(always)]
+                fn is_reference_count_one(&self) -> bool {
+                    self.count.is_one()
+                }
+
+                unsafe fn GetTrustLevel(&self, _: *mut i32) -> ::obvia::HRESULT {
+                    ::obvia::code::E_NOTIMPL
+                }
+
+                fn to_object(&self) -> ::obvia::rt::object::ComObject<Self::Impl> {
+                    self.count.add_ref();
+                    // SAFETY: the object is in a box of its own, and the reference was just added.
+                    unsafe { ::obvia::rt::object::ComObject::from_raw(::core::ptr::NonNull::from(self)) }
+                }
+            }
+        }
+    }
+
+    /// Returns the ways from a value to its interface pointers.
+    fn conversions(&self) -> TokenStream {
+        let Self { item, outer, .. } = self;
+        let name = &item.ident;
+        let (parameters, arguments, conditions) = item.generics.split_for_impl();
+        let values = self.interfaces.iter().map(|Interface { field, constant, .. }| {
+            quote! { #field: &<#outer #arguments>::#constant, }
+        });
+        let identity = (quote! { ::obvia::IUnknown }, quote! { identity });
+        let each = self.interfaces.iter().map(|Interface { path, field, .. }| (quote! { #path }, quote! { #field }));
+        let pointers = std::iter::once(identity).chain(each).map(|(interface, field)| {
+            quote! {
+                impl #parameters ::core::convert::From<#name #arguments> for #interface #conditions {
+                    #[inline(always)]
+                    fn from(this: #name #arguments) -> Self {
+                        ::obvia::rt::object::ComObject::new(this).into_interface()
+                    }
+                }
+
+                impl #parameters ::obvia::rt::object::ComObjectInterface<#interface> for #outer #arguments #conditions {
+                    #[inline(always)]
+                    fn as_interface_ref(&self) -> ::obvia::rt::object::InterfaceRef<'_, #interface> {
+                        // SAFETY: an interface pointer points to the field with its vtable.
+                        unsafe { ::obvia::rt::object::pointer_to((&raw const self.#field).cast()) }
+                    }
+                }
+            }
+        });
+        quote! {
+            impl #parameters ::obvia::rt::object::ComObjectInner for #name #arguments #conditions {
+                type Outer = #outer #arguments;
+
+                fn into_object(self) -> ::obvia::rt::object::ComObject<Self> {
+                    // SAFETY: the object is boxed, and nothing else has the count's reference.
+                    unsafe {
+                        ::obvia::rt::object::boxed(#outer {
+                            identity: &<#outer #arguments>::IDENTITY,
+                            #(#values)*
+                            this: self,
+                            count: ::obvia::rt::object::Count::new(),
+                        })
+                    }
+                }
+            }
+
+            #(#pointers)*
+        }
+    }
+}
