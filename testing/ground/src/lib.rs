@@ -1,8 +1,15 @@
-//! Common ground for tests: own folders, ports without a listener, and waits for events.
+//! Common ground for tests: own folders, ports without a listener, other programs, and waits for
+//! events.
 //!
 //! Tests run in several processes at once, of several checkouts and users, on machines that may
 //! stop any thread for seconds. So a folder's name contains the process ID, a test holds its port
 //! without a listener, and waits are for events. The limit of a wait is only for tests that hang.
+
+mod process;
+mod wait;
+
+pub use process::Process;
+pub use wait::{LATEST, poll, until, within};
 
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -10,14 +17,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 use std::{fs, fs::File, io};
-
-/// The time limit of waits for which the test sets none. A test that reaches this limit hangs.
-pub const LATEST: Duration = Duration::from_secs(120);
-
-/// The interval between two checks of a condition.
-const LOOK: Duration = Duration::from_millis(2);
 
 /// Whether tests with many variants run all of them, as in a thorough run.
 pub fn is_wide() -> bool {
@@ -117,33 +117,6 @@ pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
         }
     }
     found
-}
-
-/// Calls `look` repeatedly, until it returns a value.
-///
-/// # Panics
-///
-/// When there is no value within [`LATEST`].
-#[track_caller]
-pub fn poll<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < LATEST, "not within {LATEST:?}: {what}");
-        std::thread::sleep(LOOK);
-    }
-}
-
-/// Checks a condition repeatedly, until it holds.
-///
-/// # Panics
-///
-/// When the condition does not hold within [`LATEST`].
-#[track_caller]
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    poll(what, || is_so().then_some(()));
 }
 
 /// Whether this is a CI run (`CI=true`), in which a test fails if it lacks what it needs. In other

@@ -2,6 +2,7 @@ package peer;
 
 import contexts.IContexts;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import obvia.CallTimeoutException;
@@ -27,6 +28,8 @@ final class ContextClient {
      */
     private static final Duration SHORT = Duration.ofMillis(500);
     private static final long PATIENCE_NANOS = 60_000_000_000L;
+    /** The time limit of a thread's checks. */
+    private static final Duration LATEST = Duration.ofSeconds(100);
     private static final Trace TRACE = new Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     private static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
 
@@ -50,7 +53,7 @@ final class ContextClient {
         IContexts last = find(arguments[1]);
         for (Thread.Builder thread : new Thread.Builder[] {Thread.ofPlatform(), Thread.ofVirtual()}) {
             CompletableFuture<Void> done = new CompletableFuture<>();
-            thread.start(() -> {
+            Thread checking = thread.start(() -> {
                 try {
                     checkAll(first, last);
                     done.complete(null);
@@ -58,6 +61,9 @@ final class ContextClient {
                     done.completeExceptionally(e);
                 }
             });
+            if (!checking.join(LATEST)) {
+                throw new AssertionError(checking + " hangs in " + Arrays.toString(checking.getStackTrace()));
+            }
             done.get();
         }
         System.out.println("good");

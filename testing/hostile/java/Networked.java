@@ -2,8 +2,10 @@ package peer;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import obvia.Hresult;
 import obvia.Obvia;
@@ -16,6 +18,9 @@ import victim.IVictim;
  * killed server.
  */
 final class Networked {
+    /** The time limit of waits. A program that reaches it hangs. */
+    private static final Duration LATEST = Duration.ofSeconds(100);
+
     private Networked() {}
 
     public static void main(String[] arguments) throws Exception {
@@ -48,6 +53,12 @@ final class Networked {
         }
     }
 
+    private static void awaitEnd(Thread thread) throws InterruptedException {
+        if (!thread.join(LATEST)) {
+            throw new AssertionError(thread + " hangs in " + Arrays.toString(thread.getStackTrace()));
+        }
+    }
+
     /**
      * Calls from more virtual threads than there are connections for them, and from some platform
      * threads.
@@ -67,7 +78,7 @@ final class Networked {
             }));
         }
         for (Thread thread : threads) {
-            thread.join();
+            awaitEnd(thread);
         }
         check(good.get() == 100, good + " of 100 threads had what they asked for");
     }
@@ -101,10 +112,16 @@ final class Networked {
     private static void interrupted(IVictim victim) throws InterruptedException {
         Slow thing = new Slow();
         AtomicInteger result = new AtomicInteger();
-        Thread caller = Thread.ofVirtual().start(() -> result.set(result(() -> victim.visit(thing))));
-        thing.called.await();
+        Thread caller = Thread.ofVirtual().start(() -> {
+            result.set(result(() -> victim.visit(thing)));
+            // A call that fails at once ends the wait for the object's method.
+            thing.called.countDown();
+        });
+        if (!thing.called.await(LATEST.toSeconds(), TimeUnit.SECONDS)) {
+            throw new AssertionError("the object is not called, but " + Arrays.toString(caller.getStackTrace()));
+        }
         caller.interrupt();
-        caller.join();
+        awaitEnd(caller);
         thing.goOn.countDown();
         check(result.get() == Hresult.RPC_E_CALL_CANCELED, "an interrupted call: " + Hresult.text(result.get()));
         check(victim.add(1, 2) == 3, "a call after an interrupted one");

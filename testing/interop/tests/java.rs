@@ -1,14 +1,13 @@
 //! Tests of classes, accounts and marshaled references between Rust and Java, each as client and as
 //! server.
 
-use ground::{Folder, until};
+use ground::{Folder, Process, until};
 use native_programs::java::Classes;
-use native_programs::{Workshop, folder, run};
+use native_programs::{Workshop, folder};
 use std::fs::DirBuilder;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 const USER: [&str; 3] = ["--user", "user", "a secret"];
@@ -71,65 +70,39 @@ impl Scene {
         command
     }
 
-    /// Starts a server, which is killed on drop.
-    fn serve(&self, command: Command) -> Server {
-        let mut command = self.see(command);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Server { child, input, output }
+    #[track_caller]
+    fn start(&self, command: Command) -> Process {
+        Process::start(&mut self.see(command))
     }
 
     /// Runs a client, which must succeed, and returns its output.
     #[track_caller]
     fn call(&self, command: Command) -> Vec<String> {
-        let said = String::from_utf8(run(&mut self.see(command))).unwrap();
-        said.lines().map(str::to_owned).collect()
+        self.start(command).finish()
     }
 }
 
-struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
-
-impl Server {
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-
-    /// Waits until the class object is the only object. The server must be ready.
-    #[track_caller]
-    fn becomes_empty(&mut self) {
-        until("there are no objects", || {
-            writeln!(self.input.as_mut().unwrap()).unwrap();
-            self.line() == "1"
-        });
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Waits until the class object is a server's only object. The server must be ready.
+#[track_caller]
+fn becomes_empty(server: &mut Process) {
+    until("there are no objects", || {
+        server.say("");
+        server.line() == "1"
+    });
 }
 
 #[test]
 fn java_and_rust_classes_are_found_on_their_host() {
     let scene = Scene::new("java-classes");
     let Some(command) = java(&[]) else { return };
-    let mut server = scene.serve(command);
-    server.becomes_empty();
+    let mut server = scene.start(command);
+    becomes_empty(&mut server);
     assert_eq!(scene.call(rust(&["--client"])), ["a counter", "a counter"]);
     assert_eq!(scene.call(java(&["--client"]).unwrap()), ["a counter", "a counter"]);
-    server.becomes_empty();
+    becomes_empty(&mut server);
     drop(server);
-    let mut server = scene.serve(rust(&[]));
-    server.becomes_empty();
+    let mut server = scene.start(rust(&[]));
+    becomes_empty(&mut server);
     assert_eq!(scene.call(java(&["--client"]).unwrap()), ["a counter", "a counter"]);
 }
 
@@ -148,7 +121,7 @@ fn java_servers_are_started_on_demand_and_end_when_idle() {
     let mut alone = scene.see(java(&["--client"]).unwrap());
     let said = String::from_utf8(alone.output().unwrap().stderr).unwrap();
     assert!(said.contains("the SCM that could start one does not run"), "{said}");
-    let mut service = scene.serve(rust(&["--service"]));
+    let mut service = scene.start(rust(&["--service"]));
     assert_eq!(service.line(), "serving");
     assert_eq!(scene.call(rust(&["--client"])), ["a counter"]);
     assert_eq!(scene.call(java(&["--client"]).unwrap()), ["a counter"]);
@@ -167,8 +140,8 @@ fn callers_over_a_network_are_identified() {
     let (scene, elsewhere) = (Scene::new("java-callers"), Scene::new("java-callers-elsewhere"));
     let listened = NETWORKS.map(|(binding, _)| binding);
     let Some(command) = networked(&[&USER[..], &["--tell"], &listened].concat()) else { return };
-    let mut in_java = scene.serve(command);
-    let mut in_rust = scene.serve(rust(&[&USER[..], &listened].concat()));
+    let mut in_java = scene.start(command);
+    let mut in_rust = scene.start(rust(&[&USER[..], &listened].concat()));
     let told = NETWORKS.map(|(_, caller)| (in_java.line(), caller));
     for (there, caller) in &told {
         assert_eq!(elsewhere.call(rust(&[&["--client"], &USER[..], &[there]].concat())), [*caller; 2], "{there}");
@@ -185,7 +158,7 @@ fn marshaled_references_are_unmarshaled_across_languages() {
     let (scene, elsewhere) = (Scene::new("java-bytes"), Scene::new("java-bytes-elsewhere"));
     let words = ["--marshal", "ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1"];
     let Some(command) = networked(&words) else { return };
-    let (mut in_java, mut in_rust) = (scene.serve(command), scene.serve(rust(&words)));
+    let (mut in_java, mut in_rust) = (scene.start(command), scene.start(rust(&words)));
     let [one, other, of_rust] = [in_java.line(), in_java.line(), in_rust.line()];
     assert_eq!(elsewhere.call(rust(&["--unmarshal", &one])), ["a counter"]);
     assert_eq!(elsewhere.call(networked(&["--unmarshal", &other, &of_rust]).unwrap()), ["a counter"; 2]);

@@ -1,15 +1,14 @@
 //! Tests of an interface written in Java: its generated IDL compiles to the same fingerprint, and
 //! Rust calls its server.
 
+use ground::Process;
 use ledger::{Entry, Item, Kind, Ledger, Watcher, Watcher_Impl};
 use native_programs::folder;
 use native_programs::java::Classes;
 use obvia::{Result, U16CStr, u16cstr};
 use obvia_idl::model::InterfaceId;
 use obvia_idl::{Compiler, canonical};
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use windows_core::implement;
 
@@ -17,24 +16,11 @@ mod ledger {
     obvia::include_idl!("ledger");
 }
 
-/// A server in Java, killed on drop.
-struct Server(Child);
-
-impl Server {
-    fn start(classes: &Classes, name: &str) -> (Self, Vec<String>) {
-        let mut program = classes.program("first.Server");
-        let mut child = program.arg(name).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
-        let said = lines.take_while(|line| line != "ready").collect();
-        (Self(child), said)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts a server in Java, and returns what it prints before it is ready.
+fn serve(classes: &Classes, name: &str) -> (Process, Vec<String>) {
+    let mut server = Process::start(classes.program("first.Server").arg(name));
+    let said = std::iter::repeat_with(|| server.line()).take_while(|line| line != "ready").collect();
+    (server, said)
 }
 
 #[implement(Watcher)]
@@ -55,7 +41,7 @@ fn rust_calls_an_interface_that_is_written_in_java() {
     assert_eq!(made, include_str!("../idl/ledger.idl"), "what the processor makes has changed: update the file");
 
     let name = ground::fresh_name("first-in-java");
-    let (_server, said) = Server::start(&classes, &name);
+    let (_server, said) = serve(&classes, &name);
     let compilation =
         Compiler::new().check_text(Path::new("ledger.idl"), &made).unwrap_or_else(|wrong| panic!("{wrong}"));
     let model = &compilation.model;

@@ -9,8 +9,7 @@ use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
 use obvia_via::Deadline;
 use obvia_via::provider::shm::Directory;
 use obvia_via::stream::Stream;
-use std::io::{BufRead, BufReader, Lines, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 const SOON: Deadline = Deadline::Within(LATEST);
@@ -28,15 +27,14 @@ impl Host {
 
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_clock"));
-        command.args(words).env("OBVIA_RUNTIME_DIR", self.0.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(words).env("OBVIA_RUNTIME_DIR", self.0.path());
         command
     }
 
     fn start(&self, words: &[&str]) -> Process {
-        let mut child = self.command(words).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next().unwrap().unwrap();
-        Process { child, lines, first }
+        let mut process = ground::Process::start(&mut self.command(words));
+        let first = process.line();
+        Process { process, first }
     }
 
     /// Starts a mapper. Returns its process, and the option for bindings that use this mapper.
@@ -62,32 +60,26 @@ impl Host {
     }
 }
 
+/// A process on a host, killed on drop.
 struct Process {
-    child: Child,
-    lines: Lines<BufReader<ChildStdout>>,
+    process: ground::Process,
+    // The first line of its output.
     first: String,
 }
 
 impl Process {
     fn id(&self) -> String {
-        self.child.id().to_string()
+        self.process.id().to_string()
     }
 
     /// Sends the process a line, and returns its answer.
     fn push(&mut self) -> String {
-        self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-        self.lines.next().unwrap().unwrap()
+        self.process.say("");
+        self.process.line()
     }
 
     /// Kills the process.
     fn kill(self) {}
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// Returns the port of the first binding by `ncacn_ip_tcp` in a text.

@@ -14,9 +14,11 @@ use std::time::SystemTime;
 ///
 /// Panics if `make` does, or if the folder cannot be written to.
 pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() -> R) {
+    let folder = place.parent().expect("it lies in a folder");
+    fs::create_dir_all(folder).expect("the folder for builds can be written to");
+    let name = place.file_name().and_then(OsStr::to_str);
+    let _turn = Turn::take(folder, name.expect("the folder has a plain name"));
     fs::create_dir_all(place).expect("the folder for builds can be written to");
-    let (folder, name) = (place.parent(), place.file_name().and_then(OsStr::to_str));
-    let _turn = Turn::take(folder.expect("it lies in a folder"), name.expect("the folder has a plain name"));
     let stamp = place.with_extension("stamp");
     let changed = inputs.iter().copied().map(newest).max();
     if fs::metadata(&stamp).and_then(|stamp| stamp.modified()).is_ok_and(|made| Some(made) > changed) {

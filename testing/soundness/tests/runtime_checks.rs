@@ -1,15 +1,14 @@
 //! Tests of values and calls that safe Rust can make: no value leads to memory without a valid
 //! borrow.
 
-use ground::fresh_name;
+use ground::{Process, fresh_name};
 use obvia::automation::vt;
 use obvia::{Agile, Error, IUnknown, Interface, Owned, Result, SafeArray, Variant, code};
 use soundness::{
     Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Node, Own, OwnMemory, Ranged, Twice, Values,
 };
 use std::cell::RefCell;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::rc::Rc;
 use windows_core::implement;
 
@@ -162,38 +161,17 @@ fn programs_with_two_interfaces_of_one_iid_do_not_start() {
     }
 }
 
-/// A process that exports an object, killed on drop.
-struct Server(Child);
-
-impl Server {
-    fn start() -> (Self, String) {
-        let name = fresh_name("soundness");
-        let mut program = Command::new(env!("CARGO_BIN_EXE_soundness-server"));
-        let child = program.arg(&name).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut server = Self(child);
-        let mut line = String::new();
-        BufReader::new(server.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n");
-        (server, name)
-    }
-
-    /// Closes the process's input, and returns whether the process succeeds.
-    fn end(mut self) -> bool {
-        drop(self.0.stdin.take());
-        self.0.wait().unwrap().success()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts a process that exports an object, and returns the object's name.
+fn serve() -> (Process, String) {
+    let name = fresh_name("soundness");
+    let mut server = Process::start(Command::new(env!("CARGO_BIN_EXE_soundness-server")).arg(&name));
+    assert_eq!(server.line(), "ready");
+    (server, name)
 }
 
 #[test]
 fn a_server_frees_what_it_returned_once() {
-    let (server, name) = Server::start();
+    let (mut server, name) = serve();
     let values: IValues = obvia::connect(&name).unwrap();
     for count in [1, 2, 5, 1, 3] {
         let ring = values.Ring(count).unwrap().unwrap();
@@ -211,12 +189,12 @@ fn a_server_frees_what_it_returned_once() {
     }
     assert_eq!(code_of(values.Both()), REFUSED);
     assert_eq!(code_of(values.Fill(3)), REFUSED);
-    assert!(server.end(), "it has not crashed");
+    server.finish();
 }
 
 #[test]
 fn pointers_set_in_arguments_by_a_method_are_not_freed() {
-    let (server, name) = Server::start();
+    let (mut server, name) = serve();
     let values: IValues = obvia::connect(&name).unwrap();
     let inner = [Node::new(7, None, None).unwrap()];
     let kept = Node::new(1, None, Some(&inner)).unwrap();
@@ -225,7 +203,7 @@ fn pointers_set_in_arguments_by_a_method_are_not_freed() {
         values.Beside(&kept, &mut changed).unwrap();
         assert_eq!(changed.unwrap().with(|node| node.number()), 1);
     }
-    assert!(server.end(), "it has not crashed");
+    server.finish();
 }
 
 /// A thread-local value that makes calls when its thread ends.
@@ -249,7 +227,7 @@ thread_local! {
 
 #[test]
 fn calls_during_the_destruction_of_thread_locals_succeed() {
-    let (server, name) = Server::start();
+    let (mut server, name) = serve();
     let values = Agile::new(&obvia::connect::<IValues>(&name).unwrap()).unwrap();
     for calls_before in [false, true] {
         let values = values.clone();
@@ -265,5 +243,5 @@ fn calls_during_the_destruction_of_thread_locals_succeed() {
         thread.join().unwrap();
     }
     drop(values);
-    assert!(server.end());
+    server.finish();
 }

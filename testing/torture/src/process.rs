@@ -4,50 +4,14 @@ use ground::{Folder, thread_states};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
-pub use ground::LATEST;
-
-/// The time between checks of a condition.
-const LOOK: Duration = Duration::from_millis(5);
-/// The maximum time that one check adds to the elapsed time. A machine that stands still must not
-/// cause a timeout.
-const LOOK_MAX: Duration = Duration::from_millis(50);
-
-/// A time limit that counts only the time in which this process ran.
-struct Patience {
-    last: Instant,
-    left: Duration,
-}
-
-impl Patience {
-    fn new(limit: Duration) -> Self {
-        Self { last: Instant::now(), left: limit }
-    }
-
-    fn is_over(&mut self) -> bool {
-        let now = Instant::now();
-        self.left = self.left.saturating_sub(now.duration_since(self.last).min(LOOK_MAX));
-        self.last = now;
-        self.left.is_zero()
-    }
-}
-
-/// Repeats `look` until it succeeds. Panics with the last complaint after `limit`.
-#[track_caller]
-pub fn within(limit: Duration, mut look: impl FnMut() -> Result<(), String>) {
-    let mut patience = Patience::new(limit);
-    while let Err(complaint) = look() {
-        assert!(!patience.is_over(), "after {limit:?}: {complaint}");
-        std::thread::sleep(LOOK);
-    }
-}
+pub use ground::{LATEST, within};
 
 /// Compares two values, for [`within`].
 pub fn same<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<(), String> {
@@ -130,17 +94,7 @@ impl Directory {
 
     pub(crate) fn run(&self, mut command: Command, options: &[&str]) -> Process {
         command.args(options).env("OBVIA_RUNTIME_DIR", self.path()).env(obvia::scm::VARIABLE, self.classes());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (out, orders) = (child.stdout.take().unwrap(), child.stdin.take());
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Process { child, orders, lines }
+        Process(ground::Process::start(&mut command))
     }
 }
 
@@ -154,52 +108,28 @@ pub fn shared_memory() -> BTreeSet<String> {
     names_in(Path::new("/dev/shm"))
 }
 
-/// A running process. It is killed on drop, and ends by itself with the test.
-pub struct Process {
-    child: Child,
-    orders: Option<ChildStdin>,
-    lines: Receiver<String>,
+/// A running process that takes orders. It is killed on drop, and ends by itself with the test.
+pub struct Process(ground::Process);
+
+impl Deref for Process {
+    type Target = ground::Process;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Process {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
 }
 
 impl Process {
-    /// Returns the process ID.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Sends an order.
-    pub fn order(&mut self, order: &str) {
-        let orders = self.orders.as_mut().unwrap();
-        writeln!(orders, "{order}").unwrap();
-    }
-
-    /// Returns the next line of output.
-    #[track_caller]
-    pub fn line(&mut self) -> String {
-        self.line_within(LATEST)
-    }
-
-    /// Returns the next line of output, which must arrive within `limit`.
-    #[track_caller]
-    pub fn line_within(&mut self, limit: Duration) -> String {
-        let mut patience = Patience::new(limit);
-        loop {
-            match self.lines.recv_timeout(LOOK) {
-                Ok(line) => return line,
-                Err(RecvTimeoutError::Timeout) => {
-                    assert!(!patience.is_over(), "process {} says nothing for {limit:?}", self.pid());
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    panic!("process {} has ended: {:?}", self.pid(), self.child.wait())
-                }
-            }
-        }
-    }
-
     /// Sends an order, and returns its answer, which must begin with "ok", without that word.
     #[track_caller]
     pub fn good(&mut self, order: &str) -> String {
-        self.order(order);
+        self.say(order);
         let line = self.line();
         let rest = line.strip_prefix("ok");
         rest.unwrap_or_else(|| panic!("{order}: {line}")).trim_start().to_owned()
@@ -208,7 +138,7 @@ impl Process {
     /// Sends an order, and returns its error, which must begin with "error", without that word.
     #[track_caller]
     pub fn bad(&mut self, order: &str) -> String {
-        self.order(order);
+        self.say(order);
         let line = self.line();
         let rest = line.strip_prefix("error ");
         rest.unwrap_or_else(|| panic!("{order}: {line}")).to_owned()
@@ -268,43 +198,23 @@ impl Process {
 
     /// Stops the process by a signal, and waits until it is stopped.
     pub fn stop(&self) {
-        stop(self.pid());
+        stop(self.id());
     }
 
     /// Continues a stopped process.
     pub fn go_on(&self) {
-        go_on(self.pid());
-    }
-
-    /// Kills the process, and waits for its end.
-    pub fn kill(&mut self) {
-        // The child has not been waited for, so its process ID cannot have been reused.
-        kill(self.pid());
-        self.child.wait().unwrap();
-    }
-
-    /// Waits for the process's end.
-    #[track_caller]
-    pub fn ended(&mut self) -> ExitStatus {
-        within(LATEST, || self.child.try_wait().unwrap().map(drop).ok_or("it runs".to_owned()));
-        self.child.wait().unwrap()
-    }
-
-    /// Closes the process's input, and waits for its successful end.
-    pub fn end(&mut self) {
-        self.orders = None;
-        assert!(self.ended().success());
+        go_on(self.id());
     }
 
     fn status(&self, field: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
         line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
     }
 
     /// Returns the number of the process's threads with this name.
     pub fn threads_called(&self, name: &str) -> usize {
-        let threads = fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
+        let threads = fs::read_dir(format!("/proc/{}/task", self.id())).unwrap();
         let names = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("comm")).ok());
         names.filter(|found| found.trim_end() == name).count()
     }
@@ -318,7 +228,7 @@ impl Process {
     /// other.
     #[track_caller]
     pub fn sleeps(&self) {
-        within(LATEST, || are(self.pid(), 'S'));
+        within(LATEST, || are(self.id(), 'S'));
     }
 
     /// Returns the process's resident memory, in KiB.
@@ -330,7 +240,7 @@ impl Process {
     pub fn processor_time(&self) -> Duration {
         /// The unit of the kernel's figures: proc_pid_stat(5), sysconf(_SC_CLK_TCK) on x86-64.
         const TICK: Duration = Duration::from_millis(10);
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.id())).unwrap();
         // The name, in parentheses, may have spaces. The third field follows it.
         let fields: Vec<_> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
         TICK * fields[11..13].iter().map(|field| field.parse::<u32>().unwrap()).sum::<u32>()
@@ -338,14 +248,7 @@ impl Process {
 
     /// Returns the number of the process's file descriptors.
     pub fn open_files(&self) -> usize {
-        fs::read_dir(format!("/proc/{}/fd", self.pid())).unwrap().count()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        fs::read_dir(format!("/proc/{}/fd", self.id())).unwrap().count()
     }
 }
 

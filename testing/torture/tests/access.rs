@@ -119,7 +119,7 @@ fn access_rules_distinguish_accounts_and_protection_levels() {
         }
         assert_eq!(server.number("live"), 2);
         let refusals = server.good("refusals");
-        let from = if is_local { format!("process {} of user 0", otto.pid()) } else { "host 127.0.0.1".to_owned() };
+        let from = if is_local { format!("process {} of user 0", otto.id()) } else { "host 127.0.0.1".to_owned() };
         for level in ["integrity", "privacy"] {
             let line = format!("refused the object thing to {from}, \\otto by {level}");
             assert!(refusals.contains(&line), "{refusals}");
@@ -330,7 +330,7 @@ fn access_rules_distinguish_local_users() {
         is_told_nothing_of_a_panic(one);
         for (process, uid) in [(another, 1001), (root, 0)] {
             denied(process, &format!("connect {binding}"));
-            let line = format!("refused the object thing to process {} of user {uid}", process.pid());
+            let line = format!("refused the object thing to process {} of user {uid}", process.id());
             assert_eq!(server.good("refusals"), line);
         }
         let [one, another, _] = &mut users;
@@ -343,7 +343,7 @@ fn access_rules_distinguish_local_users() {
             denied(one, order);
         }
         let refusals = server.good("refusals");
-        let line = |method: &str| format!("refused {method} to process {} of user 1000", one.pid());
+        let line = |method: &str| format!("refused {method} to process {} of user 1000", one.id());
         assert_eq!(refusals, format!("{}; {}", line("method 5 of ICounter"), line("method 3 of IFactory")));
         assert_eq!(another.number("add 1"), 1);
         assert_eq!(server.number("live"), 2);

@@ -37,7 +37,7 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
             client.good("cancellable");
             server.becomes(LATEST, "sleeping", 1);
             assert_eq!(server.number("noticed"), round - 1);
-            client.order("cancel");
+            client.say("cancel");
             // The answer to the order may be anywhere among the lines.
             let mut lines: Vec<String> = (0..4).map(|_| client.line_within(LATEST)).collect();
             lines.retain(|line| !line.starts_with("ok"));
@@ -75,7 +75,7 @@ fn calls_can_be_cancelled_after_calls_of_their_argument() {
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory, "adaptive");
     client.good(LATE);
-    client.order("cancellable-callback");
+    client.say("cancellable-callback");
     let mut lines = [client.line(), client.line()];
     lines.sort();
     assert_eq!(lines, ["heard", "ok "]);
@@ -192,9 +192,9 @@ fn a_query_to_a_silent_server_can_be_cancelled() {
         assert!(line.starts_with("ended error") && line.contains(NO_INTERFACE), "{line}");
         assert!(client.bad("cast").contains(NO_INTERFACE));
         assert_eq!((client.number("add 1"), server.number("live")), (1, 1));
-        client.end();
+        client.finish();
         server.becomes(LATEST, "live", 0);
-        server.end();
+        server.finish();
     }
 }
 
@@ -286,11 +286,11 @@ fn an_activation_can_be_cancelled_during_server_start() {
     client.good("cancellable-create");
     within(LATEST, || same(host.starts().len(), 1));
     cancel(&mut client, "a starting server");
-    client.end();
+    client.finish();
     within(LATEST, || same(service.threads_called("obvia-serve"), 0));
     // The service continues to start the server, which then serves a later activation.
     let mut client = host.process();
-    client.order("activate");
+    client.say("activate");
     host.go();
     assert!(client.line().starts_with("ok ncacn_vi_shm:"));
     assert_eq!(host.starts().len(), 1);
@@ -311,7 +311,7 @@ fn cancel_connect<S: Read + AsFd>(directory: &Directory, order: &str, accept: im
 
 /// Cancels a client's wait.
 fn cancel(client: &mut Process, place: &str) {
-    client.order("cancel");
+    client.say("cancel");
     let mut lines = [client.line_within(LATEST), client.line_within(LATEST)];
     lines.sort();
     assert!(lines[0].starts_with("ended error") && lines[0].contains(CANCELED), "{place}: {lines:?}");

@@ -107,7 +107,7 @@ fn sinks_over_the_limit_of_the_point_are_refused() {
     client.kill();
     let mut next = source.client();
     within(DROPPED, || {
-        next.order("advise");
+        next.say("advise");
         same(next.line().trim_end(), "ok")
     });
     assert_eq!(next.good("points"), "1 1");
@@ -138,7 +138,7 @@ fn killed_sinks_are_dropped_and_the_others_are_called() {
         assert_eq!(source.process.number("announce 3"), 2);
         assert_eq!((first.good("received"), last.good("received")), ("1 2 3".to_owned(), "1 2 3".to_owned()));
         last.good("unadvise");
-        last.end();
+        last.finish();
         source.process.becomes(DROPPED, "exported", before);
         first.kill();
         assert_eq!(source.process.number("announce 4"), 0);

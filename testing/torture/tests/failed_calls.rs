@@ -40,7 +40,7 @@ fn over_each(test: impl Fn(&mut Process, &mut Process)) {
         client.good(&format!("connect {place}"));
         test(&mut server, &mut client);
         // No reference to the client's objects is left.
-        client.order("keep-none");
+        client.say("keep-none");
         client.line();
         client.becomes(LATEST, "exported", 0);
     }
@@ -185,7 +185,7 @@ fn a_lost_network_connection_is_not_taken_for_the_end_of_the_process() {
     client.bad("give all");
     server.stop();
     client.good("give oneway");
-    client.order("make 1");
+    client.say("make 1");
     server.kill();
     let told = client.line();
     assert!(told.contains("RPC_E_DISCONNECTED"), "{told}");
@@ -218,7 +218,7 @@ fn references_to_an_unreachable_process_are_given_back_over_the_next_link() {
     giver.good("make 1");
     giver.good("connect holder");
     giver.good("keep");
-    giver.end();
+    giver.finish();
     let mut client = directory.start(PROGRAM, &[]);
     client.good("connect holder");
     let hidden = directory.path().join("hidden");
@@ -239,7 +239,7 @@ fn oneway_calls_do_not_wait_for_a_stopped_server() {
     server.good("export there");
     let mut client = directory.start(PROGRAM, &[]);
     client.good("connect there");
-    client.good(&format!("give-to-stopped {} {SLOT_COUNT}", server.pid()));
+    client.good(&format!("give-to-stopped {} {SLOT_COUNT}", server.id()));
     client.good("give all");
     client.becomes(LATEST, "exported", 0);
 }

@@ -58,7 +58,7 @@ fn warmed_up(directory: &Directory, server: &mut Process, name: &str) -> (u64, u
     client.good("make 1");
     client.good("callback 1");
     client.good("pass-own");
-    client.end();
+    client.finish();
     server.becomes(LATEST, "live", 0);
     // The threads are the pulse, with its epoll instance, and the janitor.
     with_parking((cold.0 + 2, cold.1 + 1))
@@ -89,7 +89,7 @@ fn waiting_calls_end_with_a_killed_server_and_its_name_is_reusable() {
     let waiting = (clients.len() * THREADS) as i64;
     first.becomes(LATEST, "sleeping", waiting);
 
-    let pid = first.pid().to_string();
+    let pid = first.id().to_string();
     first.kill();
     for client in &mut clients {
         for _ in 0..THREADS {
@@ -104,7 +104,7 @@ fn waiting_calls_end_with_a_killed_server_and_its_name_is_reusable() {
         client.good("connect name");
         client.good("make 1");
         assert_eq!(client.good("add 5"), "5");
-        client.end();
+        client.finish();
     }
     second.becomes(LATEST, "live", 0);
     only_files_of(&directory, &["name"], 1);
@@ -165,7 +165,7 @@ fn proxies_of_a_killed_server_report_its_end_and_can_be_dropped() {
         client.good("make 3");
         client.good("nothing");
     }
-    let pid = first.pid().to_string();
+    let pid = first.id().to_string();
     first.kill();
     for client in &mut clients {
         for order in ["pass-own", "nothing", "add 1", "cast", "pass", "pass-own"] {
@@ -178,7 +178,7 @@ fn proxies_of_a_killed_server_report_its_end_and_can_be_dropped() {
         // References that the dead process held are released.
         client.becomes(LATEST, "live", 0);
         client.good("leave");
-        client.end();
+        client.finish();
     }
 }
 
@@ -233,7 +233,7 @@ fn clients_killed_during_calls_leave_no_references() {
         server.becomes(LATEST, "live", 1);
         assert_eq!(other.good("add 1"), (round + 1).to_string());
     }
-    other.end();
+    other.finish();
     server.becomes(LATEST, "live", 0);
     settles(&server, before);
     only_files_of(&directory, &["name"], 1);
@@ -307,7 +307,7 @@ fn a_client_killed_during_a_callback_does_not_block_the_server() {
     let error = other.bad("add-to-kept 1");
     assert!(error.contains(DISCONNECTED), "{error}");
     other.good("keep-none");
-    other.end();
+    other.finish();
     settles(&server, before);
     only_files_of(&directory, &["name"], 1);
 }
@@ -326,7 +326,7 @@ fn names_of_killed_servers_are_free_at_once() {
         }
     }
     only_files_of(&directory, &["keeper"], 1);
-    keeper.end();
+    keeper.finish();
     only_files_of(&directory, &[], 0);
 }
 
@@ -374,7 +374,7 @@ fn calls_to_a_stopped_server_time_out_and_succeed_when_it_resumes() {
     server.becomes(LATEST, "live", 0);
     for client in &mut clients {
         client.becomes(LATEST, "live", 0);
-        client.end();
+        client.finish();
     }
     settles(&server, before);
 }

@@ -103,7 +103,7 @@ impl Middle {
 /// whether it ran.
 fn calls_again(client: &mut Process) {
     within(LATEST, || {
-        client.order("add 0");
+        client.say("add 0");
         let line = client.line();
         if line.starts_with("ok") { Ok(()) } else { Err(line) }
     });

@@ -81,7 +81,7 @@ impl Pair {
     fn adds_are_exact(&mut self, milliseconds: u32, meanwhile: impl FnOnce(&Hosts)) {
         self.client.good("make 1");
         let before = self.client.number("add 0");
-        self.client.order(&format!("adds 4 {milliseconds}"));
+        self.client.say(&format!("adds 4 {milliseconds}"));
         meanwhile(&self.hosts);
         let made: i64 = self.client.line().strip_prefix("ok ").unwrap().parse().unwrap();
         assert!(made > 0, "no call was made");
@@ -174,7 +174,7 @@ fn the_chosen_fabric_provider_is_passed_to_peers() {
     let why = pair.client.bad("list-at ncacn_vi_fabric:10.0.0.1[7,provider=none]");
     assert!(why.contains("libfabric has no provider `none` here"), "{why}");
     // libfabric leaves the segments of a process that ends with open connections: docs/fabric.md.
-    let pids = [&pair.client, &pair.server].map(Process::pid);
+    let pids = [&pair.client, &pair.server].map(|process| process.id());
     drop(pair);
     let is_left = |file: &String| pids.iter().any(|pid| file.starts_with(&format!("{pid}:")));
     for file in shared_memory().iter().filter(|file| is_left(file)) {
@@ -251,7 +251,7 @@ fn a_permanent_wire_cut_ends_calls() {
         }
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         pair.client.good("make 1");
-        pair.client.order("sleep 600000");
+        pair.client.say("sleep 600000");
         pair.hosts.set_wire(false);
         let began = Instant::now();
         let line = pair.client.line_within(GONE);
@@ -268,7 +268,7 @@ fn a_killed_server_is_detected_and_its_successor_is_found() {
     over_each(|protocol, options| {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         pair.client.good("make 1");
-        pair.client.order("sleep 600000");
+        pair.client.say("sleep 600000");
         pair.server.becomes(LATEST, "sleeping", 1);
         pair.server.kill();
         let line = pair.client.line_within(GONE);

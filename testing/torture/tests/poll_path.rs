@@ -65,10 +65,10 @@ fn polling_calls_make_no_system_calls() {
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory);
     client.good(&format!("locked {ROUNDS}"));
-    let ended = client.ended();
+    let ended = client.await_end();
     assert!(ended.success(), "{ended}");
     // The restriction held, because the end of the serving thread makes a forbidden system call.
-    let ended = server.ended();
+    let ended = server.await_end();
     assert_eq!(ended.signal(), Some(SIGSYS), "{ended}");
 }
 
@@ -77,15 +77,15 @@ fn the_measurement_detects_a_system_call() {
     let _turn = alone();
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory);
-    client.order(&format!("locked {ROUNDS} here"));
-    assert_eq!(client.ended().signal(), Some(SIGSYS));
-    assert_eq!(server.ended().signal(), Some(SIGSYS));
+    client.say(&format!("locked {ROUNDS} here"));
+    assert_eq!(client.await_end().signal(), Some(SIGSYS));
+    assert_eq!(server.await_end().signal(), Some(SIGSYS));
 
     let directory = Directory::new();
     let (mut server, mut client) = pair(&directory);
-    client.order(&format!("locked {ROUNDS} there"));
-    let ended = server.ended();
+    client.say(&format!("locked {ROUNDS} there"));
+    let ended = server.await_end();
     assert_eq!(ended.signal(), Some(SIGSYS), "{ended}");
     // The client's call fails, and its error path makes system calls, too.
-    assert!(!client.ended().success());
+    assert!(!client.await_end().success());
 }

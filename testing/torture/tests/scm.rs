@@ -18,7 +18,7 @@ fn concurrent_activations_start_one_server_that_ends_when_unused() {
     let mut service = host.service();
     let mut clients: Vec<_> = (0..4).map(|_| host.process()).collect();
     for client in &mut clients {
-        client.order("activate-in-threads 4");
+        client.say("activate-in-threads 4");
     }
     for client in &mut clients {
         assert_eq!(client.line(), "ok 1");
@@ -63,7 +63,7 @@ fn a_killed_server_is_started_again() {
         let now = (service.open_files(), service.threads());
         if now.0 <= files && now.1 <= threads { Ok(()) } else { Err(format!("{now:?}, before {:?}", (files, threads))) }
     });
-    service.end();
+    service.finish();
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_process_that_removes_stale_files_is_not_taken_for_a_server() {
     let host = Host::new(PROGRAM, &["wait"]);
     let _service = host.service();
     let mut client = host.process();
-    client.order("activate");
+    client.say("activate");
     within(LATEST, || same(host.starts().len(), 1));
     let path = host.directory().path().join(format!("class-{:032x}.lock", CLASS.to_u128()));
     for _ in 0..20 {
@@ -111,7 +111,7 @@ fn a_restarted_activation_service_finds_running_servers() {
     assert_eq!(host.starts().len(), 2);
     let taken = host.process().bad("scm");
     assert!(taken.contains("RPC_S_DUPLICATE_ENDPOINT"), "{taken}");
-    service.end();
+    service.finish();
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn unused_cpp_libraries_are_unloaded() {
     host.register(&format!("class = {CLASS:?}\nlibrary = {}\n", library.display()));
     let mut client = host.process();
     let is_loaded = |client: &Process| {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", client.pid())).unwrap();
+        let maps = fs::read_to_string(format!("/proc/{}/maps", client.id())).unwrap();
         maps.contains(library.to_str().unwrap())
     };
     for _ in 0..3 {

@@ -73,7 +73,7 @@ fn objects_are_passed_in_both_directions_at_each_level_by_each_mechanism() {
             }
             let Host { process: client, .. } = &mut client;
             client.good(&format!("connect {binding}"));
-            let from = if is_local { format!("process {}", client.pid()) } else { "127.0.0.1".to_owned() };
+            let from = if is_local { format!("process {}", client.id()) } else { "127.0.0.1".to_owned() };
             assert_eq!(client.good("who"), format!("{from} anna {level}"));
             client.passes_objects();
             // The messages have many fragments, and several associations are used at a time. An

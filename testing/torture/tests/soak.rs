@@ -21,7 +21,7 @@ fn warm_up(directory: &Directory) {
     client.good("make 2");
     assert_eq!(client.good("callback 5"), "16");
     assert_eq!(client.good("pass-own"), "true false");
-    client.end();
+    client.finish();
 }
 
 /// Waits for the clients' ends. Returns the number of calls, and the server's memory at a quarter
@@ -61,7 +61,7 @@ fn calls_of_many_processes_and_threads_get_correct_results() {
     let seconds = seconds();
     for (seed, client) in clients.iter_mut().enumerate() {
         client.good("connect soak");
-        client.order(&format!("soak {seed} {seconds}"));
+        client.say(&format!("soak {seed} {seconds}"));
     }
     let started = Instant::now();
     let (calls, [early, late]) = follow(&mut clients, &server, seconds);
@@ -77,7 +77,7 @@ fn calls_of_many_processes_and_threads_get_correct_results() {
         client.becomes(LATEST, "live", 0);
     }
     for client in &mut clients {
-        client.end();
+        client.finish();
     }
     within(ROUND, || settled(&server));
     within(LATEST, || {
@@ -85,5 +85,5 @@ fn calls_of_many_processes_and_threads_get_correct_results() {
         directory.files_of(&["soak"], 1)
     });
     assert!(same(server.number("live"), 0).is_ok());
-    server.end();
+    server.finish();
 }

@@ -39,7 +39,7 @@ fn bind() -> Vec<u8> {
 
 /// Sets the number of descriptors that a process may have to `most`, and returns the former number.
 fn limit_descriptors(process: &Process, most: Option<u64>) -> Option<u64> {
-    let pid = Pid::from_raw(process.pid().cast_signed());
+    let pid = Pid::from_raw(process.id().cast_signed());
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     prlimit(pid, Resource::Nofile, Rlimit { current: most, maximum }).unwrap().current
 }
@@ -60,7 +60,7 @@ fn a_server_out_of_descriptors_sleeps_and_accepts_the_waiting_clients_later() {
     });
     // A connection gets its last file when its thread sleeps for the first time.
     clients.iter().chain([&server]).for_each(Process::sleeps);
-    let used = |fd: &u64| fs::exists(format!("/proc/{}/fd/{fd}", server.pid())).unwrap();
+    let used = |fd: &u64| fs::exists(format!("/proc/{}/fd/{fd}", server.id())).unwrap();
     // The limit is below the first free descriptor. So no descriptor is free, even if the server
     // closes some.
     let former = limit_descriptors(&server, (0..).find(|fd| !used(fd)).map(|free| free / 2));
@@ -94,7 +94,7 @@ fn clients_of_a_server_without_descriptors_learn_which_limit_it_has_reached() {
     let mut clients = Vec::new();
     let error = loop {
         let mut client = directory.start(PROGRAM, &[]);
-        client.order("connect there");
+        client.say("connect there");
         let line = client.line();
         if let Some(error) = line.strip_prefix("error ") {
             break error.to_owned();
@@ -102,7 +102,7 @@ fn clients_of_a_server_without_descriptors_learn_which_limit_it_has_reached() {
         clients.push(client);
         assert!(clients.len() < FEW_DESCRIPTORS as usize, "more clients than descriptors");
     };
-    let expected = format!("the server process {} has no room for the connection: Too many open files", server.pid());
+    let expected = format!("the server process {} has no room for the connection: Too many open files", server.id());
     assert!(error.contains(&expected) && error.contains("`ulimit -n`"), "{error}");
     // Connected clients go on, and others find room once some have left.
     clients[0].good("make 1");
@@ -110,7 +110,7 @@ fn clients_of_a_server_without_descriptors_learn_which_limit_it_has_reached() {
     clients.truncate(1);
     within(LATEST, || {
         let mut client = directory.start(PROGRAM, &[]);
-        client.order("connect there");
+        client.say("connect there");
         let line = client.line();
         if line.starts_with("ok") { Ok(()) } else { Err(line) }
     });
@@ -130,7 +130,7 @@ fn connections_beyond_the_places_of_their_host_are_refused_with_the_reason() {
         let mut client = directories[1].start(PROGRAM, &[]);
         client.good(&format!("connect {place}"));
         // The last client lacks a place for its second connection.
-        client.order("make 1");
+        client.say("make 1");
         let made = client.line();
         clients.push(client);
         if let Err(error) = window::connect(&nic, &address, &Options::default(), LIMIT) {
@@ -169,7 +169,7 @@ fn connections_take(listening: &str, descriptors: usize) {
         // A client has a connection for its calls and one for calls of the runtime's own.
         let expected = others.len() * 2 * descriptors;
         let before = server.open_files();
-        others.iter_mut().for_each(Process::end);
+        others.iter_mut().for_each(|other| drop(other.finish()));
         // The threads of the connections end after the connections.
         within(LATEST, || match server.threads() {
             left if left <= calm => Ok(()),

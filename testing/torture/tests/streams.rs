@@ -70,7 +70,7 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
         client.good("make 1");
         client.good("cancellable");
         server.becomes(LATEST, "sleeping", 1);
-        client.order("cancel");
+        client.say("cancel");
         // The answer to the order may be anywhere among the lines.
         let mut lines: Vec<String> = (0..4).map(|_| client.line_within(LATEST)).collect();
         lines.retain(|line| line.starts_with("ended"));
@@ -94,7 +94,7 @@ fn a_call_that_times_out_is_cancelled_in_the_server() {
 fn a_killed_stream_server_is_detected() {
     over_each(|Pair { mut server, mut client, .. }| {
         client.good("make 1");
-        client.order("sleep 600000");
+        client.say("sleep 600000");
         server.becomes(LATEST, "sleeping", 1);
         server.kill();
         let line = client.line_within(LATEST);

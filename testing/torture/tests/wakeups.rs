@@ -28,7 +28,7 @@ const SHORT_CALL: &str = "sleep 500";
 /// Returns the number of sleeps of each living thread whose name begins with `name`, by the
 /// thread's number.
 fn sleeps_of(process: &Process, name: &str) -> BTreeMap<OsString, u64> {
-    let threads = fs::read_dir(format!("/proc/{}/task", process.pid())).unwrap();
+    let threads = fs::read_dir(format!("/proc/{}/task", process.id())).unwrap();
     let sleeps = threads.filter_map(|thread| {
         let thread = thread.ok()?;
         let status = fs::read_to_string(thread.path().join("status")).ok()?;

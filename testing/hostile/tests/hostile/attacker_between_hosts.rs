@@ -37,7 +37,7 @@ impl Hosts {
     fn witness(port: u16, options: &str) -> (Process, Directory) {
         let directory = Directory::new();
         let binding = format!("ncacn_vi_udp:127.0.0.1[{port}{options},name=victim]");
-        let witness = Process::start(&directory, &["witness", &binding, "anna", "password"]);
+        let mut witness = Process::start(&directory, &["witness", &binding, "anna", "password"]);
         witness.await_ready();
         (witness, directory)
     }
@@ -61,7 +61,7 @@ fn under_a_key(level: &str) {
         relay.forged() > FORGED
     });
     // The exit code of the witness says whether all of its calls succeeded.
-    witness.end();
+    witness.finish();
     let received = relay.received();
     drop(relay);
     // The recorded datagrams, sent again from another socket, make no call and authenticate no
@@ -71,8 +71,8 @@ fn under_a_key(level: &str) {
         let _ = again.send_to(datagram, ("127.0.0.1", hosts.port));
     }
     let (mut other, _place) = Hosts::witness(hosts.port, &options);
-    other.end();
-    hosts.server.end();
+    other.finish();
+    hosts.server.finish();
     drop(hosts.directory);
 }
 

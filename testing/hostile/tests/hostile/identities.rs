@@ -106,7 +106,7 @@ fn a_network_peer_with_the_oxid_of_a_local_client_cannot_act_for_it() {
     owner.refused(passed, NUMBER, &[], NOT_FOUND);
     is_alive(&mut owner, own, 8);
     drop((owner, giver));
-    server.end();
+    server.finish();
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_stranger_gets_no_references_that_are_passed_to_a_process_before_it_connects
         giver.refused(passed, NUMBER, &[], NOT_FOUND);
     }
     drop((giver, owner));
-    server.end();
+    server.finish();
 }
 
 /// The addresses of this host stand for those of several hosts.
@@ -161,7 +161,7 @@ fn too_many_hosts_that_claim_one_identity_are_refused_with_the_reason() {
     assert_eq!([claim(HOSTS_MAX + 1).1, claim(1).1], [LIMIT_EXCEEDED, NEGOTIATED]);
     drop(all);
     await_that("another host can claim the identity", || claim(HOSTS_MAX + 1).1 == NEGOTIATED);
-    server.end();
+    server.finish();
 }
 
 /// The addresses of this host stand for those of several hosts.
@@ -176,7 +176,7 @@ fn the_key_of_a_mark_is_not_sent_over_an_unencrypted_network() {
         peer.good(MARK, &[]).len()
     };
     assert_eq!(answer(1), answer(2) + KEY_LENGTH);
-    server.end();
+    server.finish();
 }
 
 /// The server sees neither the process id of the client nor that of the attacker.
@@ -218,6 +218,6 @@ fn clients_in_other_pid_namespaces_are_told_apart() {
     second.good(SYSTEM, RELEASE, &release(&[(thing, u64::MAX)]));
     owner.refused(thing, NUMBER, &[], NOT_FOUND);
     drop((owner, second, attacker));
-    witness.end();
-    server.end();
+    witness.finish();
+    server.finish();
 }

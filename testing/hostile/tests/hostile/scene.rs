@@ -7,12 +7,12 @@ use ground::Folder;
 use native_programs::java::Classes;
 use native_programs::{CHECKED, Workshop, folder};
 use std::cell::RefCell;
-use std::io::{BufRead, BufReader, Write};
+use std::ops::{Deref, DerefMut};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, mpsc};
+use std::sync::{Arc, LazyLock};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
@@ -76,118 +76,71 @@ impl Directory {
 
 /// A process that ends when its standard input is closed; killed on drop.
 pub(crate) struct Process {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: mpsc::Receiver<String>,
+    process: ground::Process,
     is_virtual_machine: bool,
+}
+
+impl Deref for Process {
+    type Target = ground::Process;
+
+    fn deref(&self) -> &Self::Target {
+        &self.process
+    }
+}
+
+impl DerefMut for Process {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.process
+    }
 }
 
 impl Process {
     /// Starts a process with a file of accounts, and returns the first line of its output.
     pub(crate) fn with_accounts(directory: &Directory, accounts: &Path, arguments: &[&str]) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"));
-        let process = Self::spawn(directory, command.args(arguments).env("OBVIA_ACCOUNTS", accounts));
+        let mut process = Self::spawn(directory, command.args(arguments).env("OBVIA_ACCOUNTS", accounts));
         let said = process.line();
         (process, said)
     }
 
-    /// Returns the next line of the process's output.
-    #[track_caller]
-    pub(crate) fn line(&self) -> String {
-        self.lines.recv_timeout(PATIENCE).expect("a line")
-    }
-
     pub(crate) fn start(directory: &Directory, arguments: &[&str]) -> Self {
-        Self::run(directory, Path::new(env!("CARGO_BIN_EXE_obvia-hostile")), arguments)
+        Self::spawn(directory, Command::new(env!("CARGO_BIN_EXE_obvia-hostile")).args(arguments))
     }
 
-    fn run(directory: &Directory, program: &Path, arguments: &[&str]) -> Self {
-        Self::spawn(directory, Command::new(program).args(arguments))
-    }
-
+    #[track_caller]
     pub(crate) fn spawn(directory: &Directory, command: &mut Command) -> Self {
-        command.env("OBVIA_RUNTIME_DIR", directory.path());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let (send, lines) = mpsc::channel();
-        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
-        Self { input: child.stdin.take(), child, lines, is_virtual_machine: false }
+        let process = ground::Process::start(command.env("OBVIA_RUNTIME_DIR", directory.path()));
+        Self { process, is_virtual_machine: false }
     }
 
     /// Waits until the process prints that it is ready.
     #[track_caller]
-    pub(crate) fn await_ready(&self) {
-        assert_eq!(self.lines.recv_timeout(PATIENCE).as_deref(), Ok("ready"));
+    pub(crate) fn await_ready(&mut self) {
+        assert_eq!(self.line(), "ready");
     }
 
     /// Sends the process a line, and returns its output until the line `good`.
     #[track_caller]
-    fn ask(&self, line: &str) -> Vec<String> {
-        let told = self.input.as_ref().map(|mut input| writeln!(input, "{line}"));
-        assert!(told.is_some_and(|told| told.is_ok()), "it hears nothing");
+    fn ask(&mut self, line: &str) -> Vec<String> {
+        self.say(line);
         let mut said = vec![];
         while said.last().is_none_or(|line| line != GOOD) {
-            let next = self.lines.recv_timeout(PATIENCE);
-            said.push(next.unwrap_or_else(|error| panic!("{error}; it said {said:#?}")));
+            let next = self.line();
+            println!("{next}");
+            said.push(next);
         }
         said
-    }
-
-    /// Returns the output until the process's end, which must be successful.
-    #[track_caller]
-    pub(crate) fn rest(&mut self) -> Vec<String> {
-        let status = self.await_end();
-        let said: Vec<_> = self.lines.iter().collect();
-        assert!(status.success(), "{status}; it said {said:#?}");
-        said
-    }
-
-    #[track_caller]
-    pub(crate) fn await_end(&mut self) -> ExitStatus {
-        let started = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            if started.elapsed() > PATIENCE {
-                let said: Vec<_> = self.lines.try_iter().collect();
-                panic!(
-                    "the process has not ended within {PATIENCE:?}; it said {said:#?}, and does {:#?}",
-                    self.threads()
-                );
-            }
-            sleep(Duration::from_millis(2));
-        }
-    }
-
-    /// Returns the names of the process's threads, and the kernel functions where they wait.
-    fn threads(&self) -> Vec<String> {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten().flatten();
-        let read = |task: &std::fs::DirEntry, what| std::fs::read_to_string(task.path().join(what)).unwrap_or_default();
-        tasks.map(|task| format!("{} in {}", read(&task, "comm").trim(), read(&task, "wchan"))).collect()
-    }
-
-    /// Closes the process's input, and waits for its successful end.
-    #[track_caller]
-    pub(crate) fn end(&mut self) {
-        self.input = None;
-        let status = self.await_end();
-        assert!(status.success(), "{status}");
     }
 
     #[track_caller]
     pub(crate) fn assert_alive(&mut self) {
-        let status = self.child.try_wait().unwrap();
+        let status = self.exit_status();
         assert!(status.is_none(), "the process has ended: {status:?}");
-    }
-
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
     }
 
     /// Counts the process's resources that peers can make it allocate.
     pub(crate) fn census(&self) -> Census {
-        let place = format!("/proc/{}", self.child.id());
+        let place = format!("/proc/{}", self.id());
         let entries = |what| std::fs::read_dir(format!("{place}/{what}")).into_iter().flatten().flatten();
         // Other threads of a virtual machine start and end at any time. The poller starts when a
         // connection is idle for the first time, for example because the witness got no processor
@@ -203,7 +156,7 @@ impl Process {
 
     /// Returns what the process's file descriptors refer to.
     fn files(&self) -> Vec<String> {
-        let files = std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).into_iter().flatten().flatten();
+        let files = std::fs::read_dir(format!("/proc/{}/fd", self.id())).into_iter().flatten().flatten();
         let names = files.filter_map(|file| std::fs::read_link(file.path()).ok());
         // A virtual machine opens files of its own at any time. The threads create the descriptors
         // on which they sleep at their first use.
@@ -211,13 +164,6 @@ impl Process {
             !self.is_virtual_machine || ["socket:", "/memfd:", "/dev/shm/"].iter().any(|kind| name.starts_with(kind))
         };
         names.map(|name| name.to_string_lossy().into_owned()).filter(is_counted).collect()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -419,8 +365,8 @@ impl Scene {
         let several =
             |start: &dyn Fn() -> Process| self.visitor.borrow_mut().get_or_insert_with(start).ask(&words.join(" "));
         let said = match self.client {
-            Client::Rust => Process::start(&self.directory, &[&["client"], words].concat()).rest(),
-            Client::Cpp => several(&|| Process::run(&self.directory, &CPP_CLIENT, &[])),
+            Client::Rust => Process::start(&self.directory, &[&["client"], words].concat()).finish(),
+            Client::Cpp => several(&|| Process::spawn(&self.directory, &mut Command::new(&*CPP_CLIENT))),
             Client::Java => several(&|| {
                 let classes = JAVA.as_ref().expect("there is a JDK");
                 Process::spawn(&self.directory, &mut classes.program("peer.Visitor"))
@@ -434,7 +380,7 @@ impl Scene {
     #[track_caller]
     pub(crate) fn forget_visits(&self) {
         if let Some(mut visitor) = self.visitor.take() {
-            visitor.end();
+            visitor.finish();
         }
     }
 
@@ -447,7 +393,7 @@ impl Scene {
         let mut server = Process::spawn(&directory, &mut kind.command().expect("there is a JDK"));
         server.is_virtual_machine = kind == Server::Java;
         server.await_ready();
-        let witness = Process::start(&directory, &["witness"]);
+        let mut witness = Process::start(&directory, &["witness"]);
         witness.await_ready();
         // The census to compare with is taken after a first client has ended, because serving that
         // client starts threads that stay.
@@ -538,7 +484,7 @@ impl Scene {
     fn end(&mut self) {
         self.forget_visits();
         self.assert_left();
-        self.witness.end();
-        self.server.end();
+        self.witness.finish();
+        self.server.finish();
     }
 }

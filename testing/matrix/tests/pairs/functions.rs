@@ -187,11 +187,12 @@ fn binding_to_unserved_interfaces_is_refused() {
 #[cfg_attr(miri, ignore = "starts processes")]
 fn datagrams_carry_calls_of_many_threads() {
     let server = Server::start_elsewhere(DATAGRAMS);
+    let binding = server.binding();
     // The threads make several calls at a time, each by its own activity.
     let begun = Instant::now();
     std::thread::scope(|scope| {
         let sleep = || {
-            let slept = obvia::bind::<rpcecho>(&server.binding()).unwrap().TestSleep(3).unwrap();
+            let slept = obvia::bind::<rpcecho>(&binding).unwrap().TestSleep(3).unwrap();
             (slept, begun.elapsed())
         };
         let all = [(); 6].map(|()| scope.spawn(sleep)).map(|one| one.join().unwrap());
@@ -202,13 +203,13 @@ fn datagrams_carry_calls_of_many_threads() {
         assert!(apart < Duration::from_secs(15), "they ended {apart:?} apart: {all:?}");
     });
     // After a timeout, the client's later calls use another activity.
-    let echo: rpcecho = obvia::bind(&server.binding()).unwrap();
+    let echo: rpcecho = obvia::bind(&binding).unwrap();
     let given_up = obvia::with_timeout(Duration::from_millis(300), || echo.TestSleep(3).unwrap_err().code());
     assert_eq!(given_up, code::RPC_E_TIMEOUT);
     assert_eq!(echo.AddOne(1).unwrap(), 2);
     // Datagrams need no bind, so that a missing interface is reported by the call.
     let unknown = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10@";
-    assert_eq!(obvia::bind::<Counters>(&format!("{unknown}{}", server.binding())).unwrap().Told().unwrap(), 0);
+    assert_eq!(obvia::bind::<Counters>(&format!("{unknown}{binding}")).unwrap().Told().unwrap(), 0);
     let Err(error) = obvia::listen("ncadg_ip_udp:127.0.0.1[0,rundown=soon]") else { panic!("it is no number") };
     assert_eq!(error.code(), code::E_INVALIDARG);
 }

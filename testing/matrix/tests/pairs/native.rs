@@ -2,10 +2,10 @@
 
 use super::places::{at_each, in_native, in_rust};
 use super::server::Server;
+use ground::Process;
 use native_programs::{CHECKED, Workshop, folder};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::LazyLock;
 
 /// The interfaces and the sources of the program.
@@ -53,10 +53,9 @@ pub(crate) fn check_objects(names: [&str; 3]) {
     comes_to_a_good_end(Command::new(program()).arg("objects").args(names));
 }
 
-fn comes_to_a_good_end(command: &mut Command) {
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && output.stdout == b"ok\n", "{command:?}: {}\n{said}", output.status);
+#[track_caller]
+pub(crate) fn comes_to_a_good_end(command: &mut Command) {
+    assert_eq!(Process::start(command).finish(), ["ok"]);
 }
 
 #[test]
@@ -72,14 +71,12 @@ fn endpoints_registered_in_cpp_are_found() {
     let directory = folder.path();
     let mut mapper = Command::new(env!("CARGO_BIN_EXE_clock"));
     mapper.args(["mapper", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[epmapper]"]).env("OBVIA_RUNTIME_DIR", directory);
-    let mut mapper = mapper.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let bindings = BufReader::new(mapper.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let mut mapper = Process::start(&mut mapper);
+    let bindings = mapper.line();
     let port = bindings.split(['[', ']']).nth(1).unwrap();
     let option = format!("[,mapper={port}]");
     comes_to_a_good_end(Command::new(program()).args(["endpoints", &option]).env("OBVIA_RUNTIME_DIR", directory));
-    // The mapper ends with its input.
-    drop(mapper.stdin.take());
-    assert!(mapper.wait().unwrap().success());
+    mapper.finish();
 }
 
 #[test]

@@ -1,15 +1,14 @@
 //! The process with the objects under test.
 
 use super::places::{Language, Place};
-use ground::Folder;
+use ground::{Folder, Process};
 use obvia::ContextHandle;
-use std::io::{BufRead, BufReader, Lines};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::sync::Once;
 
 /// A process that serves the objects under names of its own.
 pub(crate) struct Server {
-    child: Child,
+    process: Process,
     name: String,
     language: Language,
     // The bindings for networks.
@@ -63,15 +62,14 @@ impl Server {
         let is_elsewhere = !bindings.is_empty() && !bindings.iter().any(|binding| binding.starts_with("ncalrpc:"));
         let directory = is_elsewhere.then(|| Folder::new("matrix"));
         let name = ground::fresh_name("matrix");
-        command.arg(&name).args(bindings).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(&name).args(bindings);
         if let Some(directory) = &directory {
             command.env("OBVIA_RUNTIME_DIR", directory.path());
         }
-        let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let bindings = bindings.iter().map(|_| lines.next().unwrap()).collect();
-        assert_eq!(lines.next().as_deref(), Some("serving"));
-        Self { child, name, language, bindings, directory, is_killed: false }
+        let mut process = Process::start(&mut command);
+        let bindings = bindings.iter().map(|_| process.line()).collect();
+        assert_eq!(process.line(), "serving");
+        Self { process, name, language, bindings, directory, is_killed: false }
     }
 
     /// Returns the language of the server's objects.
@@ -82,7 +80,7 @@ impl Server {
     /// Kills the process.
     pub(crate) fn kill(mut self) {
         self.is_killed = true;
-        self.child.kill().unwrap();
+        self.process.kill();
     }
 
     /// Returns the name or binding of one of the server's objects.
@@ -111,38 +109,13 @@ impl Server {
     }
 
     /// Starts another client of the functions, which tries a context handle of this process.
-    pub(crate) fn start_client(&self, what: &str, handle: &ContextHandle) -> Client {
+    pub(crate) fn start_client(&self, what: &str, handle: &ContextHandle) -> Process {
         let mut command = rust();
         command.args([what, &self.binding(), &format!("{:032x}", handle.to_wire().1.to_u128())]);
         if let Some(directory) = &self.directory {
             command.env("OBVIA_RUNTIME_DIR", directory.path());
         }
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Client { child, lines }
-    }
-}
-
-/// Another client process, killed on drop.
-pub(crate) struct Client {
-    child: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-}
-
-impl Client {
-    /// Returns the next line of the client's output.
-    pub(crate) fn line(&mut self) -> String {
-        self.lines.next().unwrap().unwrap()
-    }
-
-    /// Kills the process.
-    pub(crate) fn kill(self) {}
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        Process::start(&mut command)
     }
 }
 
@@ -158,10 +131,9 @@ fn native() -> Command {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The server ends with its input, and removes its name.
-        drop(self.child.stdin.take());
-        let ended = self.child.wait().is_ok_and(|status| status.success());
         // A server with sanitizers fails if it has leaked memory.
-        assert!(ended || self.is_killed || std::thread::panicking(), "the server has not ended as it should");
+        if !self.is_killed && !std::thread::panicking() {
+            self.process.finish();
+        }
     }
 }

@@ -3,6 +3,7 @@ package gifts;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -106,6 +107,7 @@ final class Program {
             throw new AssertionError("there is no line");
         }
         connecting.interrupt();
+        awaitEnd(connecting);
         Object found = outcome.get();
         if (!found.equals(Hresult.RPC_E_CALL_CANCELED)) {
             throw new AssertionError("the outcome is " + found);
@@ -177,15 +179,21 @@ final class Program {
 
     private static void onThread(Thread.Builder threads, Callable<?> work) throws Exception {
         var failure = new Throwable[1];
-        threads.start(() -> {
+        awaitEnd(threads.start(() -> {
             try {
                 work.call();
             } catch (Throwable e) {
                 failure[0] = e;
             }
-        }).join();
+        }));
         if (failure[0] != null) {
             throw new AssertionError(failure[0]);
+        }
+    }
+
+    private static void awaitEnd(Thread thread) throws InterruptedException {
+        if (!thread.join(Duration.ofSeconds(PATIENCE_SECONDS))) {
+            throw new AssertionError(thread + " hangs in " + Arrays.toString(thread.getStackTrace()));
         }
     }
 

@@ -111,7 +111,7 @@ fn a_killed_server_is_started_again() {
             Err(format!("{left:?}: {:?}", (files, threads)))
         }
     });
-    service.end();
+    service.finish();
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! Waits for events, with a limit for tests that hang.
+
+use std::time::{Duration, Instant};
+
+/// The time limit of waits for which the test sets none. A test that reaches this limit hangs.
+pub const LATEST: Duration = Duration::from_secs(120);
+
+/// The interval between two checks of a condition.
+pub(crate) const LOOK: Duration = Duration::from_millis(2);
+
+/// A time limit that counts only the time in which this process ran.
+pub(crate) struct Patience {
+    last: Instant,
+    left: Duration,
+}
+
+impl Patience {
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { last: Instant::now(), left: limit }
+    }
+
+    /// Whether the limit has passed. The caller asks repeatedly.
+    pub(crate) fn is_over(&mut self) -> bool {
+        /// The maximum time between two questions that counts. A machine that stands still must not
+        /// cause a timeout.
+        const COUNTED_MAX: Duration = Duration::from_millis(50);
+        let now = Instant::now();
+        self.left = self.left.saturating_sub(now.duration_since(self.last).min(COUNTED_MAX));
+        self.last = now;
+        self.left.is_zero()
+    }
+}
+
+/// Calls `look` repeatedly, until it succeeds.
+///
+/// # Panics
+///
+/// When `look` has not succeeded within the limit: with its last complaint.
+#[track_caller]
+pub fn within<T>(limit: Duration, mut look: impl FnMut() -> Result<T, String>) -> T {
+    let mut patience = Patience::new(limit);
+    loop {
+        match look() {
+            Ok(found) => return found,
+            Err(complaint) => assert!(!patience.is_over(), "not within {limit:?}: {complaint}"),
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Calls `look` repeatedly, until it returns a value.
+///
+/// # Panics
+///
+/// When there is no value within [`LATEST`].
+#[track_caller]
+pub fn poll<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    within(LATEST, || look().ok_or_else(|| what.to_owned()))
+}
+
+/// Checks a condition repeatedly, until it holds.
+///
+/// # Panics
+///
+/// When the condition does not hold within [`LATEST`].
+#[track_caller]
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    poll(what, || is_so().then_some(()));
+}
