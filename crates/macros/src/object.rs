@@ -4,9 +4,10 @@
 //! this crate, not of the caller's, where `unsafe_code` may be forbidden.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Path, Result, Token};
 
 /// The parts of the generated code.
@@ -57,8 +58,11 @@ impl Object<'_> {
         let fields = self.interfaces.iter().map(|Interface { field, vtable, .. }| {
             quote! { #field: &'static #vtable, }
         });
-        let vtables = self.interfaces.iter().map(|Interface { constant, vtable, offset, .. }| {
-            quote! { const #constant: #vtable = <#vtable>::new::<#outer #arguments, #offset>(); }
+        let vtables = self.interfaces.iter().map(|Interface { path, constant, vtable, offset, .. }| {
+            // An error, such as a missing implementation of the trait, shows the interface.
+            quote_spanned! { path.span() =>
+                const #constant: #vtable = <#vtable>::new::<Self, #offset>();
+            }
         });
         quote! {
             #[doc(hidden)]

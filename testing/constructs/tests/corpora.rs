@@ -166,7 +166,7 @@ fn compile(file: &File, answer: &mut Answer, include: &[PathBuf], libraries: &Li
         let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
         rustc.args(["--edition", "2024", "--crate-type", "lib", "--crate-name", "corpus", "--emit", "metadata"]);
         rustc.arg("-o").arg(file.out.join(format!("{stem}.rmeta")));
-        libraries.give(&mut rustc, &["obvia", "windows_core"]);
+        libraries.give(&mut rustc, &["obvia"]);
         *rust = run(rustc.env("OUT_DIR", &file.out).arg(main));
     }
 }

@@ -141,7 +141,7 @@ impl Process {
 
     fn next(&self, patience: &mut Patience) -> Result<String, RecvTimeoutError> {
         loop {
-            match self.lines.recv_timeout(LOOK) {
+            match self.lines.recv_timeout(Patience::COUNTED_MAX) {
                 Err(RecvTimeoutError::Timeout) if !patience.is_over() => {}
                 found => return found,
             }

@@ -19,13 +19,14 @@ impl Patience {
         Self { last: Instant::now(), left: limit }
     }
 
+    /// The maximum time between two questions that counts. A machine that stands still must not
+    /// cause a timeout.
+    pub(crate) const COUNTED_MAX: Duration = Duration::from_millis(50);
+
     /// Whether the limit has passed. The caller asks repeatedly.
     pub(crate) fn is_over(&mut self) -> bool {
-        /// The maximum time between two questions that counts. A machine that stands still must not
-        /// cause a timeout.
-        const COUNTED_MAX: Duration = Duration::from_millis(50);
         let now = Instant::now();
-        self.left = self.left.saturating_sub(now.duration_since(self.last).min(COUNTED_MAX));
+        self.left = self.left.saturating_sub(now.duration_since(self.last).min(Self::COUNTED_MAX));
         self.last = now;
         self.left.is_zero()
     }

@@ -6,7 +6,6 @@ use obvia_hostile::contexts::{IContexts, IContexts_Impl};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
-use windows_core::implement;
 
 const HOUR: Duration = Duration::from_secs(3600);
 /// The deadline of the calls that set one, in milliseconds. Half of it is more than the default
@@ -18,7 +17,7 @@ const SHORT: Duration = Duration::from_millis(500);
 /// The time after which a waiting call fails because its cancellation was not noticed.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-#[implement(IContexts)]
+#[obvia::object(IContexts)]
 #[derive(Default)]
 pub(crate) struct ContextServer {
     cancelled: AtomicI32,

@@ -5,12 +5,11 @@ use obvia::{Elements, ElementsMut, Error, U16CStr, code};
 use obvia_hostile::{Color, IPair, IPair_Impl, IThing, IThing_Impl, IVictim, IVictim_Impl, Mark};
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
-use windows_core::implement;
 
-#[implement(IVictim)]
+#[obvia::object(IVictim)]
 pub(crate) struct Victim;
 
-#[implement(IThing, IPair)]
+#[obvia::object(IThing, IPair)]
 pub(crate) struct Thing(pub(crate) i32);
 
 impl IThing_Impl for Thing_Impl {

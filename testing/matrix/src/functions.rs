@@ -8,10 +8,9 @@ use obvia::{ContextHandle, Error, HRESULT, Owned, Result, U16CStr, U16CString, c
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
-use windows_core::implement;
 
 /// An implementation of rpcecho with the results that Samba's tests expect.
-#[implement(rpcecho)]
+#[obvia::object(rpcecho)]
 #[derive(Default)]
 pub struct Echo;
 
@@ -79,7 +78,7 @@ impl rpcecho_Impl for Echo_Impl {
 }
 
 /// An object that keeps counters for its clients.
-#[implement(Counters)]
+#[obvia::object(Counters)]
 #[derive(Default)]
 pub struct Keeper {
     alive: Arc<AtomicU32>,

@@ -4,10 +4,9 @@ use crate::{Any, Choice, Color, Entry, IPeer, IPeer_Impl, IShapes, IShapes_Impl,
 use obvia::{Owned, OwnedSlice, Result, U16CString, Wide, code};
 use std::ffi::CString;
 use std::sync::atomic::{AtomicI32, Ordering};
-use windows_core::implement;
 
 /// An object that multiplies by its factor.
-#[implement(IPeer)]
+#[obvia::object(IPeer)]
 pub struct Peer(pub i32);
 
 impl IPeer_Impl for Peer_Impl {
@@ -17,7 +16,7 @@ impl IPeer_Impl for Peer_Impl {
 }
 
 /// An object that keeps entries, and no other state.
-#[implement(IShapes)]
+#[obvia::object(IShapes)]
 #[derive(Default)]
 pub struct Shapes {
     entries: std::sync::Mutex<Vec<(CString, Kept)>>,

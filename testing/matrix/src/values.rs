@@ -3,10 +3,9 @@
 use crate::{IBaseValues_Impl, IValues, IValues_Impl, Line, Mode};
 use obvia::{GUID, HRESULT, IUnknown, Interface, Result, U16CStr, U16CString, code};
 use std::ffi::{CStr, CString};
-use windows_core::implement;
 
 /// The object, which has no state.
-#[implement(IValues)]
+#[obvia::object(IValues)]
 #[derive(Default)]
 pub struct Values;
 

@@ -10,7 +10,6 @@ use obvia_idl::model::InterfaceId;
 use obvia_idl::{Compiler, canonical};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use windows_core::implement;
 
 mod ledger {
     obvia::include_idl!("ledger");
@@ -23,7 +22,7 @@ fn serve(classes: &Classes, name: &str) -> (Process, Vec<String>) {
     (server, said)
 }
 
-#[implement(Watcher)]
+#[obvia::object(Watcher)]
 struct Notes(Arc<Mutex<Vec<(String, i64)>>>);
 
 impl Watcher_Impl for Notes_Impl {

@@ -16,7 +16,6 @@ use obvia_rpc::uuid::{FLAT, NDR, SyntaxId, Uuid};
 use obvia_via::Deadline;
 use obvia_via::stream::Stream;
 use std::sync::LazyLock;
-use windows_core::implement;
 
 const PATIENCE: Deadline = Deadline::after_secs(60);
 /// The object UUID of the server's functions, because other tests serve the same interface.
@@ -28,7 +27,7 @@ const RUNTIME_CALLS: [u16; 3] = [7, 9, 10];
 const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 
 /// An object that returns its caller's identity.
-#[implement(rpcecho)]
+#[obvia::object(rpcecho)]
 struct Teller;
 
 impl rpcecho_Impl for Teller_Impl {

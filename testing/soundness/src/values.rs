@@ -3,10 +3,9 @@
 
 use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
 use obvia::{Owned, OwnedSlice, Result};
-use windows_core::implement;
 
 /// The implementation of `IValues`.
-#[implement(IValues)]
+#[obvia::object(IValues)]
 pub struct Values;
 
 fn holders(count: i64) -> Result<OwnedSlice<Holder<'static>>> {

@@ -10,7 +10,6 @@ use soundness::{
 use std::cell::RefCell;
 use std::process::Command;
 use std::rc::Rc;
-use windows_core::implement;
 
 fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
     result.err().map(|error: Error| error.code())
@@ -111,10 +110,10 @@ fn lent_results_survive_a_panic() {
     }
 }
 
-#[implement()]
+#[windows_core::implement()]
 struct Unchecked(#[expect(dead_code, reason = "it would be dropped elsewhere")] Rc<()>);
 
-#[implement(IProgress)]
+#[obvia::object(IProgress)]
 struct Checked;
 
 impl IProgress_Impl for Checked_Impl {

@@ -12,10 +12,9 @@ use obvia::security::{
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use windows_core::implement;
 
 /// The implementation of the functions, with the total so far.
-#[implement(Tally)]
+#[obvia::object(Tally)]
 struct TallyServer(AtomicU32);
 
 impl Tally_Impl for TallyServer_Impl {

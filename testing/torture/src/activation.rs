@@ -11,13 +11,12 @@ use obvia::dcom::{
     ClassContext, IClassFactory, Pinging, class_object, create_instance, create_instance_in, register_class,
     serve_until_idle, set_pinging,
 };
-use obvia::{Agile, code};
+use obvia::{Agile, Interface as _, code};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
-use windows_core::Interface as _;
 
 /// Creates a factory in each of some threads at once. Returns the number of the factories'
 /// processes.

@@ -9,13 +9,12 @@ use crate::{IListener, IListener_Impl};
 use obvia::dcom::{IClassFactory, IClassFactory_Impl};
 use obvia::{Error, GUID, HRESULT, code};
 use std::ffi::c_void;
-use windows_core::implement;
 
 /// The error text of the failed call.
 const FAILURE: &str = "the text of this call";
 
 /// The object is agile, because interfaces from IDL files are agile.
-#[implement(IClassFactory, IListener)]
+#[obvia::object(IClassFactory, IListener)]
 struct ErrorSetter;
 
 impl IListener_Impl for ErrorSetter_Impl {

@@ -7,10 +7,9 @@ use obvia::events::{
     AnyPoint, Connection, ConnectionPoint, ConnectionPoints, IConnectionPoint, IConnectionPointContainer,
     IConnectionPointContainer_Impl as _, Limits,
 };
-use obvia::{Interface, OwnedSlice, code};
+use obvia::{ComObject, Interface, OwnedSlice, code};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use windows_core::{ComObject, implement};
 
 mod interfaces {
     obvia::include_idl!("events");
@@ -40,7 +39,7 @@ impl Events {
     }
 }
 
-#[implement(IAnnouncer, IConnectionPointContainer)]
+#[obvia::object(IAnnouncer, IConnectionPointContainer)]
 struct Announcer {
     sinks: ConnectionPoint<IEventSink>,
 }
@@ -63,7 +62,7 @@ impl IAnnouncer_Impl for Announcer_Impl {
     }
 }
 
-#[implement(IEventSink)]
+#[obvia::object(IEventSink)]
 struct EventSink {
     received: Arc<Mutex<Vec<i32>>>,
     /// The connections of a sink. Each call of the sink ends the last connection in this list.

@@ -6,9 +6,8 @@ use crate::answer::{Answer, done};
 use crate::process::{self, LATEST};
 use crate::state::State;
 use crate::{Counter, ICounter, IListener, ITaker};
-use obvia::{Error, GUID, IUnknown, code};
+use obvia::{Error, GUID, IUnknown, Interface, code};
 use std::time::{Duration, Instant};
-use windows_core::Interface;
 
 /// The minimum time for which the last list of references has to wait for room.
 const WAIT_MIN: Duration = Duration::from_millis(500);

@@ -28,11 +28,10 @@ mod tally {
 obvia::include_idl!("torture");
 
 use obvia::security::{Authenticated, Caller, Peer};
-use obvia::{Agile, GUID, HRESULT, IUnknown, code};
+use obvia::{Agile, GUID, HRESULT, IUnknown, Interface, code};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
-use windows_core::{Interface, implement};
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static NOTICED: AtomicI64 = AtomicI64::new(0);
@@ -66,7 +65,7 @@ pub(crate) fn wake() {
 }
 
 /// A counter. The process counts its live counters.
-#[implement(ICounter)]
+#[obvia::object(ICounter)]
 pub struct Counter(AtomicI64);
 
 impl Counter {
@@ -164,7 +163,7 @@ impl ICounter_Impl for Counter_Impl {
 }
 
 /// A factory of counters.
-#[implement(IFactory, ITaker)]
+#[obvia::object(IFactory, ITaker)]
 #[derive(Default)]
 pub struct Factory {
     kept: Mutex<Option<Agile<ICounter>>>,
@@ -264,7 +263,7 @@ impl ITaker_Impl for Factory_Impl {
 }
 
 /// A listener that multiplies the value by the listener's number, and adds one.
-#[implement(IListener)]
+#[obvia::object(IListener)]
 pub struct Listener(pub i32);
 
 impl IListener_Impl for Listener_Impl {

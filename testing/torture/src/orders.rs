@@ -18,12 +18,11 @@ use crate::{
 };
 use obvia::dcom::{class_object, create_instance};
 use obvia::security::{AccountTable, Credential, NtHash};
-use obvia::{Agile, Waiting, code};
+use obvia::{Agile, Interface, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use windows_core::{Interface, implement};
 
 /// The time limit for all attempts to connect to a server.
 const CONNECTING_MAX: Duration = Duration::from_secs(100);
@@ -375,7 +374,7 @@ fn in_threads(state: &State, words: &[&str], work: fn(&IFactory)) -> Answer {
 }
 
 /// A listener that prints that it was called, and never returns.
-#[implement(IListener)]
+#[obvia::object(IListener)]
 struct Stubborn;
 
 impl IListener_Impl for Stubborn_Impl {

@@ -7,9 +7,8 @@ use crate::state::State;
 use crate::{ICounter, IFactory};
 use ground::LATEST;
 use obvia::dynamic::{self, Identity};
-use obvia::{Error, Remote, code};
+use obvia::{Error, Interface, Remote, code};
 use std::hint::black_box;
-use windows_core::Interface;
 
 /// The number of calls before the measurement, which establish connections and fill tables and
 /// caches.

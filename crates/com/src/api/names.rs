@@ -44,8 +44,8 @@ impl Drop for Export {
 
 /// Exports an object to other processes by a name.
 ///
-/// Several threads call the object's methods at once, so the object must be thread-safe, as objects
-/// made by `#[obvia::object]` of `Sync` types are. The name must be a legal file name without spaces.
+/// Several threads call the object's methods at once, so the object must be thread-safe, as those
+/// of `#[obvia::object]` are. The name must be a legal file name without spaces.
 ///
 /// # Errors
 ///

@@ -11,14 +11,13 @@ use interop::{
 use obvia::code;
 use obvia::security::{AccountTable, NtHash, set_accounts};
 use std::time::Duration;
-use windows_core::implement;
 
 /// The answer of `TestCall2` to an unknown level: NTSTATUS STATUS_INVALID_LEVEL.
 const STATUS_INVALID_LEVEL: u32 = 0xc000_0148;
 
 /// The server's object. The numbers are those of Samba's tests (source4/torture/rpc/echo.c checks
 /// only that results arrive; rpcclient shows them).
-#[implement(rpcecho)]
+#[obvia::object(rpcecho)]
 struct Echo;
 
 impl rpcecho_Impl for Echo_Impl {

@@ -17,12 +17,11 @@ use obvia::marshaling::{Context, Flags, marshal, unmarshal};
 use obvia::security::{
     AccountTable, Callers, Credential, NtHash, set_access, set_accounts, set_class_access, set_credentials,
 };
-use obvia::{GUID, code, u16cstr};
+use obvia::{GUID, Interface, code, u16cstr};
 use std::io::{BufRead, Write};
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
 use std::time::Duration;
-use windows_core::{Interface, implement};
 
 /// The class of counters.
 const CLASS: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b01);
@@ -41,7 +40,7 @@ const IDLE: Duration = Duration::from_secs(5);
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-#[implement(ICounter, INamed)]
+#[obvia::object(ICounter, INamed)]
 struct Counter(AtomicI32);
 
 impl Counter {

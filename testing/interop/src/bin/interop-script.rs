@@ -18,14 +18,13 @@ use std::io::BufRead;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use windows_core::implement;
 
 /// The class of the objects.
 const CLASS: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b04);
 
 static LIVE: AtomicI32 = AtomicI32::new(0);
 
-#[implement(IScript)]
+#[obvia::object(IScript)]
 #[derive(Default)]
 struct Script {
     kept: Mutex<Kept>,

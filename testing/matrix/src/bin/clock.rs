@@ -8,9 +8,8 @@
 
 use matrix::{Clock, Clock_Impl};
 use std::io::BufRead;
-use windows_core::implement;
 
-#[implement(Clock)]
+#[obvia::object(Clock)]
 struct Own;
 
 impl Clock_Impl for Own_Impl {

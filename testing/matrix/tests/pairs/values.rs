@@ -6,8 +6,8 @@ use super::places::{at_each, everywhere, in_java};
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
+use obvia::windows_core::IInspectable;
 use obvia::{GUID, HRESULT, Interface, U16CString, code, u16cstr};
-use windows_core::IInspectable;
 
 /// A check with an object, and whether the object is in another process.
 type OfValues = fn(&IValues, bool);

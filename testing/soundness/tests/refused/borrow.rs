@@ -2,7 +2,7 @@
 
 use soundness::{IProgress, IProgress_Impl};
 
-#[windows_core::implement(IProgress)] //~ error: lifetime may not live long enough
+#[obvia::object(IProgress)] //~ error: lifetime may not live long enough //~ error[E0521]: borrowed data escapes outside of method
 struct Count<'data>(&'data [i32]);
 
 impl IProgress_Impl for Count_Impl<'_> { //~ error[E0477]: the type `Count<'_>` does not fulfill the required lifetime

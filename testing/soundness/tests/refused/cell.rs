@@ -3,7 +3,7 @@
 use soundness::{IProgress, IProgress_Impl};
 use std::cell::Cell;
 
-#[windows_core::implement(IProgress)] //~ error[E0277]: `Cell<i32>` cannot be shared between threads safely
+#[obvia::object(IProgress)] //~ error[E0277]: `Cell<i32>` cannot be shared between threads safely
 struct Count(Cell<i32>);
 
 impl IProgress_Impl for Count_Impl { //~ error[E0277]: `Cell<i32>` cannot be shared between threads safely

@@ -3,7 +3,7 @@
 use soundness::{IProgress, IProgress_Impl};
 use std::sync::MutexGuard;
 
-#[windows_core::implement(IProgress)] //~ error[E0277]: `std::sync::MutexGuard<'static, i32>` cannot be sent between threads safely
+#[obvia::object(IProgress)] //~ error[E0277]: `std::sync::MutexGuard<'static, i32>` cannot be sent between threads safely
 struct Count(MutexGuard<'static, i32>);
 
 impl IProgress_Impl for Count_Impl { //~ error[E0277]: `std::sync::MutexGuard<'static, i32>` cannot be sent between threads safely

@@ -3,7 +3,7 @@
 use soundness::{IMore, IMore_Impl, IProgress_Impl};
 use std::cell::RefCell;
 
-#[windows_core::implement(IMore)] //~ error[E0277]: `RefCell<Vec<i32>>` cannot be shared between threads safely
+#[obvia::object(IMore)] //~ error[E0277]: `RefCell<Vec<i32>>` cannot be shared between threads safely
 struct Count(RefCell<Vec<i32>>);
 
 impl IProgress_Impl for Count_Impl { //~ error[E0277]: `RefCell<Vec<i32>>` cannot be shared between threads safely

@@ -2,7 +2,7 @@
 
 use soundness::{IProgress, IProgress_Impl};
 
-#[windows_core::implement(IProgress)] //~ error[E0277]: `NonNull<c_void>` cannot be sent between threads safely //~ error[E0277]: `NonNull<c_void>` cannot be shared between threads safely
+#[obvia::object(IProgress)] //~ error[E0277]: `NonNull<c_void>` cannot be sent between threads safely //~ error[E0277]: `NonNull<c_void>` cannot be shared between threads safely
 struct Forward(IProgress);
 
 impl IProgress_Impl for Forward_Impl { //~ error[E0277]: `NonNull<c_void>` cannot be shared between threads safely //~ error[E0277]: `NonNull<c_void>` cannot be sent between threads safely

@@ -10,7 +10,6 @@ use obvia::marshaling::{Context, Handled, IStdMarshalInfo};
 use obvia::{Agile, Canceller, GUID, code};
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use windows_core::implement;
 
 /// Starts a thread with a cancellable sleep, another cancellable call, and a call that cannot be
 /// cancelled.
@@ -63,7 +62,7 @@ pub(super) fn cancellable_sleep(state: &mut State, place: &str) -> Answer {
 
 /// A listener that makes a call while it is marshaled, in the scope of a canceller of its own. The
 /// listener keeps its caller waiting.
-#[implement(IListener, IStdMarshalInfo)]
+#[obvia::object(IListener, IStdMarshalInfo)]
 struct Calling(Agile<ICounter>);
 
 impl IListener_Impl for Calling_Impl {

@@ -15,7 +15,8 @@ use crate::types::error::{Error, Result, code};
 use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 
 /// Marks objects in Rust that are called over virtual interfaces. For a type
-/// `#[obvia::object(ICalc, IMarshal)] struct Calc;`, the mark is `impl Specialised for Calc_Impl {}`.
+/// `#[obvia::object(ICalc, IMarshal)] struct Calc;`, the mark is
+/// `impl Specialised for Calc_Impl {}`.
 pub trait Specialised: Send + Sync + 'static {
     /// Returns the endpoint on which this process listens as soon as an object of the type is
     /// passed to another host: a string binding of virtual interfaces, as in

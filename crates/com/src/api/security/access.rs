@@ -25,8 +25,8 @@ pub fn caller() -> Option<Caller> {
 /// within the process are not checked. Other obvia processes that receive a proxy of this process
 /// call the proxy's object directly, and are not checked here.
 ///
-/// The rule ends with the object if the object has weak references, as those made by `#[obvia::object]`
-/// do. Otherwise the rule keeps the object alive until [`clear_access`].
+/// The rule ends with the object if the object has weak references, as those of
+/// `#[obvia::object]` do. Otherwise the rule keeps the object alive until [`clear_access`].
 ///
 /// # Errors
 ///

@@ -1,0 +1,118 @@
+//! Objects made by `obvia::object`, in a crate that forbids unsafe code.
+#![forbid(unsafe_code)]
+
+use obvia::{ComObject, IDispatch, IUnknown, Interface, Result, code};
+use soundness::{IMore, IMore_Impl, IProgress, IProgress_Impl};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// An object with an interface that extends another.
+#[obvia::object(IMore)]
+#[derive(Default)]
+struct Counter {
+    done: AtomicI32,
+    alive: Arc<()>,
+}
+
+impl IProgress_Impl for Counter_Impl {
+    fn Report(&self, done: i32) -> Result<i32> {
+        Ok(self.done.fetch_add(done, Ordering::Relaxed) + done)
+    }
+}
+
+impl IMore_Impl for Counter_Impl {
+    fn More(&self, done: i32) -> Result<()> {
+        self.Report(done).map(drop)
+    }
+}
+
+#[test]
+fn objects_have_their_interfaces_and_those_that_these_extend() {
+    let more = IMore::from(Counter::default());
+    more.More(2).unwrap();
+    let progress: IProgress = more.cast().unwrap();
+    assert_eq!(progress.Report(3).unwrap(), 5);
+    assert_eq!(IProgress::from(more).Report(1).unwrap(), 6);
+    let unknown: IUnknown = progress.cast().unwrap();
+    assert_eq!(unknown.cast::<IUnknown>().unwrap(), progress.cast::<IUnknown>().unwrap());
+    assert_eq!(unknown.cast::<IDispatch>().unwrap_err().code(), code::E_NOINTERFACE);
+}
+
+#[test]
+fn objects_end_with_their_last_reference() {
+    let counter = Counter::default();
+    let alive = Arc::downgrade(&counter.alive);
+    let object = ComObject::new(counter);
+    let (more, unknown): (IMore, IUnknown) = (object.to_interface(), object.cast().unwrap());
+    let weak = more.downgrade().unwrap();
+    drop((object, unknown));
+    weak.upgrade().unwrap().More(7).unwrap();
+    assert_eq!(more.Report(0).unwrap(), 7);
+    let elsewhere = std::thread::spawn({
+        let more = obvia::Agile::new(&more).unwrap();
+        move || more.get().Report(1).unwrap()
+    });
+    assert_eq!(elsewhere.join().unwrap(), 8);
+    assert!(alive.upgrade().is_some());
+    drop(more);
+    assert!(alive.upgrade().is_none() && weak.upgrade().is_none());
+}
+
+#[test]
+fn values_are_reached_through_their_objects() {
+    let mut object = ComObject::new(Counter::default());
+    *object.get_mut().unwrap().done.get_mut() = 4;
+    let more: IMore = object.to_interface();
+    assert!(object.get_mut().is_none(), "there are two references");
+    assert_eq!(more.cast_object_ref::<Counter>().unwrap().done.load(Ordering::Relaxed), 4);
+    assert!(more.cast_object_ref::<Either>().is_err());
+    drop(more);
+    assert!(object.take().is_ok_and(|counter| counter.done.into_inner() == 4));
+}
+
+/// An object of several interfaces, with parameters.
+#[obvia::object(IProgress, IMore)]
+struct Pair<T: Fn(i32) -> i32 + Send + Sync + 'static, const STEP: i32>
+where
+    T: Clone,
+{
+    map: T,
+}
+
+impl<T: Fn(i32) -> i32 + Send + Sync + 'static + Clone, const STEP: i32> IProgress_Impl for Pair_Impl<T, STEP> {
+    fn Report(&self, done: i32) -> Result<i32> {
+        Ok((self.map)(done + STEP))
+    }
+}
+
+impl<T: Fn(i32) -> i32 + Send + Sync + 'static + Clone, const STEP: i32> IMore_Impl for Pair_Impl<T, STEP> {
+    fn More(&self, _: i32) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// An object whose type is an enumeration.
+#[obvia::object(IProgress)]
+enum Either {
+    This,
+    That,
+}
+
+impl IProgress_Impl for Either_Impl {
+    fn Report(&self, done: i32) -> Result<i32> {
+        match **self {
+            Either::This => Ok(done),
+            Either::That => Err(code::E_FAIL.into()),
+        }
+    }
+}
+
+#[test]
+fn types_may_have_parameters_and_may_be_enumerations() {
+    let factor = 3;
+    let progress = IProgress::from(Pair::<_, 10> { map: move |value| value * factor });
+    assert_eq!(progress.Report(1).unwrap(), 33);
+    assert!(progress.cast::<IMore>().unwrap().More(1).is_ok());
+    assert_eq!(IProgress::from(Either::This).Report(5).unwrap(), 5);
+    assert_eq!(IProgress::from(Either::That).Report(5).unwrap_err().code(), code::E_FAIL);
+}
