@@ -13,18 +13,18 @@ fn callers_without_permission_are_refused_and_logged() {
     assert_eq!(server.line(), "serving");
     let mut client = directory.start(program, &["call"]);
     assert_eq!(client.line(), "called");
-    server.order("c");
+    server.say("c");
     assert_eq!(server.line(), "closed");
-    client.order("");
+    client.say("");
     assert_eq!(client.line(), "ok");
     let own = std::fs::metadata("/proc/self").expect("there is this process").uid();
-    let from = format!("to process {} of user {own}", client.pid());
+    let from = format!("to process {} of user {own}", client.id());
     for what in ["method 3 of ICounted", "method 3 of ICounted", "the object front", "the object back"] {
         assert_eq!(server.line(), format!("refused {what} {from}"));
     }
-    server.order("n");
+    server.say("n");
     // One call was made in the server itself.
     assert_eq!(server.line(), "3", "no method ran that was refused");
-    client.end();
-    server.end();
+    client.finish();
+    server.finish();
 }

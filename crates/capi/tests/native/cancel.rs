@@ -13,7 +13,7 @@ fn a_thread_can_cancel_the_calls_of_another_thread() {
         assert_eq!(server.line(), "ready");
         let mut client = directory.start(program, &["call", way]);
         assert_eq!(client.line(), "ok");
-        client.end();
-        server.end();
+        client.finish();
+        server.finish();
     }
 }

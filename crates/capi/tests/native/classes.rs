@@ -18,10 +18,10 @@ fn cpp_class_objects_are_created_locally_and_in_other_processes() {
         options.extend(bindings.map(|_| binding.as_str()));
         let mut client = place.start(program, &options);
         assert_eq!(client.line(), "ok");
-        client.end();
+        client.finish();
         // The order makes the server release its lock on itself, so that it ends.
-        server.order("");
+        server.say("");
         assert_eq!(server.line(), format!("{made} made"));
-        assert!(server.ended().success());
+        assert!(server.await_end().success());
     }
 }

@@ -13,6 +13,6 @@ fn destroyed_contexts_live_until_the_calls_that_use_them_end() {
     assert_eq!(server.line(), "ready");
     let mut client = directory.start(program, &["call"]);
     assert_eq!(client.line(), "ok");
-    client.end();
-    server.end();
+    client.finish();
+    server.finish();
 }

@@ -12,6 +12,6 @@ fn cpp_sinks_are_called_within_and_across_processes() {
     assert_eq!(server.line(), "serving");
     let mut client = directory.start(program, &["hear"]);
     assert_eq!(client.line(), "ok");
-    client.end();
-    server.end();
+    client.finish();
+    server.finish();
 }

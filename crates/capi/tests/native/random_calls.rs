@@ -34,8 +34,8 @@ fn all_call_all(programs: &[PathBuf; 2]) {
             let mut calling =
                 directory.start(client.to_str().expect("the path is text"), &["call", "test", seed, CALLS]);
             assert_eq!(calling.line(), "ok", "{} calls {}", client.display(), server.display());
-            calling.end();
-            serving.end();
+            calling.finish();
+            serving.finish();
         }
     }
 }

@@ -12,6 +12,6 @@ fn cpp_arrays_are_passed_by_reference() {
     assert_eq!(server.line(), "ready");
     let mut client = directory.start(program, &["call"]);
     assert_eq!(client.line(), "ok");
-    client.end();
-    server.end();
+    client.finish();
+    server.finish();
 }

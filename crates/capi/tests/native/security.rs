@@ -12,6 +12,6 @@ fn cpp_clients_authenticate_to_the_server() {
     let binding = server.line();
     let mut client = here.start(program, &["call", &binding]);
     assert_eq!(client.line(), "ok");
-    client.end();
-    server.end();
+    client.finish();
+    server.finish();
 }

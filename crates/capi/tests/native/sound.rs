@@ -24,6 +24,6 @@ fn throwing_cpp_methods_leak_nothing() {
     assert_eq!(server.line(), "ready");
     let mut client = directory.start(program, &["call"]);
     assert_eq!(client.line(), "ok");
-    client.end();
-    server.end();
+    client.finish();
+    server.finish();
 }

@@ -13,7 +13,7 @@ fn objects_are_called_over_virtual_interfaces() {
     for (place, ways) in [(&there, "ncacn_vi_shm ncacn_vi_shm"), (&here, "ncacn_vi_udp ncacn_vi_udp")] {
         let mut client = place.start(program, &["call", &binding]);
         assert_eq!(client.line(), ways);
-        client.end();
+        client.finish();
     }
-    server.end();
+    server.finish();
 }
