@@ -149,3 +149,71 @@ macro_rules! hierarchy {
         )+
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[windows_core::interface("1f6f7c9e-7d0a-4a55-8f0e-6a7f0c3b2d15")]
+    unsafe trait INumber: IUnknown {
+        fn number(&self) -> i32;
+    }
+
+    #[windows_core::interface("1f6f7c9e-7d0a-4a55-8f0e-6a7f0c3b2d16")]
+    unsafe trait IOther: IUnknown {
+        fn other(&self) -> i32;
+    }
+
+    #[crate::object(INumber, IOther)]
+    struct Thing {
+        number: i32,
+        alive: Arc<()>,
+    }
+
+    impl INumber_Impl for Thing_Impl {
+        unsafe fn number(&self) -> i32 {
+            self.number
+        }
+    }
+
+    impl IOther_Impl for Thing_Impl {
+        unsafe fn other(&self) -> i32 {
+            -self.number
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "windows-core derives pointers to objects from shared references")]
+    fn each_interface_pointer_keeps_the_object_and_may_end_it() {
+        let alive = Arc::new(());
+        let thing = || ComObject::new(Thing { number: 5, alive: Arc::clone(&alive) });
+        let object = thing();
+        let number: INumber = object.to_interface();
+        drop(object);
+        let other: IOther = number.cast().unwrap();
+        drop(number);
+        // SAFETY: the method has no requirements.
+        assert_eq!(unsafe { other.other() }, -5);
+        let unknown: IUnknown = other.cast().unwrap();
+        let again: ComObject<Thing> = other.cast_object().unwrap();
+        drop((other, unknown));
+        assert_eq!((again.alive.as_ref(), Arc::strong_count(&alive)), (&(), 2));
+        drop(again.to_object());
+        drop(again);
+        assert_eq!(Arc::strong_count(&alive), 1);
+        drop((INumber::from(thing().take().ok().unwrap()), IUnknown::from(thing().take().ok().unwrap())));
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+
+    #[test]
+    fn queries_without_room_fail() {
+        let object = ComObject::new(Thing { number: 5, alive: Arc::default() });
+        let mut found = std::ptr::null_mut();
+        // SAFETY: null is allowed, and fails.
+        assert_eq!(unsafe { object.QueryInterface(std::ptr::null(), &raw mut found) }, E_POINTER);
+        // SAFETY: null is allowed, and fails.
+        assert_eq!(unsafe { object.QueryInterface(&IUnknown::IID, std::ptr::null_mut()) }, E_POINTER);
+        assert!(object.is_reference_count_one());
+    }
+}
