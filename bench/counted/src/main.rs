@@ -8,18 +8,12 @@
 //! The client counts from the entry of [`entry_client`] until its return. The server counts from
 //! one method to the next. Callgrind's options stop the counts of both in the functions that hand
 //! calls over: see `xtask/src/icount/sides.rs`.
-//!
-//! After a client's silence, the server's connection goes on in another thread. Callgrind counts
-//! each thread by itself, so the counts of that case are wrong. The server then prints
-//! `moved CASE`, with the case's number from 0 on.
 
 use obvia::{Access, Elements, ElementsMut, Lending, SharedMemory, Waiting};
 use std::ffi::{CStr, CString};
 use std::hint::black_box;
 use std::io::Read;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread::{self, ThreadId};
 
 mod callgrind;
 mod interface {
@@ -42,12 +36,8 @@ struct Plan {
 #[obvia::object(IStubs)]
 struct Stubs {
     plan: Plan,
-    /// The number of complete cases.
-    cases: AtomicU32,
     /// The number of calls in the current case so far.
     calls: AtomicU32,
-    /// The thread that has started the counts of the current case.
-    counting: Mutex<Option<ThreadId>>,
 }
 
 impl Stubs {
@@ -59,17 +49,12 @@ impl Stubs {
         let calls = self.calls.load(Ordering::Relaxed) + 1;
         self.calls.store(calls, Ordering::Relaxed);
         if calls == self.plan.first {
-            *self.counting.lock().unwrap() = Some(thread::current().id());
             callgrind::dump(FIRST);
             callgrind::toggle();
         } else if calls == self.plan.first + self.plan.counted {
             callgrind::toggle();
             callgrind::dump(method);
             self.calls.store(0, Ordering::Relaxed);
-            let case = self.cases.fetch_add(1, Ordering::Relaxed);
-            if *self.counting.lock().unwrap() != Some(thread::current().id()) {
-                println!("moved {case}");
-            }
         }
     }
 }
@@ -202,8 +187,7 @@ fn main() -> obvia::Result<()> {
     match arguments.as_slice() {
         ["serve", name, first, counted] => {
             let plan = Plan { first: number(first), counted: number(counted) };
-            let stubs = Stubs { plan, cases: AtomicU32::new(0), calls: AtomicU32::new(0), counting: Mutex::new(None) };
-            let _export = obvia::export(name, IStubs::from(stubs))?;
+            let _export = obvia::export(name, IStubs::from(Stubs { plan, calls: AtomicU32::new(0) }))?;
             println!("ready");
             let _ = std::io::stdin().read(&mut [0]);
         }
