@@ -52,6 +52,8 @@ impl Stubs {
             callgrind::dump(FIRST);
             callgrind::toggle();
         } else if calls == self.plan.first + self.plan.counted {
+            // In another thread than that of the first counted call, this starts the counts. That
+            // shows that the connection has moved.
             callgrind::toggle();
             callgrind::dump(method);
             self.calls.store(0, Ordering::Relaxed);

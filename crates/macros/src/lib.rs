@@ -14,7 +14,10 @@ use proc_macro::TokenStream;
 /// IWeakReferenceSource.
 ///
 /// Interfaces that an interface extends are included. Objects are called from any thread, so the
-/// type must be `Send + Sync + 'static`.
+/// type must be `Send + Sync + 'static`. A `#[cfg]` belongs before the attribute.
+///
+/// A panic while a value is dropped ends the process if an interface pointer was the last
+/// reference. Once the object has had a weak reference, `ComObject::get_mut` and `take` fail.
 ///
 /// ```ignore
 /// #[obvia::object(ICalc)]
@@ -29,9 +32,12 @@ use proc_macro::TokenStream;
 /// let calc = ICalc::from(Calc { total: AtomicI32::new(0) });
 /// ```
 ///
-/// The attribute does what `implement` of the crate windows-core does for classic COM, without a
-/// dependency on that crate, and may be used where `unsafe_code` is forbidden.
+/// The attribute replaces `implement` of the crate windows-core. The program needs no dependency on
+/// that crate, and may forbid `unsafe_code`.
 #[proc_macro_attribute]
 pub fn object(interfaces: TokenStream, item: TokenStream) -> TokenStream {
-    object::expand(interfaces.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+    let item = item.into();
+    object::expand(interfaces.into(), &item)
+        .unwrap_or_else(|error| [item, error.into_compile_error()].into_iter().collect())
+        .into()
 }

@@ -1,14 +1,16 @@
 //! The expansion of `obvia::object`.
 //!
-//! The unsafe code in it has the span of the attribute. The compiler therefore takes it for code of
-//! this crate, not of the caller's, where `unsafe_code` may be forbidden.
+//! The tokens of the generated unsafe code have the attribute's span. So the compiler attributes
+//! them to this macro, and `unsafe_code` may be forbidden in the caller's crate.
+//!
+//! Methods of the program see the fields of `Name_Impl` before those of `Name`, hence their names.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{DeriveInput, Error, Path, Result, Token};
+use syn::{DeriveInput, Path, Result, Token};
 
 /// The parts of the generated code.
 struct Object<'a> {
@@ -31,16 +33,13 @@ struct Interface {
 }
 
 /// Returns the item with the implementation of its interfaces.
-pub(crate) fn expand(interfaces: TokenStream, item: TokenStream) -> Result<TokenStream> {
+pub(crate) fn expand(interfaces: TokenStream, item: &TokenStream) -> Result<TokenStream> {
     let paths = Punctuated::<Path, Token![,]>::parse_terminated.parse2(interfaces)?;
-    if paths.is_empty() {
-        return Err(Error::new(Span::call_site(), "name the object's interfaces, such as #[obvia::object(ICalc)]"));
-    }
-    let item: DeriveInput = syn::parse2(item)?;
+    let item: DeriveInput = syn::parse2(item.clone())?;
     let interfaces = (1..).zip(paths).map(|(number, path)| Interface {
         vtable: quote! { <#path as ::obvia::Interface>::Vtable },
-        field: format_ident!("interface{number}"),
-        constant: format_ident!("INTERFACE{number}"),
+        field: format_ident!("__obvia_interface{number}"),
+        constant: format_ident!("__OBVIA_INTERFACE{number}"),
         offset: -number,
         path,
     });
@@ -69,14 +68,14 @@ impl Object<'_> {
             #[allow(non_camel_case_types)]
             #[repr(C)]
             #visibility struct #outer #generics #conditions {
-                identity: &'static ::obvia::rt::object::IUnknown_Vtbl,
+                __obvia_identity: &'static ::obvia::rt::object::IUnknown_Vtbl,
                 #(#fields)*
-                this: #name #arguments,
-                count: ::obvia::rt::object::Count,
+                __obvia_this: #name #arguments,
+                __obvia_count: ::obvia::rt::object::Count,
             }
 
             impl #parameters #outer #arguments #conditions {
-                const IDENTITY: ::obvia::rt::object::IUnknown_Vtbl = ::obvia::rt::object::IUnknown_Vtbl::new::<#outer #arguments, 0>();
+                const __OBVIA_IDENTITY: ::obvia::rt::object::IUnknown_Vtbl = ::obvia::rt::object::IUnknown_Vtbl::new::<#outer #arguments, 0>();
                 #(#vtables)*
             }
 
@@ -85,7 +84,7 @@ impl Object<'_> {
 
                 #[inline(always)]
                 fn deref(&self) -> &Self::Target {
-                    &self.this
+                    &self.__obvia_this
                 }
             }
         }
@@ -105,17 +104,17 @@ impl Object<'_> {
 
                 #[inline(always)]
                 fn get_impl(&self) -> &Self::Impl {
-                    &self.this
+                    &self.__obvia_this
                 }
 
                 #[inline(always)]
                 fn get_impl_mut(&mut self) -> &mut Self::Impl {
-                    &mut self.this
+                    &mut self.__obvia_this
                 }
 
                 #[inline(always)]
                 fn into_inner(self) -> Self::Impl {
-                    self.this
+                    self.__obvia_this
                 }
 
                 unsafe fn QueryInterface(
@@ -123,10 +122,10 @@ impl Object<'_> {
                     iid: *const ::obvia::GUID,
                     interface: *mut *mut ::core::ffi::c_void,
                 ) -> ::obvia::HRESULT {
-                    let identity = (&raw const self.identity).cast();
+                    let identity = (&raw const self.__obvia_identity).cast();
                     // SAFETY: the caller's promise, and the pointers lead to this object.
                     unsafe {
-                        ::obvia::rt::object::query(self, &self.count, identity, iid, interface, |iid| {
+                        ::obvia::rt::object::query(self, &self.__obvia_count, identity, iid, interface, |iid| {
                             if ::obvia::rt::object::is_identity(iid) { identity } #(#queries)* else { ::core::ptr::null() }
                         })
                     }
@@ -134,18 +133,18 @@ impl Object<'_> {
 
                 #[inline(always)]
                 fn AddRef(&self) -> u32 {
-                    self.count.add_ref()
+                    self.__obvia_count.add_ref()
                 }
 
                 #[inline(always)]
                 unsafe fn Release(this: *mut Self) -> u32 {
                     // SAFETY: the caller's promise; the object is in a box of its own.
-                    unsafe { ::obvia::rt::object::release(this, |this| &this.count) }
+                    unsafe { ::obvia::rt::object::release(this, |this| &this.__obvia_count) }
                 }
 
                 #[inline(always)]
                 fn is_reference_count_one(&self) -> bool {
-                    self.count.is_one()
+                    self.__obvia_count.is_one()
                 }
 
                 unsafe fn GetTrustLevel(&self, _: *mut i32) -> ::obvia::HRESULT {
@@ -153,7 +152,7 @@ impl Object<'_> {
                 }
 
                 fn to_object(&self) -> ::obvia::rt::object::ComObject<Self::Impl> {
-                    self.count.add_ref();
+                    self.__obvia_count.add_ref();
                     // SAFETY: the object is in a box of its own, and the reference was just added.
                     unsafe { ::obvia::rt::object::ComObject::from_raw(::core::ptr::NonNull::from(self)) }
                 }
@@ -169,7 +168,7 @@ impl Object<'_> {
         let values = self.interfaces.iter().map(|Interface { field, constant, .. }| {
             quote! { #field: &<#outer #arguments>::#constant, }
         });
-        let identity = (quote! { ::obvia::IUnknown }, quote! { identity });
+        let identity = (quote! { ::obvia::IUnknown }, quote! { __obvia_identity });
         let each = self.interfaces.iter().map(|Interface { path, field, .. }| (quote! { #path }, quote! { #field }));
         let pointers = std::iter::once(identity).chain(each).map(|(interface, field)| {
             quote! {
@@ -197,10 +196,10 @@ impl Object<'_> {
                     // SAFETY: the object is boxed, and nothing else has the count's reference.
                     unsafe {
                         ::obvia::rt::object::boxed(#outer {
-                            identity: &<#outer #arguments>::IDENTITY,
+                            __obvia_identity: &<#outer #arguments>::__OBVIA_IDENTITY,
                             #(#values)*
-                            this: self,
-                            count: ::obvia::rt::object::Count::new(),
+                            __obvia_this: self,
+                            __obvia_count: ::obvia::rt::object::Count::new(),
                         })
                     }
                 }

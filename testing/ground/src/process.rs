@@ -47,7 +47,7 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the program's input is closed.
+    /// When the program's input is closed, or the program has ended.
     #[track_caller]
     pub fn say(&mut self, line: &str) {
         let said = self.input.as_mut().map(|input| writeln!(input, "{line}"));
@@ -122,13 +122,13 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the program fails, or runs after [`LATEST`].
+    /// When the program fails, or itself or another process with its output runs after [`LATEST`].
     #[track_caller]
     pub fn finish(&mut self) -> Vec<String> {
         self.close_input();
         let status = self.await_end();
-        let said = self.rest(LATEST);
-        assert!(status.success(), "{}: {status}\n{}", self.command, said.join("\n"));
+        let (said, is_complete) = self.rest(LATEST);
+        assert!(status.success() && is_complete, "{}: {status}\n{}", self.command, said.join("\n"));
         said
     }
 
@@ -148,11 +148,17 @@ impl Process {
         }
     }
 
-    /// Returns the lines until the output's end, but at most those that arrive within the limit.
-    fn rest(&self, limit: Duration) -> Vec<String> {
+    /// Returns the lines up to the output's end or the limit, and whether the end was reached.
+    fn rest(&self, limit: Duration) -> (Vec<String>, bool) {
         let mut patience = Patience::new(limit);
-        let lines = std::iter::from_fn(|| self.next(&mut patience).ok().filter(|_| !patience.is_over()));
-        lines.collect()
+        let mut lines = Vec::new();
+        loop {
+            match self.next(&mut patience) {
+                Ok(line) if !patience.is_over() => lines.push(line),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => return (lines, false),
+                Err(RecvTimeoutError::Disconnected) => return (lines, true),
+            }
+        }
     }
 
     /// Panics, and says whether the process has ended or what it does.
@@ -168,7 +174,7 @@ impl Process {
         // A virtual machine of Java prints the stacks of its threads at this signal. Other programs
         // end.
         let _ = kill_process(Pid::from_child(&self.child), Signal::QUIT);
-        let said = self.rest(DUMPED).join("\n");
+        let said = self.rest(DUMPED).0.join("\n");
         panic!("{command} {what}\nits threads:\n{threads}\nthe rest of its output:\n{said}");
     }
 

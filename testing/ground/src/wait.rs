@@ -36,7 +36,7 @@ impl Patience {
 ///
 /// # Panics
 ///
-/// When `look` has not succeeded within the limit: with its last complaint.
+/// With the last complaint, if `look` has not succeeded within the limit.
 #[track_caller]
 pub fn within<T>(limit: Duration, mut look: impl FnMut() -> Result<T, String>) -> T {
     let mut patience = Patience::new(limit);

@@ -1,22 +1,24 @@
-//! Objects made by `obvia::object`, in a crate that forbids unsafe code.
+//! Objects made by `obvia::object`, in a crate that forbids unsafe code and takes warnings for
+//! errors.
 #![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub)]
 
-use obvia::{ComObject, IDispatch, IUnknown, Interface, Result, code};
+use obvia::{Agile, ComObject, IDispatch, IUnknown, Interface, Result, code};
 use soundness::{IMore, IMore_Impl, IProgress, IProgress_Impl};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Barrier};
 
-/// An object with an interface that extends another.
+/// An object with an interface that extends another. Its fields have common names.
 #[obvia::object(IMore)]
-#[derive(Default)]
-struct Counter {
-    done: AtomicI32,
-    alive: Arc<()>,
+#[derive(Debug, Default)]
+pub struct Counter {
+    count: AtomicI32,
+    this: Arc<()>,
 }
 
 impl IProgress_Impl for Counter_Impl {
     fn Report(&self, done: i32) -> Result<i32> {
-        Ok(self.done.fetch_add(done, Ordering::Relaxed) + done)
+        Ok(self.count.fetch_add(done, Ordering::Relaxed) + done)
     }
 }
 
@@ -41,7 +43,7 @@ fn objects_have_their_interfaces_and_those_that_these_extend() {
 #[test]
 fn objects_end_with_their_last_reference() {
     let counter = Counter::default();
-    let alive = Arc::downgrade(&counter.alive);
+    let alive = Arc::downgrade(&counter.this);
     let object = ComObject::new(counter);
     let (more, unknown): (IMore, IUnknown) = (object.to_interface(), object.cast().unwrap());
     let weak = more.downgrade().unwrap();
@@ -49,7 +51,7 @@ fn objects_end_with_their_last_reference() {
     weak.upgrade().unwrap().More(7).unwrap();
     assert_eq!(more.Report(0).unwrap(), 7);
     let elsewhere = std::thread::spawn({
-        let more = obvia::Agile::new(&more).unwrap();
+        let more = Agile::new(&more).unwrap();
         move || more.get().Report(1).unwrap()
     });
     assert_eq!(elsewhere.join().unwrap(), 8);
@@ -59,15 +61,50 @@ fn objects_end_with_their_last_reference() {
 }
 
 #[test]
+fn several_threads_may_make_the_first_weak_reference() {
+    for _ in 0..200 {
+        let counter = Counter::default();
+        let alive = Arc::downgrade(&counter.this);
+        let more = Agile::new(&IMore::from(counter)).unwrap();
+        let barrier = Barrier::new(2);
+        std::thread::scope(|scope| {
+            let downgrade = || {
+                barrier.wait();
+                more.get().downgrade().unwrap()
+            };
+            let threads = [scope.spawn(downgrade), scope.spawn(downgrade)];
+            for thread in threads {
+                assert!(thread.join().unwrap().upgrade().is_some());
+            }
+        });
+        assert!(alive.upgrade().is_some());
+        drop(more);
+        assert!(alive.upgrade().is_none());
+    }
+}
+
+#[test]
+fn objects_without_interfaces_are_counted() {
+    #[obvia::object()]
+    struct Nothing(#[expect(dead_code, reason = "counts")] Arc<()>);
+
+    let alive = Arc::new(());
+    let object = IUnknown::from(Nothing(Arc::clone(&alive)));
+    assert!(Agile::new(&object).is_ok() && Arc::strong_count(&alive) == 2);
+    drop(object);
+    assert_eq!(Arc::strong_count(&alive), 1);
+}
+
+#[test]
 fn values_are_reached_through_their_objects() {
     let mut object = ComObject::new(Counter::default());
-    *object.get_mut().unwrap().done.get_mut() = 4;
+    *object.get_mut().unwrap().count.get_mut() = 4;
     let more: IMore = object.to_interface();
     assert!(object.get_mut().is_none(), "there are two references");
-    assert_eq!(more.cast_object_ref::<Counter>().unwrap().done.load(Ordering::Relaxed), 4);
+    assert_eq!(more.cast_object_ref::<Counter>().unwrap().count.load(Ordering::Relaxed), 4);
     assert!(more.cast_object_ref::<Either>().is_err());
     drop(more);
-    assert!(object.take().is_ok_and(|counter| counter.done.into_inner() == 4));
+    assert!(object.take().is_ok_and(|counter| counter.count.into_inner() == 4));
 }
 
 /// An object of several interfaces, with parameters.

@@ -116,18 +116,19 @@ pub(super) fn count(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome<Vec
     let mut attempts = 0;
     while counts.len() < cases.len() {
         let before = counts.len();
-        let measured = measure(binary, folder, &cases[before..], &mut counts);
+        make_calls(binary, folder, &cases[before..])?;
+        let wrong = read_counts(folder, &cases[before..], &mut counts);
         attempts = if counts.len() == before { attempts + 1 } else { 0 };
-        match measured {
+        match wrong {
             Err(why) if attempts < ATTEMPTS => println!("    {why}; counting again"),
-            measured => measured?,
+            outcome => outcome?,
         }
     }
     Ok(counts)
 }
 
-/// Makes the calls of all cases, and adds the counts of each case before the first wrong one.
-fn measure(binary: &Path, folder: &Path, cases: &[Case], counts: &mut Vec<Counts>) -> Outcome {
+/// Makes the calls of all cases under callgrind, which writes the counts to files of the folder.
+fn make_calls(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome {
     // Files of an earlier measurement must not be read.
     for path in entries(folder)? {
         fs::remove_file(&path).map_err(|error| Problem::at(&path, &error))?;
@@ -142,7 +143,12 @@ fn measure(binary: &Path, folder: &Path, cases: &[Case], counts: &mut Vec<Counts
     let mut serving = Serving::start(&program(&server, "serve"))?;
     let named = cases.iter().map(|(method, words)| format!("{method}:{words}"));
     named.fold(program(&client, "call"), Program::argument).read()?;
-    serving.end()?;
+    serving.end()
+}
+
+/// Adds the counts of each case before the first wrong ones.
+fn read_counts(folder: &Path, cases: &[Case], counts: &mut Vec<Counts>) -> Outcome {
+    let [client, server] = SIDES;
     for (number, (method, _)) in (1..).zip(cases) {
         let of = |side: &Side| Ok((side.name, side.profile(folder, number, method)?));
         counts.push([of(&client)?, of(&server)?]);

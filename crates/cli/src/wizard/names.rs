@@ -5,20 +5,8 @@ use obvia_idl::emit;
 use obvia_idl::model::{InterfaceId, Model};
 
 /// Names that a project cannot have: those of crates, and words with a meaning for cargo and CMake.
-const TAKEN: [&str; 12] = [
-    "alloc",
-    "build",
-    "client",
-    "core",
-    "obvia",
-    "obvia_idl",
-    "proc_macro",
-    "server",
-    "std",
-    "test",
-    "tests",
-    "windows_core",
-];
+const TAKEN: [&str; 11] =
+    ["alloc", "build", "client", "core", "obvia", "obvia_idl", "proc_macro", "server", "std", "test", "tests"];
 /// Headers of C, POSIX and Linux that programs and other headers include by these names. A
 /// generated header of the same name would hide them.
 const SYSTEM_HEADERS: &str = "\

@@ -111,7 +111,7 @@ impl ILargeShop_Impl for LargeShop_Impl {
     has(&made, "tests/calls.rs", "Running::start(\"tcp\", &[\"ncacn_ip_tcp:127.0.0.1[0]\"])");
     has(&made, "src/bin/shop-client.rs", "    report(\"Sort\", object.Sort(&mut []));\n");
     has(&made, "src/bin/shop-server.rs", "const BINDINGS: &[&str] = &[\"ncacn_ip_tcp:127.0.0.1[5555]\"];");
-    let dependency = format!("obvia = {{ path = \"{}/crates/com\" }}\nwindows-core = \"=", checkout.display());
+    let dependency = format!("obvia = {{ path = \"{}/crates/com\" }}\n\n[build-dependencies]", checkout.display());
     has(&made, "Cargo.toml", &dependency);
     is_filled(&made);
 }

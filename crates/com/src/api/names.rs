@@ -180,12 +180,9 @@ pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
 mod tests {
     use super::*;
     use crate::client::proxy::UNKNOWN_INFO;
-    use crate::types::agile::{IChecked, IChecked_Impl};
 
-    #[obvia::object(IChecked)]
+    #[obvia::object()]
     struct Object;
-
-    impl IChecked_Impl for Object_Impl {}
 
     type Way = fn(&str, &IUnknown, &'static InterfaceInfo) -> Result<Export>;
 

@@ -67,15 +67,13 @@ impl Names {
 mod tests {
     use super::{Name, Names};
     use crate::client::proxy::UNKNOWN_INFO;
-    use crate::types::agile::{Agile, IChecked, IChecked_Impl};
+    use crate::types::agile::Agile;
     use std::sync::Arc;
     use windows_core::IUnknown;
 
     /// An object whose drop uses the names.
-    #[obvia::object(IChecked)]
+    #[obvia::object()]
     struct Listing(Arc<Names>);
-
-    impl IChecked_Impl for Listing_Impl {}
 
     impl Drop for Listing {
         fn drop(&mut self) {

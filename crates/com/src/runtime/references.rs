@@ -210,17 +210,14 @@ mod tests {
     use super::*;
     use crate::client::proxy::UNKNOWN_INFO;
     use crate::services::process;
-    use crate::types::agile::{IChecked, IChecked_Impl};
     use crate::types::identity;
     use obvia_rpc::vi_call::TargetId;
     use obvia_via::Deadline;
     use std::time::{Duration, Instant};
     use windows_core::GUID;
 
-    #[obvia::object(IChecked)]
+    #[obvia::object()]
     struct Object;
-
-    impl IChecked_Impl for Object_Impl {}
 
     /// Returns a reference to a new object of this process, counted for the client behind a link.
     fn given(runtime: &'static Runtime, link: &Link) -> ObjRef {

@@ -208,7 +208,6 @@ mod tests {
     use crate::protocol::place::{FoundClient, Origin, Place};
     use crate::server::exporter::Exporter;
     use crate::services::process;
-    use crate::types::agile::{IChecked, IChecked_Impl};
     use crate::types::identity;
     use crate::types::processes::watch;
     use obvia_rpc::security::Principal;
@@ -219,10 +218,8 @@ mod tests {
     use std::time::{Duration, Instant};
     use windows_core::IUnknown;
 
-    #[obvia::object(IChecked)]
+    #[obvia::object()]
     struct Object;
-
-    impl IChecked_Impl for Object_Impl {}
 
     fn introduced(exporter: &'static Exporter, oxid: u64, host: &str) -> Presence {
         let (client, peer) = (Introduction { oxid, asks: false, proof: None }, Peer::Host(host.to_owned()));

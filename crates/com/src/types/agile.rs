@@ -2,7 +2,7 @@
 
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::is_proxy;
-use windows_core::{GUID, IInspectable, IUnknown, Interface, interface};
+use windows_core::{GUID, IInspectable, IUnknown, Interface};
 
 /// IAgileObject, the interface of objects that any thread may use.
 pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
@@ -11,14 +11,6 @@ pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee
 /// interface of an IDL file exists only for types that are `Send`, `Sync` and `'static`. The
 /// interface has no methods of its own.
 pub const IID_CHECKED: GUID = GUID::from_u128(0xac70_c40a_fe8b_47e2_8821_d46b_5b34_6354);
-
-/// The interface [`IID_CHECKED`] for the runtime's own objects, whose interfaces are in no IDL
-/// file. An assertion beside each `implement` verifies that the type is `Send`, `Sync` and
-/// `'static`.
-#[interface("ac70c40a-fe8b-47e2-8821-d46b5b346354")]
-pub(crate) unsafe trait IChecked: IUnknown {}
-
-const _: () = assert!(IChecked::IID.to_u128() == IID_CHECKED.to_u128());
 
 pub(crate) mod sealed {
     pub trait Sealed: Sized {

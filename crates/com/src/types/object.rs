@@ -4,13 +4,14 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{Ordering, fence};
-use windows_core::imp::{E_NOINTERFACE, E_POINTER, IAgileObject, WeakRefCount};
+use std::sync::{Mutex, PoisonError};
+use windows_core::imp::{E_NOINTERFACE, E_POINTER, IAgileObject, IWeakReferenceSource, WeakRefCount};
 use windows_core::{DYNAMIC_CAST_IID, GUID, HRESULT, IUnknown, Interface};
 
 pub use windows_core::{ComObject, ComObjectInner, ComObjectInterface, IUnknown_Vtbl, IUnknownImpl, InterfaceRef};
 
-/// An object's reference count. Only unsafe code creates and releases references, so that safe code
-/// cannot end an object that is in use.
+/// An object's reference count. Safe code can add references, but cannot make a count or release a
+/// reference, so it cannot end an object that is in use.
 pub struct Count(WeakRefCount);
 
 impl Count {
@@ -23,9 +24,32 @@ impl Count {
         Self(WeakRefCount::new())
     }
 
-    /// Adds a reference, and returns the number of references.
+    /// Adds a reference, and returns the number of references. Ends the process if there are more
+    /// than can be counted, as `Arc` does: a count that starts again ends a used object.
+    #[inline]
     pub fn add_ref(&self) -> u32 {
-        self.0.add_ref()
+        let count = self.0.add_ref();
+        if count > i32::MAX as u32 {
+            std::process::abort();
+        }
+        count
+    }
+
+    /// Returns a reference to the object's weak reference source, or null for another IID.
+    ///
+    /// # Safety
+    ///
+    /// `identity` must be that of the object.
+    unsafe fn query(&self, iid: &GUID, identity: *mut c_void) -> *mut c_void {
+        /// If two threads make an object's source at once, windows-core 0.100 releases the object
+        /// in the thread that comes second.
+        static FIRST: Mutex<()> = Mutex::new(());
+        if *iid != IWeakReferenceSource::IID {
+            return ptr::null_mut();
+        }
+        let _first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the caller's promise.
+        unsafe { self.0.query(iid, identity) }
     }
 
     /// Whether there is only one reference.
@@ -34,8 +58,9 @@ impl Count {
     }
 }
 
-/// Moves an object to the heap, and returns its only reference. Any thread may call an object and
-/// release its last reference, hence the bounds: the object has IAgileObject.
+/// Moves an object to the heap, and returns its only reference. The object has IAgileObject, so any
+/// thread may call it and release its last reference. Therefore the type is `Send`, `Sync` and
+/// `'static`.
 ///
 /// # Safety
 ///
@@ -87,11 +112,15 @@ pub unsafe fn query<T: Any>(
     interface: *mut *mut c_void,
     find: impl FnOnce(&GUID) -> *const c_void,
 ) -> HRESULT {
-    if iid.is_null() || interface.is_null() {
+    if interface.is_null() {
         return E_POINTER;
     }
     // SAFETY: the caller's promise.
-    let iid = unsafe { *iid };
+    let Some(&iid) = (unsafe { iid.as_ref() }) else {
+        // SAFETY: the caller's promise.
+        unsafe { interface.write(ptr::null_mut()) };
+        return E_POINTER;
+    };
     if iid == DYNAMIC_CAST_IID {
         // The protocol of windows-core's `cast_object`: a reference that is not counted.
         // SAFETY: callers with this IID have room for it.
@@ -101,7 +130,7 @@ pub unsafe fn query<T: Any>(
     let mut found = find(&iid).cast_mut();
     if found.is_null() {
         // SAFETY: the caller's promise. The result, if any, has a reference of its own.
-        found = unsafe { count.0.query(&iid, identity.cast_mut()) };
+        found = unsafe { count.query(&iid, identity.cast_mut()) };
     } else {
         count.add_ref();
     }
@@ -122,28 +151,30 @@ pub unsafe fn pointer_to<'a, I: Interface>(field: *const c_void) -> InterfaceRef
     unsafe { InterfaceRef::from_raw(pointer) }
 }
 
-/// Lets an interface pointer become one of each interface that its interface extends.
+/// Lets an interface pointer become one of each interface that its interface extends. The vtable of
+/// the interface must begin with those of the others.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hierarchy {
-    ($interface:ident $(, $base:ty)+) => {
+    // SAFETY: the word is that of the invocation, which has the proof.
+    (unsafe $interface:ident: $($base:ty),+) => {
         $(
             impl $crate::windows_core::imp::CanInto<$base> for $interface {}
 
-            impl From<&$interface> for &$base {
+            impl ::core::convert::From<&$interface> for &$base {
                 #[inline]
                 fn from(value: &$interface) -> Self {
                     // SAFETY: both types are transparent wrappers of an interface pointer, and the
                     // vtable of the interface begins with that of the base.
-                    unsafe { std::mem::transmute(value) }
+                    unsafe { ::core::mem::transmute(value) }
                 }
             }
 
-            impl From<$interface> for $base {
+            impl ::core::convert::From<$interface> for $base {
                 #[inline]
                 fn from(value: $interface) -> Self {
                     // SAFETY: as above.
-                    unsafe { std::mem::transmute(value) }
+                    unsafe { ::core::mem::transmute(value) }
                 }
             }
         )+
@@ -198,7 +229,7 @@ mod tests {
         let unknown: IUnknown = other.cast().unwrap();
         let again: ComObject<Thing> = other.cast_object().unwrap();
         drop((other, unknown));
-        assert_eq!((again.alive.as_ref(), Arc::strong_count(&alive)), (&(), 2));
+        assert_eq!(Arc::strong_count(&again.alive), 2);
         drop(again.to_object());
         drop(again);
         assert_eq!(Arc::strong_count(&alive), 1);
@@ -209,11 +240,12 @@ mod tests {
     #[test]
     fn queries_without_room_fail() {
         let object = ComObject::new(Thing { number: 5, alive: Arc::default() });
-        let mut found = std::ptr::null_mut();
+        let mut found = ptr::dangling_mut();
         // SAFETY: null is allowed, and fails.
-        assert_eq!(unsafe { object.QueryInterface(std::ptr::null(), &raw mut found) }, E_POINTER);
+        assert_eq!(unsafe { object.QueryInterface(ptr::null(), &raw mut found) }, E_POINTER);
+        assert!(found.is_null());
         // SAFETY: null is allowed, and fails.
-        assert_eq!(unsafe { object.QueryInterface(&IUnknown::IID, std::ptr::null_mut()) }, E_POINTER);
+        assert_eq!(unsafe { object.QueryInterface(&IUnknown::IID, ptr::null_mut()) }, E_POINTER);
         assert!(object.is_reference_count_one());
     }
 }

@@ -7,7 +7,7 @@
 #![allow(non_snake_case, reason = "names are COM's")]
 
 use super::idl::{IConnectionPoint, IEnumConnectionPoints, IEnumConnections};
-use crate::types::agile::{Agile, IChecked, IChecked_Impl};
+use crate::types::agile::Agile;
 use crate::types::error::{Result, code};
 use std::ffi::c_void;
 use std::ops::Range;
@@ -49,20 +49,11 @@ struct Data {
     cookie: u32,
 }
 
-const _: () = {
-    const fn is_shared<T: Send + Sync + 'static>() {}
-    is_shared::<Points_Impl>();
-    is_shared::<Connections_Impl>();
-};
-
-#[obvia::object(IPoints, IChecked)]
+#[obvia::object(IPoints)]
 struct Points(Cursor<Agile<IConnectionPoint>>);
 
-#[obvia::object(IConnections, IChecked)]
+#[obvia::object(IConnections)]
 struct Connections(Cursor<(Agile<IUnknown>, u32)>);
-
-impl IChecked_Impl for Points_Impl {}
-impl IChecked_Impl for Connections_Impl {}
 
 impl IPoints_Impl for Points_Impl {
     unsafe fn Next(&self, count: u32, to: *mut *mut c_void, fetched: *mut u32) -> HRESULT {

@@ -20,7 +20,8 @@ unsafe impl Interface for IDispatch {
     const IID: GUID = GUID::from_u128(0x00020400_0000_0000_c000_000000000046);
 }
 
-crate::hierarchy!(IDispatch, IUnknown);
+// SAFETY: IDispatch's vtable begins with IUnknown's.
+crate::hierarchy!(unsafe IDispatch: IUnknown);
 
 /// The arguments of a call by name, in C's layout.
 #[repr(C)]

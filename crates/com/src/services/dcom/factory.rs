@@ -12,7 +12,6 @@ use crate::runtime::Runtime;
 use crate::server::caller;
 use crate::server::exports::query_by;
 use crate::services::dcom::classes::Classes;
-use crate::types::agile::{IChecked, IChecked_Impl};
 use crate::types::error::{Result, check, code, guard, leave};
 use crate::types::registry::{self, Description, InterfaceInfo, Remote, Stubs, VtablePointer, pad};
 use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -221,18 +220,13 @@ unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
 }
 
 /// The class object of a class that this process has registered without a class object.
-#[obvia::object(IClassFactory, IChecked)]
+#[obvia::object(IClassFactory)]
 pub(super) struct Factory {
     runtime: &'static Runtime,
     class: GUID,
     /// The locks that this process itself has added.
     locks: Mutex<Vec<ServerLock>>,
 }
-
-const _: () = {
-    const fn is_shared<T: Send + Sync + 'static>() {}
-    is_shared::<Factory_Impl>();
-};
 
 impl Factory {
     pub(super) fn of(runtime: &'static Runtime, class: GUID) -> IUnknown {
@@ -266,8 +260,6 @@ impl Factory_Impl {
         Ok(())
     }
 }
-
-impl IChecked_Impl for Factory_Impl {}
 
 impl IClassFactory_Impl for Factory_Impl {
     unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {

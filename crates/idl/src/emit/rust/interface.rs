@@ -108,7 +108,7 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let mut ancestors: Vec<String> =
         model.lineage(id).iter().rev().skip(1).map(|id| names::interface(model, *id)).collect();
     ancestors.push("obvia::IUnknown".to_owned());
-    out.line(format!("obvia::rt::hierarchy!({name}, {});", ancestors.join(", ")));
+    out.line(format!("obvia::rt::hierarchy!(unsafe {name}: {});", ancestors.join(", ")));
     // Inherited methods can be called on the interface itself.
     out.line(format!("impl std::ops::Deref for {name} {{"));
     out.line(format!("type Target = {};", ancestors[0]));
