@@ -5,8 +5,8 @@
 
 use obvia::{Agile, ComObject, IDispatch, IUnknown, Interface, Result, code};
 use soundness::{IMore, IMore_Impl, IProgress, IProgress_Impl};
-use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
 /// An object with an interface that extends another. Its fields have common names.
 #[obvia::object(IMore)]
@@ -62,25 +62,36 @@ fn objects_end_with_their_last_reference() {
 
 #[test]
 fn several_threads_may_make_the_first_weak_reference() {
-    for _ in 0..200 {
-        let counter = Counter::default();
-        let alive = Arc::downgrade(&counter.this);
-        let more = Agile::new(&IMore::from(counter)).unwrap();
-        let barrier = Barrier::new(2);
-        std::thread::scope(|scope| {
-            let downgrade = || {
-                barrier.wait();
-                more.get().downgrade().unwrap()
-            };
-            let threads = [scope.spawn(downgrade), scope.spawn(downgrade)];
-            for thread in threads {
-                assert!(thread.join().unwrap().upgrade().is_some());
+    const ROUNDS: usize = 5000;
+    let alive = Arc::new(());
+    let object = |_| IMore::from(Counter { this: Arc::clone(&alive), ..Counter::default() });
+    let objects: Vec<Agile<IMore>> = (0..ROUNDS).map(object).map(|more| Agile::new(&more).unwrap()).collect();
+    let arrived = AtomicUsize::new(0);
+    let downgrade = || {
+        let mut own = Vec::with_capacity(ROUNDS);
+        for (round, more) in (1..).zip(&objects) {
+            // Both threads go on at the same moment, if they run at the same time.
+            arrived.fetch_add(1, Ordering::AcqRel);
+            for spins in 1_u32.. {
+                if arrived.load(Ordering::Acquire) >= 2 * round {
+                    break;
+                }
+                if spins.is_multiple_of(1000) {
+                    std::thread::yield_now();
+                }
             }
-        });
-        assert!(alive.upgrade().is_some());
-        drop(more);
-        assert!(alive.upgrade().is_none());
-    }
+            own.push(more.get().downgrade().unwrap());
+        }
+        own
+    };
+    let weak = std::thread::scope(|scope| {
+        let threads = [scope.spawn(downgrade), scope.spawn(downgrade)];
+        threads.map(|thread| thread.join().unwrap())
+    });
+    assert!(weak.iter().flatten().all(|weak| weak.upgrade().is_some()));
+    assert_eq!(Arc::strong_count(&alive), 1 + ROUNDS);
+    drop(objects);
+    assert_eq!(Arc::strong_count(&alive), 1);
 }
 
 #[test]
