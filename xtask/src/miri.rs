@@ -49,8 +49,8 @@ pub(crate) fn quick() -> Outcome {
 /// Runs everything that Miri supports.
 pub(crate) fn thorough() -> Outcome {
     let skips: Vec<_> = PASSED_OVER.iter().flat_map(|module| ["--skip", module]).collect();
-    // windows-core derives interface pointers from shared references to the object, which violates
-    // the experimental aliasing rules. So these rules, and only these, are not checked here.
+    // windows-core's traits make interface pointers from `&self`, which violates the experimental
+    // aliasing rules. So these rules, and only these, are not checked here.
     let pairs = program(&["--package", "matrix", "--test", "pairs"], "-Zmiri-disable-stacked-borrows");
     let programs = PACKAGES.iter().map(|package| library(package)).chain([pairs]);
     run_all(&programs.map(|program| (program, skips.clone())).collect::<Vec<_>>())

@@ -52,8 +52,8 @@ impl Stubs {
             callgrind::dump(FIRST);
             callgrind::toggle();
         } else if calls == self.plan.first + self.plan.counted {
-            // In another thread than that of the first counted call, this starts the counts. That
-            // shows that the connection has moved.
+            // If the connection has moved to another thread, this starts the counts of that thread.
+            // xtask then finds methods in the counts of two threads, and rejects the case.
             callgrind::toggle();
             callgrind::dump(method);
             self.calls.store(0, Ordering::Relaxed);

@@ -122,13 +122,15 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the program fails, or itself or another process with its output runs after [`LATEST`].
+    /// When the program fails, or when it or another process with its output still runs after
+    /// [`LATEST`].
     #[track_caller]
     pub fn finish(&mut self) -> Vec<String> {
         self.close_input();
         let status = self.await_end();
         let (said, is_complete) = self.rest(LATEST);
-        assert!(status.success() && is_complete, "{}: {status}\n{}", self.command, said.join("\n"));
+        let what = if is_complete { "" } else { ", but its output is still open" };
+        assert!(status.success() && is_complete, "{}: {status}{what}\n{}", self.command, said.join("\n"));
         said
     }
 

@@ -72,7 +72,7 @@ fn several_threads_may_make_the_first_weak_reference() {
         for (round, more) in (1..).zip(&objects) {
             // Both threads go on at the same moment, if they run at the same time.
             arrived.fetch_add(1, Ordering::AcqRel);
-            for spins in 1_u32.. {
+            for spins in 1..1_000_000_000_u32 {
                 if arrived.load(Ordering::Acquire) >= 2 * round {
                     break;
                 }

@@ -53,9 +53,10 @@ unsafe impl<T> Send for Agile<T> {}
 unsafe impl<T> Sync for Agile<T> {}
 
 impl<T: Shareable> Agile<T> {
-    /// Keeps a pointer to an object that any thread may use: a proxy, an object in Rust with an
-    /// interface of an IDL file, or an object in another language with IAgileObject. A VARIANT or a
-    /// SAFEARRAY with such objects is copied.
+    /// Keeps a pointer to an object that any thread may use: a proxy, an object of
+    /// `obvia::object`, one of windows-core's `implement` with an interface of an IDL file, or an
+    /// object in another language with IAgileObject. A VARIANT or a SAFEARRAY with such objects is
+    /// copied.
     ///
     /// # Errors
     ///

@@ -25,7 +25,8 @@ impl Count {
     }
 
     /// Adds a reference, and returns the number of references. Ends the process if there are more
-    /// than can be counted, as `Arc` does: a count that starts again ends a used object.
+    /// than can be counted, as `Arc` does: if the count wrapped, the object would be freed while
+    /// it is in use.
     #[inline]
     pub fn add_ref(&self) -> u32 {
         let count = self.0.add_ref();
@@ -156,7 +157,7 @@ pub unsafe fn pointer_to<'a, I: Interface>(field: *const c_void) -> InterfaceRef
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hierarchy {
-    // SAFETY: the word is that of the invocation, which has the proof.
+    // SAFETY: the caller writes this word, and proves that the vtables agree.
     (unsafe $interface:ident: $($base:ty),+) => {
         $(
             impl $crate::windows_core::imp::CanInto<$base> for $interface {}
