@@ -15,6 +15,9 @@ const PACKAGES: &[&str] = &["obvia-via", "obvia"];
 /// instruction of the processor, and no memory.
 const PASSED_OVER: &[&str] = &["orpc::", "provider::sim::", "reliable::", "vi::tests::", "wrap::"];
 
+/// The module of the tests of `matrix` in which client and server share a process.
+const PAIRS: &str = "pairs::";
+
 /// The modules of `obvia-via` in a quick run: those with memory that a peer may write. Other
 /// modules take longer than a quick run may.
 const QUICK: &[Module] = &[
@@ -49,11 +52,11 @@ pub(crate) fn quick() -> Outcome {
 /// Runs everything that Miri supports.
 pub(crate) fn thorough() -> Outcome {
     let skips: Vec<_> = PASSED_OVER.iter().flat_map(|module| ["--skip", module]).collect();
-    // windows-core's traits make interface pointers from `&self`, which violates the experimental
-    // aliasing rules. So these rules, and only these, are not checked here.
-    let pairs = program(&["--package", "matrix", "--test", "pairs"], "-Zmiri-disable-stacked-borrows");
-    let programs = PACKAGES.iter().map(|package| library(package)).chain([pairs]);
-    run_all(&programs.map(|program| (program, skips.clone())).collect::<Vec<_>>())
+    // windows-core's traits derive interface pointers from `&self`, and Stacked Borrows forbids
+    // that. Therefore the aliasing rules are not checked for this program.
+    let pairs = program(&["--package", "matrix", "--test", "matrix"], "-Zmiri-disable-stacked-borrows");
+    let libraries = PACKAGES.iter().map(|package| (library(package), skips.clone()));
+    run_all(&libraries.chain([(pairs, vec![PAIRS])]).collect::<Vec<_>>())
 }
 
 /// Runs test programs with their options concurrently, because each has one thread.
@@ -78,19 +81,22 @@ fn program(which: &[&str], flags: &str) -> Program {
 
 #[cfg(test)]
 mod tests {
-    use super::{PASSED_OVER, QUICK};
+    use super::{PAIRS, PASSED_OVER, QUICK};
     use crate::repo::root;
 
     /// A misspelt module would silently run no tests.
     #[test]
     fn modules_selected_for_miri_exist() {
-        let is_there = |package: &str, module: &str| {
-            let source = root().join(if package == "obvia" { "crates/com/src" } else { "crates/via/src" });
+        let is_there = |folder: &str, module: &str| {
+            let source = root().join(folder);
             let path = module.trim_end_matches("::").trim_end_matches("::tests").replace("::", "/");
             source.join(&path).is_dir() || source.join(format!("{path}.rs")).is_file()
         };
-        assert!(QUICK.iter().all(|module| is_there("obvia-via", module.name)));
-        let anywhere = |module: &str| is_there("obvia", module) || is_there("obvia-via", module);
+        assert!(QUICK.iter().all(|module| is_there("crates/via/src", module.name)));
+        let anywhere = |module: &str| is_there("crates/com/src", module) || is_there("crates/via/src", module);
         assert!(PASSED_OVER.iter().all(|module| anywhere(module)));
+        assert!(is_there("testing/matrix/tests", PAIRS));
+        let manifest = std::fs::read_to_string(root().join("testing/matrix/Cargo.toml")).unwrap();
+        assert!(manifest.contains("[[test]]\nname = \"matrix\"\n"), "the test program has another name");
     }
 }
