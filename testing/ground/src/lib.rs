@@ -11,7 +11,7 @@ mod wait;
 
 pub use process::Process;
 pub use race::race;
-pub use wait::{LATEST, poll, until, within};
+pub use wait::{LATEST, poll, takes_less, until, within};
 
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};

@@ -132,8 +132,8 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the program fails, or does not end within [`LATEST`]. When another process keeps its
-    /// output open for [`LATEST`] after its end.
+    /// When the program fails, or does not end within [`LATEST`]. When another process has
+    /// inherited the output and keeps it open for [`LATEST`] after the program's end.
     #[track_caller]
     pub fn finish(&mut self) -> Vec<String> {
         self.finish_within(LATEST)
@@ -147,7 +147,7 @@ impl Process {
         let what = if is_complete {
             String::new()
         } else {
-            format!(", but another process keeps its output open for {limit:?}")
+            format!(", but another process still has its output open after {limit:?}")
         };
         assert!(status.success() && is_complete, "{}: {status}{what}\n{}", self.command, said.join("\n"));
         said
@@ -159,8 +159,10 @@ impl Process {
     ///
     /// When the process has ended.
     #[track_caller]
-    pub fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("the process runs");
+    pub fn signal(&mut self, signal: Signal) {
+        // The ID of an ended process may belong to another one.
+        assert!(self.exit_status().is_none(), "{} gets no signal, since it has ended", self.command);
+        kill_process(Pid::from_child(&self.child), signal).expect("the process is a child");
     }
 
     /// Kills the process, and waits for its end.
@@ -226,6 +228,7 @@ impl Drop for Process {
 #[cfg(test)]
 mod tests {
     use super::Process;
+    use rustix::process::{Pid, Signal, kill_process};
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::process::Command;
     use std::time::Duration;
@@ -250,8 +253,24 @@ mod tests {
         assert_eq!(process.finish(), ["second", "last", "of all"]);
         let said = complaint(|| shell("echo said; exit 3").finish());
         assert!(said.ends_with("exit status: 3\nsaid"), "{said}");
-        let said = complaint(|| shell("echo said; sleep 5 2>/dev/null &").finish_within(Duration::from_millis(10)));
-        assert!(said.ends_with("exit status: 0, but another process keeps its output open for 10ms\nsaid"), "{said}");
+    }
+
+    #[test]
+    fn outputs_that_outlive_their_program_are_reported() {
+        let mut process = shell("sleep 600 2>/dev/null & echo $!");
+        let sleeper = Pid::from_raw(process.line().parse().unwrap()).unwrap();
+        let said = complaint(|| process.finish_within(Duration::from_millis(10)));
+        kill_process(sleeper, Signal::KILL).unwrap();
+        assert!(said.ends_with("exit status: 0, but another process still has its output open after 10ms\n"), "{said}");
+    }
+
+    #[test]
+    fn signals_reach_running_programs_alone() {
+        let mut process = shell("read line");
+        process.signal(Signal::TERM);
+        assert_eq!(process.await_end().code(), None);
+        let said = complaint(|| process.signal(Signal::TERM));
+        assert!(said.ends_with("gets no signal, since it has ended"), "{said}");
     }
 
     #[test]

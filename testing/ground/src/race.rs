@@ -1,18 +1,17 @@
 //! Threads that do the same at the same moment.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The number of rounds that threads have begun, in all.
-struct Begun(AtomicUsize);
-
-/// A racing thread. A thread that panics does not keep the other one waiting.
-struct Racer<'a>(&'a Begun);
+/// A racing thread, with the number of rounds that both threads have begun. A thread that panics
+/// does not keep the other one waiting.
+struct Racer<'a>(&'a AtomicUsize);
 
 impl Drop for Racer<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.0.store(usize::MAX / 2, Ordering::Release);
+            self.0.store(usize::MAX / 2, Ordering::Release);
         }
     }
 }
@@ -23,19 +22,18 @@ impl Drop for Racer<'_> {
 /// # Panics
 ///
 /// When `act` panics.
-#[track_caller]
 pub fn race<T: Send>(rounds: usize, act: impl Fn(usize) -> T + Sync) -> [Vec<T>; 2] {
-    /// The number of looks for the other thread after which the processor is left to it.
-    const LOOKS: u32 = 1000;
-    let begun = Begun(AtomicUsize::new(0));
+    /// The number of checks after which a waiting thread yields its processor.
+    const CHECKS: u32 = 1000;
+    let begun = AtomicUsize::new(0);
     let run = || {
         let racer = Racer(&begun);
         let begin_and_act = |round: usize| {
-            racer.0.0.fetch_add(1, Ordering::AcqRel);
-            let mut looks = 0_u32;
-            while racer.0.0.load(Ordering::Acquire) < 2 * (round + 1) {
-                looks += 1;
-                if looks.is_multiple_of(LOOKS) {
+            racer.0.fetch_add(1, Ordering::AcqRel);
+            let mut checks = 0_u32;
+            while racer.0.load(Ordering::Acquire) < 2 * (round + 1) {
+                checks += 1;
+                if checks.is_multiple_of(CHECKS) {
                     thread::yield_now();
                 }
             }
@@ -45,7 +43,7 @@ pub fn race<T: Send>(rounds: usize, act: impl Fn(usize) -> T + Sync) -> [Vec<T>;
     };
     thread::scope(|scope| {
         let threads = [scope.spawn(run), scope.spawn(run)];
-        threads.map(|thread| thread.join().expect("no thread panics"))
+        threads.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
 }
 

@@ -49,6 +49,27 @@ pub fn within<T>(limit: Duration, mut look: impl FnMut() -> Result<T, String>) -
     }
 }
 
+/// Makes an attempt that takes less than the limit. A busy machine may delay an attempt, so there
+/// are three.
+///
+/// # Panics
+///
+/// When all attempts take longer.
+#[track_caller]
+pub fn takes_less(limit: Duration, mut attempt: impl FnMut()) {
+    let mut times = Vec::new();
+    while times.len() < 3 {
+        let begun = Instant::now();
+        attempt();
+        let time = begun.elapsed();
+        if time < limit {
+            return;
+        }
+        times.push(time);
+    }
+    panic!("three attempts took {times:?}; the limit is {limit:?}");
+}
+
 /// Calls `look` repeatedly, until it returns a value.
 ///
 /// # Panics
