@@ -8,7 +8,7 @@ use crate::program::{Program, at_once, target};
 use crate::repo::{File, Repo, load};
 use crate::tools::{self, Tool};
 
-/// The crates that contain `unsafe`, with the folders of their sources.
+/// The crates whose unit tests run under Miri, with the folders of their sources.
 const PACKAGES: [(&str, &str); 2] = [("obvia-via", "crates/via/src/"), ("obvia", "crates/com/src/")];
 
 /// The module of the tests of `matrix` in which client and server share a process.
@@ -45,10 +45,14 @@ pub(crate) fn quick() -> Outcome {
     run_all(&[(program, QUICK.iter().map(|module| module.name.to_owned()).collect())])
 }
 
-/// Runs the unit tests of all modules with unsafe code, and those of `matrix` that share a process.
+/// Runs the unit tests of all modules with unsafe code, those of a quick run, and the tests of
+/// `matrix` that call within one process.
 pub(crate) fn thorough() -> Outcome {
     let repo = load()?;
-    let libraries = PACKAGES.map(|(package, source)| (library(package), modules_with_unsafe(&repo, source)));
+    let libraries = PACKAGES.map(|(package, source)| {
+        let quick = QUICK.iter().filter(|_| package == "obvia-via").map(|module| module.name.to_owned());
+        (library(package), modules_with_unsafe(&repo, source).into_iter().chain(quick).collect())
+    });
     // windows-core's traits derive interface pointers from `&self`, and Stacked Borrows forbids
     // that. Therefore the aliasing rules are not checked for this program.
     let pairs = program(&["--package", "matrix", "--test", "matrix"], "-Zmiri-disable-stacked-borrows");

@@ -52,8 +52,8 @@ impl Stubs {
             callgrind::dump(FIRST);
             callgrind::toggle();
         } else if calls == self.plan.first + self.plan.counted {
-            // If the connection has moved, the toggle starts the counts of its new thread. These
-            // counts then contain a method and hand-overs, so xtask rejects the case.
+            // If the connection has moved, the toggle starts the counts of its new thread. They
+            // then include hand-overs, and xtask rejects the case.
             callgrind::toggle();
             callgrind::dump(method);
             self.calls.store(0, Ordering::Relaxed);

@@ -94,7 +94,7 @@ impl Side {
         if count != 0 {
             return Err(format!("has {count} instructions of a hand-over"));
         }
-        // The methods alone, or their adapters, are a server's own functions.
+        // On the server, the functions in `own` are the methods and their adapters.
         let methods = profile.functions.iter().filter(|((_, name), _)| self.entry.is_none() && self.is_own(name));
         // The first instruction of a function runs once for each call.
         match methods.filter_map(|(_, method)| method.own.values().next()).find(|calls| **calls != i64::from(COUNTED)) {
@@ -113,7 +113,7 @@ type Case = (&'static str, u32);
 /// The client's and the server's counts of a case.
 type Counts = [(&'static str, Profile); 2];
 
-/// The number of measurements in a row without a right case, after which counting fails.
+/// The number of consecutive measurements with right counts of no case, after which counting fails.
 const ATTEMPTS: u32 = 5;
 
 /// Makes the calls of all cases, and returns the counts of each. Measures a case again if its
