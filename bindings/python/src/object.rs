@@ -186,7 +186,8 @@ impl Method {
                 return Err(failure);
             }
         };
-        // A call that polls for its answer may get the answer before it looks at the clock.
+        // The runtime sends a request before it checks the deadline, and a quick answer would hide
+        // that the deadline has passed.
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             outgoing.take_back();
             return Err(exception(py, &Error::new(code::RPC_E_TIMEOUT, "the arguments took until the deadline")));

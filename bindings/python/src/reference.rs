@@ -36,13 +36,14 @@ impl State {
         callee.clone().ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the object was closed"))
     }
 
-    /// Runs the steps of a call within the object's time limit. They get their deadline.
+    /// Runs the steps of a call within the object's time limit, as [`limited`] does.
     pub(crate) fn limited<R>(&self, steps: impl FnOnce(Option<Instant>) -> R) -> R {
         limited(self.timeout, steps)
     }
 }
 
-/// Runs steps that together have a time limit, which begins now. They get their deadline.
+/// Runs steps that together have a time limit, which begins now. Passes the deadline to the steps;
+/// `None` without a limit.
 pub(crate) fn limited<R>(timeout: Option<Duration>, steps: impl FnOnce(Option<Instant>) -> R) -> R {
     match timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
         Some(deadline) => obvia::with_deadline(deadline, || steps(Some(deadline))),

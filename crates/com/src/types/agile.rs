@@ -105,7 +105,8 @@ fn may_be_shared(object: &IUnknown) -> bool {
     answers(object, &IID_CHECKED) || answers(object, &IID_AGILE_OBJECT) && !is_of_implement(object)
 }
 
-/// Whether windows-core's `implement` made an object: no other object has IInspectable.
+/// Whether an object is one of windows-core's `implement` or `implement_decl`, which alone have
+/// IInspectable.
 pub(super) fn is_of_implement(object: &IUnknown) -> bool {
     answers(object, &IInspectable::IID)
 }

@@ -156,8 +156,8 @@ pub unsafe fn pointer_to<'a, I: Interface>(field: *const c_void) -> InterfaceRef
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hierarchy {
-    // SAFETY: the invocation contains `unsafe`. Its proof is that the vtable of the interface
-    // begins with those of the others.
+    // SAFETY: the invocation contains `unsafe`, and its comment proves that the interface's vtable
+    // begins with the vtables of the others.
     (unsafe $interface:ident: $($base:ty),+) => {
         $(
             impl $crate::windows_core::imp::CanInto<$base> for $interface {}

@@ -190,7 +190,8 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
             let made = maker(proxy.cast()?)?;
             // The handler may be given to any thread.
             crate::types::agile::check(&made)?;
-            let weak = weak_to(&made.cast()?)?;
+            let text = "the handler does not support weak references";
+            let weak = weak_to(&made.cast()?).ok_or_else(|| Error::new(code::E_NOTIMPL, text))?;
             let entry = ObjectHandler {
                 handler: weak,
                 identity: identity_of(&made)?,

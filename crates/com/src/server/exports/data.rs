@@ -88,7 +88,8 @@ impl Exports {
     fn keep_weakly(&self, interface: &IUnknown, identity: usize) -> Result<Exported> {
         // Any thread may unmarshal the data, so the object must be agile.
         let object = Agile::new(interface)?;
-        let weak = weak_to(object.get())?;
+        let text = "the object does not support weak references, so it cannot be in a weak table";
+        let weak = weak_to(object.get()).ok_or_else(|| Error::new(code::E_NOTIMPL, text))?;
         let mut tables = self.tables();
         if tables.data.len() >= WEAK_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, "the process has too much marshaled data"));
