@@ -54,7 +54,8 @@ enum { OBVIA_CHAR = 2, OBVIA_WIDE = 3 };
 enum {
     OBVIA_ONE,     /* nothing */
     OBVIA_COUNTED, /* a number: the conformance; another (elements in use) or none */
-    OBVIA_TEXT     /* nothing */
+    OBVIA_TEXT,    /* nothing */
+    OBVIA_UTF8     /* nothing: as OBVIA_TEXT, in UTF-8 */
 };
 
 /* The source of the IID of an object's interface. */

@@ -14,3 +14,4 @@ pub(crate) mod processes;
 pub(crate) mod registry;
 pub(crate) mod threads;
 pub(crate) mod upkeep;
+pub(crate) mod utf8;

@@ -120,6 +120,29 @@ fn errors_in_attributes_are_reported() {
         &["means nothing on a parameter"],
     );
     refused(&with_methods("HRESULT M([in, range(5, 1)] long a);"), "bad-range", 4, &["greater"]);
+    for (param, why) in [
+        ("[in, utf8] const char *a", "has no [string]"),
+        ("[in, utf8] long a", "has no [string]"),
+        ("[in, string, utf8] const wchar_t *a", "other elements than char"),
+        ("[in, string, utf8] const byte *a", "other elements than char"),
+        ("[out, string, utf8] wchar_t **a", "other elements than char"),
+        ("[in, ptr, string, utf8] const char *a", "is a [ptr] pointer"),
+        ("[in, out, string, utf8] char *a", "that the method changes"),
+        ("[in, out, string, utf8] char **a", "that the method replaces"),
+        ("[in, string, utf8] const char **a", "a pointer to a pointer"),
+        ("[in, size_is(4), string, utf8] const char **a", "an array of strings"),
+    ] {
+        let text = with_methods(&format!("HRESULT M({param});"));
+        refused(&text, "bad-utf8", 4, &["[utf8] cannot be", why, "const char *text"]);
+    }
+    let local = with_methods("HRESULT M([out, string, utf8] char **a);").replace("object", "object, local");
+    refused(&local, "bad-utf8", 4, &["a [local] method, without [retval]"]);
+    refused(
+        &with_methods("[utf8] HRESULT M([in, string] const char *a);"),
+        "misplaced-attribute",
+        4,
+        &["means nothing on a method"],
+    );
     for attribute in ["first_is(x)", "last_is(x)"] {
         let text = with_methods(&format!("HRESULT M([in] long x, [in, {attribute}] long *a);"));
         refused(&text, "foreign-attribute", 4, &["is not supported", "length_is"]);

@@ -50,6 +50,8 @@ pub enum Count {
     Counted(Expr, Option<Expr>),
     /// All elements up to the first zero.
     Text,
+    /// As [`Self::Text`], in UTF-8.
+    Utf8,
 }
 
 /// The IID of an interface pointer.
@@ -123,6 +125,8 @@ pub struct ElementType {
 pub struct About<'a> {
     /// The least and greatest value, if limited.
     pub range: Option<(i64, i64)>,
+    /// Whether a string has to be in UTF-8.
+    pub utf8: bool,
     /// The expression that selects a union's arm.
     pub switch: Option<&'a Arith>,
     /// The elements of an array of fixed size that travel in NDR, if not all.
@@ -224,7 +228,7 @@ impl Walk<'_> {
                     shape.parts.push((at, What::Enum(values)));
                 }
             }
-            Type::Pointer(pointer) => shape.parts.push((at, self.pointer(pointer, operands))),
+            Type::Pointer(pointer) => shape.parts.push((at, self.pointer(pointer, about.utf8, operands))),
             Type::Interface(object) => shape.parts.push((at, What::Object(self.iid(object, operands)))),
             Type::Struct(_) => self.inner(shape, at, 1, ty),
             Type::Fixed(element, count) => self.inner(shape, at, *count, element),
@@ -248,7 +252,7 @@ impl Walk<'_> {
         shape.parts.push((at, What::Inner(count, size, inner)));
     }
 
-    fn pointer(&self, pointer: &Pointer, operands: Operands<'_>) -> What {
+    fn pointer(&self, pointer: &Pointer, utf8: bool, operands: Operands<'_>) -> What {
         let element = match (&pointer.extent, &pointer.to) {
             (Extent::Text, Type::Base(base)) if base.size() == 2 => Element::Wide,
             (Extent::Text, _) => Element::Char,
@@ -256,6 +260,7 @@ impl Walk<'_> {
         };
         let count = match &pointer.extent {
             Extent::One => Count::One,
+            Extent::Text if utf8 => Count::Utf8,
             Extent::Text => Count::Text,
             Extent::Counted { size, length } => {
                 Count::Counted(expr(size, operands), length.as_ref().map(|length| expr(length, operands)))
@@ -337,11 +342,12 @@ impl Walk<'_> {
 
 impl<'a> About<'a> {
     pub(crate) fn of(field: &'a Field) -> Self {
-        Self { range: field.range, switch: field.switch.as_ref(), varying: field.varying.as_ref() }
+        Self { range: field.range, utf8: false, switch: field.switch.as_ref(), varying: field.varying.as_ref() }
     }
 
     /// Returns the properties of a parameter.
     pub(crate) fn of_param(param: &'a Param) -> Self {
-        Self { range: param.range, switch: param.switch.as_ref(), varying: param.varying.as_ref() }
+        let Param { range, utf8, switch, varying, .. } = param;
+        Self { range: *range, utf8: *utf8, switch: switch.as_ref(), varying: varying.as_ref() }
     }
 }

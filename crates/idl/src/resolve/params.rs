@@ -52,15 +52,13 @@ impl Resolver<'_> {
             let varying = self.varying(&param.attributes, &ty, &context);
             let retval = has(&param.attributes, "retval");
             let transfer = self.transfer(param, direction, &ty);
-            let name = name.name.clone();
-            let span = param.declarator.name.span;
             let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
             let automation = memory.and_then(|_| self.automation_reason(param));
             let unsupported = unsupported.or(automation);
             let unsupported = unsupported.or_else(|| self.unsupported_value(param, direction, &ty, &variables));
             let variant = self.variant(param, &ty, memory);
             made.push(Param {
-                name,
+                name: name.name.clone(),
                 code: String::new(),
                 direction,
                 retval,
@@ -68,15 +66,17 @@ impl Resolver<'_> {
                 named: self.named_by(&param.spec),
                 boxed: false,
                 range,
+                utf8: has(&param.attributes, "utf8"),
                 switch,
                 varying,
                 transfer,
                 memory,
                 variant,
                 unsupported,
-                span,
+                span: name.span,
             });
         }
+        self.check_utf8(&made, local);
         self.check_transfers(&made);
         made
     }

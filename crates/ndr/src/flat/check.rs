@@ -233,6 +233,14 @@ impl Check<'_> {
         flaw(object.body as usize, "the string does not end at its first zero")
     }
 
+    fn utf8(&self, object: Object) -> Result<(), Flaw> {
+        let body = &self.frame[object.body as usize..(object.body + object.bytes) as usize];
+        match std::str::from_utf8(body) {
+            Ok(_) => Ok(()),
+            Err(wrong) => flaw(object.body as usize + wrong.valid_up_to(), "the string is not in UTF-8"),
+        }
+    }
+
     fn evaluate(&self, base: usize, expr: &Expr) -> Result<i64, Flaw> {
         let load = |at: u32, int: Int| int.extend(load(self.frame, base + at as usize, int.size())?);
         expr.evaluate(&load, self.outer)
@@ -320,6 +328,10 @@ impl Check<'_> {
             // The count of a structure with an array at its end is the array's count, which is
             // checked with the structure.
             Extent::One if count != 1 && !self.has_tail(to) => return flaw(at, "the object has more than one element"),
+            Extent::Utf8 => {
+                self.utf8(self.found.objects[index])?;
+                count
+            }
             Extent::One | Extent::Text => count,
         };
         if self.refer(at, index, class, room)? {

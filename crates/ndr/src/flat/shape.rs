@@ -187,6 +187,8 @@ pub enum Extent {
     },
     /// All elements up to and including the first zero.
     Text,
+    /// As [`Self::Text`], for characters of 8 bits that are in UTF-8.
+    Utf8,
 }
 
 /// The type of an object's elements.

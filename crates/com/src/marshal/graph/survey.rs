@@ -365,7 +365,7 @@ impl Survey {
                 // SAFETY: the caller's promise.
                 unsafe { counts(base, size, length.as_ref(), outer) }?
             }
-            Extent::Text => {
+            Extent::Text | Extent::Utf8 => {
                 // SAFETY: the caller's promise: the string ends in a zero.
                 let count = unsafe { text_count(pointer, to) };
                 (count, count)

@@ -84,6 +84,7 @@ fn extent(count: &Count) -> String {
     match count {
         Count::One => "OBVIA_ONE".to_owned(),
         Count::Text => "OBVIA_TEXT".to_owned(),
+        Count::Utf8 => "OBVIA_UTF8".to_owned(),
         Count::Counted(size, length) => {
             format!("OBVIA_COUNTED, {}, {}", expr(size), optional(length.as_ref().map(expr)))
         }

@@ -126,15 +126,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
         conversions::room(out, model, plan, param.param);
     }
-    let is_union = |param: &&ParamPlan<'_>| conversions::is_placed_union(model, param);
-    let unions = plan.params.iter().filter(is_union);
-    for param in unions.chain(plan.params.iter().filter(|param| !is_union(param))) {
-        if let Some(text) = from_abi(model, plan, param) {
-            out.line("// SAFETY: by COM's rules, pointer parameters are as the interface describes them.");
-            let mutable = if is_changed(param) { "mut " } else { "" };
-            out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
-        }
-    }
+    convert(out, model, plan);
     let given = plan.params.iter().filter(|param| method_argument(model, param).is_some());
     let given: Vec<String> =
         given.map(|param| if is_changed(param) { format!("&mut {}", local(param)) } else { local(param) }).collect();
@@ -152,6 +144,9 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.code)).collect();
     out.line(format!("Ok({}) => {{", tuple(&pattern)));
+    for param in values.iter().filter(|param| is_utf8_result(param)) {
+        refuse_unless(out, &format!("obvia::rt::check_utf8(&{}_value, {:?})", param.param.code, param.param.name));
+    }
     lengths(out, model, plan, &values);
     let given: Vec<_> = values.iter().zip(&pattern).collect();
     let is_late = |param: &ParamPlan<'_>| conversions::is_placed_union(model, param);
@@ -180,6 +175,26 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     out.line("})");
     out.line("}");
+}
+
+/// Writes variables for the arguments in the form of the trait's method.
+fn convert(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
+    // Strings that may be refused come first, before any argument is taken out of its place. Unions
+    // come before the other parameters, one of which holds the discriminant.
+    let rank = |param: &&ParamPlan<'_>| match param.passing {
+        Passing::Text { .. } if param.param.utf8 => 0,
+        _ if conversions::is_placed_union(model, param) => 1,
+        _ => 2,
+    };
+    let mut ordered: Vec<&ParamPlan<'_>> = plan.params.iter().collect();
+    ordered.sort_by_key(rank);
+    for param in ordered {
+        if let Some(text) = from_abi(model, plan, param) {
+            out.line("// SAFETY: by COM's rules, pointer parameters are as the interface describes them.");
+            let mutable = if is_changed(param) { "mut " } else { "" };
+            out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
+        }
+    }
 }
 
 /// Writes the vtable function's body for a method that returns its result directly.
@@ -229,6 +244,11 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
             format!("obvia::rt::{function}({name}, {count})")
         }
         Passing::Optional(_) => format!("{name}.as_ref()"),
+        Passing::Text { optional, .. } if param.param.utf8 => {
+            let text = if *optional { "text" } else { "text.unwrap_or_default()" };
+            let call = format!("obvia::rt::utf8({name}, {:?})", param.param.name);
+            format!("match {call} {{ Ok(text) => {text}, Err(error) => return obvia::rt::fail(error) }}")
+        }
         Passing::Text { base, optional } => {
             let wide = super::names::text(*base).contains("U16");
             let function = if wide { "wide" } else { "text" };
@@ -332,10 +352,15 @@ fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     out.line(format!("unsafe {{ {name}.write(obvia::rt::finish_lending({given})) }};"));
 }
 
+fn is_utf8_result(param: &ParamPlan<'_>) -> bool {
+    matches!(param.passing, Passing::OutText(_)) && param.param.utf8
+}
+
 /// Writes the statement that gives a result to the caller.
 fn give(out: &mut Writer, param: &ParamPlan<'_>, value: &str) {
     let name = binding(&param.param.code);
     let text = match &param.passing {
+        Passing::OutText(_) if param.param.utf8 => format!("obvia::rt::give_utf8(&{value})"),
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
             format!("obvia::rt::{}({value})", if wide { "give_wide" } else { "give_text" })

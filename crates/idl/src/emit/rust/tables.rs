@@ -88,6 +88,7 @@ fn what(what: &What) -> String {
             let extent = match count {
                 Count::One => "One".to_owned(),
                 Count::Text => "Text".to_owned(),
+                Count::Utf8 => "Utf8".to_owned(),
                 Count::Counted(size, length) => {
                     format!("Counted {{ size: {}, length: {} }}", expr(size), optional(length.as_ref().map(expr)))
                 }

@@ -63,6 +63,7 @@ fn what(found: &shapes::What) -> What {
             extent: match count {
                 Count::One => Extent::One,
                 Count::Text => Extent::Text,
+                Count::Utf8 => Extent::Utf8,
                 Count::Counted(size, length) => Extent::Counted { size: expr(size), length: length.as_ref().map(expr) },
             },
         },
