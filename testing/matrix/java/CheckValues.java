@@ -12,6 +12,7 @@ import values.IBaseValues.IntegersResult;
 import values.IBaseValues.OthersResult;
 import values.IBaseValues.UnsignedResult;
 import values.IValues;
+import values.IValues.GreetResult;
 import values.IValues.TextsResult;
 import values.Line;
 import values.Mode;
@@ -32,6 +33,7 @@ final class CheckValues {
         structuresArePassedByValueReferenceAndOptionally(values);
         arraysHaveTheStatedLengths(values, isElsewhere);
         passedStringsEndWithAZero(values);
+        stringsWithUtf8AreChecked(values, isElsewhere);
         rangesAreCheckedForArgumentsAndResults(values, isElsewhere);
         objectsHaveTheInterfaceNamedByTheirIid(values);
         fails(0x81234567, () -> values.fail(0x81234567));
@@ -124,6 +126,17 @@ final class CheckValues {
         same(values.texts("ab", "cd", "ef"), new TextsResult("ab|cd|ef", ""));
         same(values.texts("", "", null), new TextsResult("||-", ""));
         same(values.texts("\u00e4 \ud83d\ude00", "wide", null), new TextsResult("\u00e4 \ud83d\ude00|wide|-", ""));
+    }
+
+    private static void stringsWithUtf8AreChecked(IValues values, boolean isElsewhere) {
+        same(values.greet("\u00c9va", "Dr \u20ac"), new GreetResult("Dr \u20ac \u00c9va", 4));
+        same(values.greet("", null), new GreetResult("", 0));
+        same(values.sign("\ud83e\udd80", null), "\ud83e\udd80");
+        if (isElsewhere) {
+            fails(Hresult.E_INVALIDARG, () -> values.greet("\ud800", null));
+            fails(Hresult.E_INVALIDARG, () -> values.sign("\udc00", null));
+        }
+        same(values.greet("a", null), new GreetResult("a", 1));
     }
 
     private static void rangesAreCheckedForArgumentsAndResults(IValues values, boolean isElsewhere) {

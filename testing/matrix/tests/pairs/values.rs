@@ -3,6 +3,9 @@
 
 use super::checks::{Check, checks, run_all};
 use super::places::{at_each, everywhere, in_java};
+use super::utf8::{
+    bytes_that_are_not_utf8_are_refused, results_that_are_not_utf8_are_refused, texts_of_every_length_are_passed,
+};
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
@@ -18,6 +21,9 @@ const CHECKS: &[Check<OfValues>] = checks![
     structures_are_passed_by_value_reference_and_optionally,
     arrays_have_the_stated_lengths,
     passed_strings_end_with_a_zero,
+    texts_of_every_length_are_passed,
+    bytes_that_are_not_utf8_are_refused,
+    results_that_are_not_utf8_are_refused,
     ranges_are_checked_for_arguments_and_results,
     objects_have_the_interface_named_by_their_iid,
     proxies_have_no_interface_without_a_description,
