@@ -40,7 +40,8 @@ enum {
     OBVIA_POINTER, /* a class, a type by its number, an extent */
     OBVIA_OBJECT,  /* the source of an IID */
     OBVIA_INNER,   /* the number of elements, their distance in bytes, a shape */
-    OBVIA_UNION    /* a number: the discriminant; n arms, each n discriminants and a shape; a shape for all others or none */
+    OBVIA_UNION,   /* a number: the discriminant; n arms, each n discriminants and a shape; a shape for all others or none */
+    OBVIA_UTF8     /* nothing; behind the pointer to a string, which is in UTF-8 */
 };
 
 /* The classes of pointers. */
@@ -54,8 +55,7 @@ enum { OBVIA_CHAR = 2, OBVIA_WIDE = 3 };
 enum {
     OBVIA_ONE,     /* nothing */
     OBVIA_COUNTED, /* a number: the conformance; another (elements in use) or none */
-    OBVIA_TEXT,    /* nothing */
-    OBVIA_UTF8     /* nothing: as OBVIA_TEXT, in UTF-8 */
+    OBVIA_TEXT     /* nothing */
 };
 
 /* The source of the IID of an object's interface. */

@@ -3,6 +3,7 @@
 
 use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
 use obvia::{Owned, OwnedSlice, Result};
+use std::ffi::CString;
 
 /// The implementation of `IValues`.
 #[obvia::object(IValues)]
@@ -71,5 +72,16 @@ impl IValues_Impl for Values_Impl {
         let numbers_of = |count: u32| (0..i64::from(count)).collect::<Vec<_>>();
         numbers.extend_from_slice(&numbers_of(count));
         Ok(())
+    }
+
+    fn Title(
+        &self,
+        text: &str,
+        more: Option<&str>,
+        named: &Named<'_>,
+        turned: &mut Owned<Named<'static>>,
+    ) -> Result<(String, CString)> {
+        *turned = Owned::new(named)?;
+        Ok((format!("{text}{}", more.unwrap_or("\0")), c"\xff".to_owned()))
     }
 }

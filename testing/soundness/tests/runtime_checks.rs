@@ -66,6 +66,21 @@ fn results_with_a_shared_length_must_agree() {
 }
 
 #[test]
+fn texts_beside_structures_contain_no_zero() {
+    let (_server, name) = serve();
+    for values in [Values.into(), obvia::connect::<IValues>(&name).unwrap()] {
+        let mut turned = Owned::new(&soundness::Named::new(&5)).unwrap();
+        let mut title = |text: &str, more| values.Title(text, more, &soundness::Named::new(&6), &mut turned);
+        let (both, bytes) = title("\u{20ac}", Some("\u{1f980}")).unwrap();
+        assert_eq!((both.as_str(), bytes.as_c_str()), ("\u{20ac}\u{1f980}", c"\xff"));
+        assert_eq!(code_of(title("a\0", None)), REFUSED);
+        assert_eq!(code_of(title("a", Some("\0"))), REFUSED);
+        assert_eq!(code_of(title("a", None)), REFUSED, "the method returns a zero");
+        assert_eq!(turned.with(|named| *named.number()), 6);
+    }
+}
+
+#[test]
 fn values_changed_by_a_panicking_method_stay_valid() {
     let values: IValues = Values.into();
     let mut named = Owned::new(&soundness::Named::new(&5)).unwrap();

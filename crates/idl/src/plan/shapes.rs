@@ -50,8 +50,6 @@ pub enum Count {
     Counted(Expr, Option<Expr>),
     /// All elements up to the first zero.
     Text,
-    /// As [`Self::Text`], in UTF-8.
-    Utf8,
 }
 
 /// The IID of an interface pointer.
@@ -76,6 +74,9 @@ pub enum What {
     Range(Base, i64, i64),
     /// A pointer.
     Pointer(PointerClass, Element, Count),
+    /// A further part for the pointer to a string, behind the pointer's own: the string is in
+    /// UTF-8.
+    Utf8,
     /// An interface pointer.
     Object(Iid),
     /// Structures: their number, the distance in bytes between their starts, and their shape.
@@ -228,7 +229,10 @@ impl Walk<'_> {
                     shape.parts.push((at, What::Enum(values)));
                 }
             }
-            Type::Pointer(pointer) => shape.parts.push((at, self.pointer(pointer, about.utf8, operands))),
+            Type::Pointer(pointer) => {
+                shape.parts.push((at, self.pointer(pointer, operands)));
+                shape.parts.extend(about.utf8.then_some((at, What::Utf8)));
+            }
             Type::Interface(object) => shape.parts.push((at, What::Object(self.iid(object, operands)))),
             Type::Struct(_) => self.inner(shape, at, 1, ty),
             Type::Fixed(element, count) => self.inner(shape, at, *count, element),
@@ -252,7 +256,7 @@ impl Walk<'_> {
         shape.parts.push((at, What::Inner(count, size, inner)));
     }
 
-    fn pointer(&self, pointer: &Pointer, utf8: bool, operands: Operands<'_>) -> What {
+    fn pointer(&self, pointer: &Pointer, operands: Operands<'_>) -> What {
         let element = match (&pointer.extent, &pointer.to) {
             (Extent::Text, Type::Base(base)) if base.size() == 2 => Element::Wide,
             (Extent::Text, _) => Element::Char,
@@ -260,7 +264,6 @@ impl Walk<'_> {
         };
         let count = match &pointer.extent {
             Extent::One => Count::One,
-            Extent::Text if utf8 => Count::Utf8,
             Extent::Text => Count::Text,
             Extent::Counted { size, length } => {
                 Count::Counted(expr(size, operands), length.as_ref().map(|length| expr(length, operands)))

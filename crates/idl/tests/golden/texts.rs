@@ -663,11 +663,11 @@ unsafe extern "C-unwind" fn IGreeter_Sign_stub(object: *mut obvia::rt::c_void, c
 //   reply     8 bytes: 0 printed ->
 static IGreeter_Print_REQUEST: obvia::rt::shape::Block = {
     use obvia::rt::shape::*;
-    Block { size: 16, shape: Shape { runs: &[], parts: &[Part { at: 0, what: What::Pointer { class: Class::Ref, to: Element::Char, extent: Extent::Utf8 } }, Part { at: 8, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[], parts: &[Part { at: 0, what: What::Pointer { class: Class::Unique, to: Element::Char, extent: Extent::Text } }] } } }] } }
+    Block { size: 16, shape: Shape { runs: &[], parts: &[Part { at: 0, what: What::Pointer { class: Class::Ref, to: Element::Char, extent: Extent::Text } }, Part { at: 0, what: What::Utf8 }, Part { at: 8, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[], parts: &[Part { at: 0, what: What::Pointer { class: Class::Unique, to: Element::Char, extent: Extent::Text } }] } } }] } }
 };
 static IGreeter_Print_REPLY: obvia::rt::shape::Block = {
     use obvia::rt::shape::*;
-    Block { size: 8, shape: Shape { runs: &[], parts: &[Part { at: 0, what: What::Pointer { class: Class::Unique, to: Element::Char, extent: Extent::Utf8 } }] } }
+    Block { size: 8, shape: Shape { runs: &[], parts: &[Part { at: 0, what: What::Pointer { class: Class::Unique, to: Element::Char, extent: Extent::Text } }, Part { at: 0, what: What::Utf8 }] } }
 };
 unsafe extern "system" fn IGreeter_Print_proxy(this: *mut obvia::rt::c_void, text: *const u8, label: *const obvia::rt::c_void, printed: *mut *mut u8) -> obvia::HRESULT {
     // SAFETY: this function is in the vtables of proxies only, so `this` is a proxy, and the caller holds it.

@@ -166,7 +166,7 @@ impl Maker<'_> {
         }
         let mut count = match extent {
             Extent::One => 1,
-            Extent::Text | Extent::Utf8 => self.random.below(1..6),
+            Extent::Text => self.random.below(1..6),
             Extent::Counted { size, length } => {
                 let size = self.evaluate(base, size)?;
                 let count = length.as_ref().map_or(Some(size), |length| self.evaluate(base, length))?;

@@ -233,7 +233,14 @@ impl Check<'_> {
         flaw(object.body as usize, "the string does not end at its first zero")
     }
 
-    fn utf8(&self, object: Object) -> Result<(), Flaw> {
+    /// Checks the string of the slot at `at`, which has been followed. The function is separate, so
+    /// that the check of other parts needs no instruction more.
+    #[cold]
+    #[inline(never)]
+    fn utf8(&self, at: usize) -> Result<(), Flaw> {
+        let offset = u32::try_from(self.load(at, 8)?).unwrap_or(0);
+        let Ok(index) = self.found.objects.binary_search_by_key(&offset, |object| object.body) else { return Ok(()) };
+        let object = self.found.objects[index];
         let body = &self.frame[object.body as usize..(object.body + object.bytes) as usize];
         match std::str::from_utf8(body) {
             Ok(_) => Ok(()),
@@ -264,6 +271,7 @@ impl Check<'_> {
                 Some(value) if (*least..=*most).contains(&value) => Ok(()),
                 _ => flaw(at, "the value is out of its range"),
             },
+            What::Utf8 => self.utf8(at),
             What::Pointer { class, to, extent } => self.pointer(base, at, (*class, *to), extent),
             What::Object(iid) => self.interface(base, at, *iid),
             What::Inner { count, stride, shape } => {
@@ -328,10 +336,6 @@ impl Check<'_> {
             // The count of a structure with an array at its end is the array's count, which is
             // checked with the structure.
             Extent::One if count != 1 && !self.has_tail(to) => return flaw(at, "the object has more than one element"),
-            Extent::Utf8 => {
-                self.utf8(self.found.objects[index])?;
-                count
-            }
             Extent::One | Extent::Text => count,
         };
         if self.refer(at, index, class, room)? {

@@ -187,8 +187,6 @@ pub enum Extent {
     },
     /// All elements up to and including the first zero.
     Text,
-    /// As [`Self::Text`], for characters of 8 bits that are in UTF-8.
-    Utf8,
 }
 
 /// The type of an object's elements.
@@ -269,6 +267,9 @@ pub enum What {
         /// The arm for other discriminants; `None` if they are invalid.
         default: Option<Shape>,
     },
+    /// A further part for the pointer to a string of 8-bit characters, behind the pointer's own:
+    /// the string is in UTF-8.
+    Utf8,
 }
 
 /// The contents of a structure.

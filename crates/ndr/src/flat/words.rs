@@ -214,6 +214,7 @@ impl Reader<'_> {
                 arms: Self::many(|reader| Some((Self::many(Self::word)(reader)?, reader.shape()?)))(self)?,
                 default: self.optional(Self::shape)?,
             },
+            7 => What::Utf8,
             _ => return None,
         })
     }
@@ -227,7 +228,6 @@ impl Reader<'_> {
             0 => Extent::One,
             1 => Extent::Counted { size: self.expr()?, length: self.optional(Self::expr)? },
             2 => Extent::Text,
-            3 => Extent::Utf8,
             _ => return None,
         })
     }
@@ -287,9 +287,10 @@ mod tests {
     #[test]
     fn strings_in_utf8_are_checked() {
         // A request with a string that is never null, and an empty reply.
-        let words = [3, 0, 8, 0, 1, 0, 3, 0, 2, 3, 0, 0, 0, 0, 1, 0, 8, 1, 0, 0];
+        let words = [3, 0, 8, 0, 2, 0, 3, 0, 2, 2, 0, 7, 0, 0, 0, 0, 1, 0, 8, 1, 0, 0];
         let method = Box::leak(Box::new(method(&words).unwrap()));
-        assert!(matches!(method.request.shape.parts[0].what, What::Pointer { extent: Extent::Utf8, .. }));
+        assert!(matches!(method.request.shape.parts[0].what, What::Pointer { extent: Extent::Text, .. }));
+        assert!(matches!(method.request.shape.parts[1].what, What::Utf8));
         let frame = |text: &[u8]| {
             let header = u64::from(KIND_TEXT8) | (text.len() as u64) << 32;
             let mut frame = [16_u64.to_le_bytes(), header.to_le_bytes()].concat();

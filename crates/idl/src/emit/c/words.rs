@@ -84,7 +84,6 @@ fn extent(count: &Count) -> String {
     match count {
         Count::One => "OBVIA_ONE".to_owned(),
         Count::Text => "OBVIA_TEXT".to_owned(),
-        Count::Utf8 => "OBVIA_UTF8".to_owned(),
         Count::Counted(size, length) => {
             format!("OBVIA_COUNTED, {}, {}", expr(size), optional(length.as_ref().map(expr)))
         }
@@ -148,6 +147,7 @@ impl Words<'_> {
                 let values: Vec<i64> = values.iter().copied().map(i64::from).collect();
                 self.line(&format!("{at}, OBVIA_ENUMERATION, {}", list(&values)));
             }
+            What::Utf8 => self.line(&format!("{at}, OBVIA_UTF8")),
             What::Range(base, least, most) => {
                 self.line(&format!("{at}, OBVIA_RANGE, {}, {}, {}", int(*base), integer(*least), integer(*most)));
             }

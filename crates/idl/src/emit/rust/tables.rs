@@ -73,6 +73,7 @@ fn what(what: &What) -> String {
     match what {
         What::Boolean => "Boolean".to_owned(),
         What::Enum(values) => format!("Enum(&{values:?})"),
+        What::Utf8 => "Utf8".to_owned(),
         What::Range(base, least, most) => format!("Range(Int::{}, {least}, {most})", int(*base)),
         What::Pointer(class, to, count) => {
             let class = match class {
@@ -88,7 +89,6 @@ fn what(what: &What) -> String {
             let extent = match count {
                 Count::One => "One".to_owned(),
                 Count::Text => "Text".to_owned(),
-                Count::Utf8 => "Utf8".to_owned(),
                 Count::Counted(size, length) => {
                     format!("Counted {{ size: {}, length: {} }}", expr(size), optional(length.as_ref().map(expr)))
                 }
