@@ -76,12 +76,18 @@ impl IValues_Impl for Values_Impl {
 
     fn Title(
         &self,
+        named: &Named<'_>,
+        kept: &mut Option<Owned<Named<'static>>>,
+        turned: &mut Owned<Named<'static>>,
         text: &str,
         more: Option<&str>,
-        named: &Named<'_>,
-        turned: &mut Owned<Named<'static>>,
     ) -> Result<(String, CString)> {
+        *kept = Some(Owned::new(named)?);
         *turned = Owned::new(named)?;
         Ok((format!("{text}{}", more.unwrap_or("\0")), c"\xff".to_owned()))
+    }
+
+    fn Counted(&self, _kept: &mut Option<Owned<Named<'static>>>) -> Result<(u8, Vec<i32>)> {
+        Ok((1, vec![7; 2]))
     }
 }

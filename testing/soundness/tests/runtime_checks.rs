@@ -5,7 +5,7 @@ use ground::{Process, fresh_name};
 use obvia::automation::vt;
 use obvia::{Agile, Error, IUnknown, Interface, Owned, Result, SafeArray, Variant, code};
 use soundness::{
-    Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Node, Own, OwnMemory, Ranged, Twice, Values,
+    Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Named, Node, Own, OwnMemory, Ranged, Twice, Values,
 };
 use std::cell::RefCell;
 use std::process::Command;
@@ -65,19 +65,69 @@ fn results_with_a_shared_length_must_agree() {
     assert_eq!(values.Some_(1).unwrap().0.len(), 1);
 }
 
+/// Returns an allocated structure with a number.
+fn named(number: i32) -> Owned<Named<'static>> {
+    Owned::new(&Named::new(&number)).unwrap()
+}
+
+fn number(named: &Owned<Named<'static>>) -> i32 {
+    named.with(|named| *named.number())
+}
+
 #[test]
 fn texts_beside_structures_contain_no_zero() {
     let (_server, name) = serve();
     for values in [Values.into(), obvia::connect::<IValues>(&name).unwrap()] {
-        let mut turned = Owned::new(&soundness::Named::new(&5)).unwrap();
-        let mut title = |text: &str, more| values.Title(text, more, &soundness::Named::new(&6), &mut turned);
-        let (both, bytes) = title("\u{20ac}", Some("\u{1f980}")).unwrap();
+        let (mut kept, mut turned) = (Some(named(1)), named(1));
+        let title = |number: i32, kept: &mut _, turned: &mut _, text: &str, more| {
+            values.Title(&Named::new(&number), kept, turned, text, more)
+        };
+        let (both, bytes) = title(2, &mut kept, &mut turned, "\u{20ac}", Some("\u{1f980}")).unwrap();
         assert_eq!((both.as_str(), bytes.as_c_str()), ("\u{20ac}\u{1f980}", c"\xff"));
-        assert_eq!(code_of(title("a\0", None)), REFUSED);
-        assert_eq!(code_of(title("a", Some("\0"))), REFUSED);
-        assert_eq!(code_of(title("a", None)), REFUSED, "the method returns a zero");
-        assert_eq!(turned.with(|named| *named.number()), 6);
+        assert_eq!((kept.as_ref().map(number), number(&turned)), (Some(2), 2));
+        assert_eq!(code_of(title(3, &mut kept, &mut turned, "a\0", None)), REFUSED);
+        assert_eq!(code_of(title(4, &mut kept, &mut turned, "a", Some("\0"))), REFUSED);
+        assert_eq!((kept.as_ref().map(number), number(&turned)), (Some(2), 2), "the method was not called");
     }
+}
+
+#[test]
+fn values_stay_in_their_places_if_a_result_is_refused() {
+    let values: IValues = Values.into();
+    let (mut kept, mut turned) = (Some(named(1)), named(1));
+    let result = values.Title(&Named::new(&2), &mut kept, &mut turned, "a", None);
+    assert_eq!(code_of(result), REFUSED, "the method returns a zero");
+    assert_eq!((kept.as_ref().map(number), number(&turned)), (Some(2), 2), "it has changed both");
+    assert_eq!(code_of(values.Counted(&mut kept)), REFUSED, "there are more than it says");
+    assert_eq!(kept.as_ref().map(number), Some(2));
+}
+
+#[test]
+fn values_stay_in_their_places_if_an_argument_is_refused() {
+    let values: IValues = Values.into();
+    let (new, turned) = (Named::new(&2), named(1));
+    let mut kept = named(1).into_raw();
+    let before = kept;
+    let (mut title, mut bytes) = (std::ptr::null_mut(), std::ptr::null_mut());
+    for (text, more) in [(c"\xff", c""), (c"", c"a\x80")] {
+        // SAFETY: the pointers are as the interface describes them; the object checks the strings.
+        let result = unsafe {
+            (values.vtable().Title)(
+                values.as_raw(),
+                (&raw const new).cast(),
+                (&raw mut kept).cast(),
+                turned.as_ptr().cast(),
+                text.as_ptr().cast(),
+                more.as_ptr().cast(),
+                &mut title,
+                &mut bytes,
+            )
+        };
+        assert_eq!(result, code::E_INVALIDARG, "{text:?} and {more:?}");
+        assert_eq!((kept, number(&turned)), (before, 1), "{text:?} and {more:?}");
+    }
+    // SAFETY: the value was made above, and its place still has its only pointer.
+    drop(unsafe { Owned::<Named<'static>>::adopt(kept) });
 }
 
 #[test]

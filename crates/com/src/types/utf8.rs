@@ -32,7 +32,7 @@ impl Utf8Room {
     ///
     /// E_INVALIDARG if the text contains a zero, and E_OUTOFMEMORY.
     pub fn put(&mut self, text: &str, name: &str) -> Result<*const u8> {
-        check_utf8(text, name)?;
+        refuse_zero(text, name)?;
         let length = text.len();
         if length < SMALL_MAX {
             self.small[..length].write_copy_of_slice(text.as_bytes());
@@ -53,7 +53,7 @@ impl Utf8Room {
 /// # Errors
 ///
 /// E_INVALIDARG.
-pub fn check_utf8(text: &str, name: &str) -> Result<()> {
+pub fn refuse_zero(text: &str, name: &str) -> Result<()> {
     if text.as_bytes().contains(&0) {
         return Err(contains_zero(name));
     }
@@ -75,7 +75,7 @@ fn contains_zero(name: &str) -> Error {
 ///
 /// `first` must be null or end in a zero, and be valid for `'a`, and no code may write the string
 /// meanwhile.
-pub unsafe fn utf8<'a>(first: *const u8, name: &str) -> Result<Option<&'a str>> {
+pub unsafe fn utf8_argument<'a>(first: *const u8, name: &str) -> Result<Option<&'a str>> {
     // SAFETY: the caller's promise. Nobody writes the bytes between this check and their use: stubs
     // copy strings from shared memory to memory of this process before they call a method.
     let bytes = unsafe { text(first) };
@@ -170,14 +170,14 @@ mod tests {
     fn bytes_that_are_not_utf8_are_refused_by_name() {
         for bytes in [&b"\xff\0"[..], b"a\x80\0", b"\xe2\x82\0", b"\xed\xa0\x80\0", b"\xc0\x80\0"] {
             // SAFETY: the bytes end in a zero, and are static.
-            let refused = unsafe { utf8(bytes.as_ptr(), "title") }.expect_err("no UTF-8");
+            let refused = unsafe { utf8_argument(bytes.as_ptr(), "title") }.expect_err("no UTF-8");
             assert_eq!(refused.code(), code::E_INVALIDARG);
             assert!(refused.to_string().contains("`title`"), "{refused}");
         }
         // SAFETY: null, and bytes that end in a zero.
-        assert_eq!(unsafe { utf8(std::ptr::null(), "title") }, Ok(None));
+        assert_eq!(unsafe { utf8_argument(std::ptr::null(), "title") }, Ok(None));
         // SAFETY: as above.
-        assert_eq!(unsafe { utf8(c"\u{20ac}uro".as_ptr().cast(), "title") }, Ok(Some("\u{20ac}uro")));
+        assert_eq!(unsafe { utf8_argument(c"\u{20ac}uro".as_ptr().cast(), "title") }, Ok(Some("\u{20ac}uro")));
     }
 
     #[test]

@@ -169,10 +169,10 @@ impl IGreeter_Vtbl {
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
             obvia::rt::guard(|| {
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
-                let name_given = unsafe { match obvia::rt::utf8(name, "name") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
+                let name_given = unsafe { match obvia::rt::utf8_argument(name, "name") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
                 match this.Greet(name_given) {
                     Ok(greeting_value) => {
-                        if let Err(error) = obvia::rt::check_utf8(&greeting_value, "greeting") {
+                        if let Err(error) = obvia::rt::refuse_zero(&greeting_value, "greeting") {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -188,9 +188,9 @@ impl IGreeter_Vtbl {
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
             obvia::rt::guard(|| {
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
-                let title_given = unsafe { match obvia::rt::utf8(title, "title") { Ok(text) => text, Err(error) => return obvia::rt::fail(error) } };
+                let title_given = unsafe { match obvia::rt::utf8_argument(title, "title") { Ok(text) => text, Err(error) => return obvia::rt::fail(error) } };
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
-                let text_given = unsafe { match obvia::rt::utf8(text, "text") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
+                let text_given = unsafe { match obvia::rt::utf8_argument(text, "text") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
                 match this.Title(title_given, text_given) {
                     Ok(()) => {
                         obvia::rt::code::S_OK
@@ -204,7 +204,7 @@ impl IGreeter_Vtbl {
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
             obvia::rt::guard(|| {
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
-                let hint_given = unsafe { match obvia::rt::utf8(hint, "hint") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
+                let hint_given = unsafe { match obvia::rt::utf8_argument(hint, "hint") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
                 match this.Hint(hint_given) {
                     Ok(()) => {
                         obvia::rt::code::S_OK
@@ -221,7 +221,7 @@ impl IGreeter_Vtbl {
                 let text_given = unsafe { obvia::rt::text(text).unwrap_or_default() };
                 match this.Split(text_given) {
                     Ok((count_value, first_value, second_value, third_value, object_value)) => {
-                        if let Err(error) = obvia::rt::check_utf8(&first_value, "first") {
+                        if let Err(error) = obvia::rt::refuse_zero(&first_value, "first") {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -245,12 +245,12 @@ impl IGreeter_Vtbl {
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
             obvia::rt::guard(|| {
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
-                let text_given = unsafe { match obvia::rt::utf8(text, "text") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
+                let text_given = unsafe { match obvia::rt::utf8_argument(text, "text") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
                 let by_given = unsafe { obvia::Interface::from_raw_borrowed(&by) };
                 match this.Sign(text_given, by_given) {
                     Ok(signature_value) => {
-                        if let Err(error) = obvia::rt::check_utf8(&signature_value, "signature") {
+                        if let Err(error) = obvia::rt::refuse_zero(&signature_value, "signature") {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -266,12 +266,12 @@ impl IGreeter_Vtbl {
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
             obvia::rt::guard(|| {
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
-                let text_given = unsafe { match obvia::rt::utf8(text, "text") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
+                let text_given = unsafe { match obvia::rt::utf8_argument(text, "text") { Ok(text) => text.unwrap_or_default(), Err(error) => return obvia::rt::fail(error) } };
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
                 let label_given = unsafe { &*label.cast::<Label<'_>>() };
                 match this.Print(text_given, label_given) {
                     Ok(printed_value) => {
-                        if let Err(error) = obvia::rt::check_utf8(&printed_value, "printed") {
+                        if let Err(error) = obvia::rt::refuse_zero(&printed_value, "printed") {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -755,10 +755,10 @@ impl IHere_Vtbl {
             let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };
             obvia::rt::guard(|| {
                 // SAFETY: by COM's rules, pointer parameters are as the interface describes them.
-                let name_given = unsafe { match obvia::rt::utf8(name, "name") { Ok(text) => text, Err(error) => return obvia::rt::fail(error) } };
+                let name_given = unsafe { match obvia::rt::utf8_argument(name, "name") { Ok(text) => text, Err(error) => return obvia::rt::fail(error) } };
                 match this.Greet(name_given) {
                     Ok(greeting_value) => {
-                        if let Err(error) = obvia::rt::check_utf8(&greeting_value, "greeting") {
+                        if let Err(error) = obvia::rt::refuse_zero(&greeting_value, "greeting") {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
