@@ -1,8 +1,8 @@
 //! An object with methods whose results are unusual. Some of the results violate their
 //! declarations.
 
-use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
-use obvia::{Owned, OwnedSlice, Result};
+use super::{Any, Holder, IProgress, IValues, IValues_Impl, Named, Node, Own};
+use obvia::{Owned, OwnedSlice, Result, code};
 use std::ffi::CString;
 
 /// The implementation of `IValues`.
@@ -85,6 +85,10 @@ impl IValues_Impl for Values_Impl {
         *kept = Some(Owned::new(named)?);
         *turned = Owned::new(named)?;
         Ok((format!("{text}{}", more.unwrap_or("\0")), c"\xff".to_owned()))
+    }
+
+    fn Signed(&self) -> Result<(String, IProgress, String)> {
+        Err(code::E_NOTIMPL.into())
     }
 
     fn Counted(&self, _kept: &mut Option<Owned<Named<'static>>>) -> Result<(u8, Vec<i32>)> {

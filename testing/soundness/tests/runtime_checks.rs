@@ -103,34 +103,6 @@ fn values_stay_in_their_places_if_a_result_is_refused() {
 }
 
 #[test]
-fn values_stay_in_their_places_if_an_argument_is_refused() {
-    let values: IValues = Values.into();
-    let (new, turned) = (Named::new(&2), named(1));
-    let mut kept = named(1).into_raw();
-    let before = kept;
-    let (mut title, mut bytes) = (std::ptr::null_mut(), std::ptr::null_mut());
-    for (text, more) in [(c"\xff", c""), (c"", c"a\x80")] {
-        // SAFETY: the pointers are as the interface describes them; the object checks the strings.
-        let result = unsafe {
-            (values.vtable().Title)(
-                values.as_raw(),
-                (&raw const new).cast(),
-                (&raw mut kept).cast(),
-                turned.as_ptr().cast(),
-                text.as_ptr().cast(),
-                more.as_ptr().cast(),
-                &mut title,
-                &mut bytes,
-            )
-        };
-        assert_eq!(result, code::E_INVALIDARG, "{text:?} and {more:?}");
-        assert_eq!((kept, number(&turned)), (before, 1), "{text:?} and {more:?}");
-    }
-    // SAFETY: the value was made above, and its place still has its only pointer.
-    drop(unsafe { Owned::<Named<'static>>::adopt(kept) });
-}
-
-#[test]
 fn values_changed_by_a_panicking_method_stay_valid() {
     let values: IValues = Values.into();
     let mut named = Owned::new(&soundness::Named::new(&5)).unwrap();

@@ -134,7 +134,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         plan.params.iter().filter(|param| method_result(model, param).is_some()).collect();
     let mut changed: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| is_changed(param) && param.passing == Passing::Graph).collect();
-    // A union whose arm is wrong ends the function, after the other values are back in their places.
+    // A union with a wrong arm ends the function, after the other values are in their places.
     changed.sort_by_key(|param| conversions::is_placed_union(model, param));
     let keep = if changed.is_empty() { "" } else { "let result = " };
     let call = format!("this.{method}({})", given.join(", "));
@@ -145,7 +145,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line(format!("{keep}match {call} {{"));
     }
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.code)).collect();
-    // A refused result ends the closure alone: the changed values still have to get to their places.
+    // A refused result ends only the closure: the changed values still go to their places.
     let may_refuse = !values.is_empty() || plan.lent().is_some();
     let (start, end) = if may_refuse && !changed.is_empty() { ("(|| {", "})(),") } else { ("{", "}") };
     out.line(format!("Ok({}) => {start}", tuple(&pattern)));
