@@ -178,7 +178,7 @@ pub const RULES: &[Rule] = &[
     ),
     language(
         "bad-utf8",
-        "[utf8] cannot be",
+        "cannot have [utf8]",
         &[UTF8],
         &[
             &["in_ref", "inout"],
