@@ -94,7 +94,7 @@ impl IValues_Impl for Values_Impl {
 
     fn Greet(&self, name: &str, title: Option<&str>) -> Result<(String, i32)> {
         let greeting = title.map_or_else(|| name.to_owned(), |title| format!("{title} {name}"));
-        // The one result that a String can have and that cannot be sent.
+        // A String can contain a zero, which cannot be sent.
         let greeting = if name == "wrong" { "wr\0ng".to_owned() } else { greeting };
         Ok((greeting, name.len() as i32))
     }
