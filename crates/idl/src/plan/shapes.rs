@@ -74,8 +74,8 @@ pub enum What {
     Range(Base, i64, i64),
     /// A pointer.
     Pointer(PointerClass, Element, Count),
-    /// A further part for the pointer to a string, behind the pointer's own: the string is in
-    /// UTF-8.
+    /// The string of 8-bit characters is in UTF-8. This part follows the part of the string's
+    /// pointer, at the same offset.
     Utf8,
     /// An interface pointer.
     Object(Iid),

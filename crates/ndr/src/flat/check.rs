@@ -233,13 +233,17 @@ impl Check<'_> {
         flaw(object.body as usize, "the string does not end at its first zero")
     }
 
-    /// Checks the string of the slot at `at`, which has been followed. The function is separate, so
-    /// that the check of other parts needs no instruction more.
+    /// Checks the string of the slot at `at`, whose pointer has been checked. The function is out
+    /// of line, so that the check of other parts needs no instruction more.
     #[cold]
     #[inline(never)]
     fn utf8(&self, at: usize) -> Result<(), Flaw> {
-        let offset = u32::try_from(self.load(at, 8)?).unwrap_or(0);
-        let Ok(index) = self.found.objects.binary_search_by_key(&offset, |object| object.body) else { return Ok(()) };
+        let offset = self.load(at, 8)?;
+        if offset == 0 {
+            return Ok(());
+        }
+        let found = self.found.objects.binary_search_by_key(&offset, |object| object.body.into());
+        let Ok(index) = found else { return flaw(at, "the slot of a string in UTF-8 leads to no object") };
         let object = self.found.objects[index];
         let body = &self.frame[object.body as usize..(object.body + object.bytes) as usize];
         match std::str::from_utf8(body) {

@@ -267,8 +267,8 @@ pub enum What {
         /// The arm for other discriminants; `None` if they are invalid.
         default: Option<Shape>,
     },
-    /// A further part for the pointer to a string of 8-bit characters, behind the pointer's own:
-    /// the string is in UTF-8.
+    /// The string of 8-bit characters is in UTF-8. This part follows the part of the string's
+    /// pointer, at the same offset.
     Utf8,
 }
 
