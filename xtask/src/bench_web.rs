@@ -4,7 +4,7 @@
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::test::examples::Names;
+use crate::server::Names;
 use crate::test::web;
 use crate::{tools, workspace};
 use std::fs;

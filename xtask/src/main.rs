@@ -27,6 +27,7 @@ mod program;
 mod repo;
 mod reproduce_java;
 mod rust;
+mod server;
 mod sim;
 mod soak;
 mod temporary;

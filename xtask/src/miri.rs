@@ -5,15 +5,14 @@
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, at_once, target};
+use crate::repo::{File, Repo, load};
 use crate::tools::{self, Tool};
 
-/// The crates that contain `unsafe`.
-const PACKAGES: &[&str] = &["obvia-via", "obvia"];
+/// The crates that contain `unsafe`, with the folders of their sources.
+const PACKAGES: [(&str, &str); 2] = [("obvia-via", "crates/via/src/"), ("obvia", "crates/com/src/")];
 
-/// The modules of these crates that have no `unsafe`, and whose tests sleep on files or would take
-/// hours in an interpreter. The exception is the checksum in `reliable::`, which uses an
-/// instruction of the processor, and no memory.
-const PASSED_OVER: &[&str] = &["orpc::", "provider::sim::", "reliable::", "vi::tests::", "wrap::"];
+/// The module of the tests of `matrix` in which client and server share a process.
+const PAIRS: &str = "pairs::";
 
 /// The modules of `obvia-via` in a quick run: those with memory that a peer may write. Other
 /// modules take longer than a quick run may.
@@ -43,24 +42,39 @@ pub(crate) fn quick() -> Outcome {
     }
     // Neither macros nor tests need debug information.
     let program = library("obvia-via").variable("CARGO_PROFILE_DEV_DEBUG", "0");
-    run_all(&[(program, QUICK.iter().map(|module| module.name).collect())])
+    run_all(&[(program, QUICK.iter().map(|module| module.name.to_owned()).collect())])
 }
 
-/// Runs everything that Miri supports.
+/// Runs the unit tests of all modules with unsafe code, and those of `matrix` that share a process.
 pub(crate) fn thorough() -> Outcome {
-    let skips: Vec<_> = PASSED_OVER.iter().flat_map(|module| ["--skip", module]).collect();
-    // windows-core's traits make interface pointers from `&self`, which violates the experimental
-    // aliasing rules. So these rules, and only these, are not checked here.
-    let pairs = program(&["--package", "matrix", "--test", "pairs"], "-Zmiri-disable-stacked-borrows");
-    let programs = PACKAGES.iter().map(|package| library(package)).chain([pairs]);
-    run_all(&programs.map(|program| (program, skips.clone())).collect::<Vec<_>>())
+    let repo = load()?;
+    let libraries = PACKAGES.map(|(package, source)| (library(package), modules_with_unsafe(&repo, source)));
+    // windows-core's traits derive interface pointers from `&self`, and Stacked Borrows forbids
+    // that. Therefore the aliasing rules are not checked for this program.
+    let pairs = program(&["--package", "matrix", "--test", "matrix"], "-Zmiri-disable-stacked-borrows");
+    run_all(&libraries.into_iter().chain([(pairs, vec![PAIRS.to_owned()])]).collect::<Vec<_>>())
 }
 
-/// Runs test programs with their options concurrently, because each has one thread.
-fn run_all(runs: &[(Program, Vec<&str>)]) -> Outcome {
+/// Returns the paths of the modules of a crate that contain unsafe code. The tests of other modules
+/// take hours in an interpreter, or need the system.
+fn modules_with_unsafe(repo: &Repo, source: &str) -> Vec<String> {
+    let is_unsafe =
+        |text: &str| ["{", "fn ", "impl", "extern"].iter().any(|what| text.contains(&format!("unsafe {what}")));
+    let module = |file: &File| {
+        let path = file.path.strip_prefix(source)?.strip_suffix(".rs")?;
+        is_unsafe(&file.text).then(|| format!("{}::", path.trim_end_matches("/tests").replace('/', "::")))
+    };
+    repo.files.iter().filter_map(module).collect()
+}
+
+/// Runs the modules of test programs concurrently, because each has one thread.
+fn run_all(runs: &[(Program, Vec<String>)]) -> Outcome {
     tools::ensure(&[Tool::Miri])?;
     runs.iter().try_for_each(|(program, _)| program.with(&["--quiet", "--no-run"]).run())?;
-    let run = |(program, options): &(Program, Vec<&str>)| program.with(&["--quiet", "--"]).with(options).run();
+    let run = |(program, options): &(Program, Vec<String>)| {
+        let words: Vec<&str> = ["--quiet", "--"].into_iter().chain(options.iter().map(String::as_str)).collect();
+        program.with(&words).run()
+    };
     at_once(runs.iter().map(|one| move || run(one)))
 }
 
@@ -78,19 +92,23 @@ fn program(which: &[&str], flags: &str) -> Program {
 
 #[cfg(test)]
 mod tests {
-    use super::{PASSED_OVER, QUICK};
-    use crate::repo::root;
+    use super::{PACKAGES, PAIRS, QUICK, modules_with_unsafe};
+    use crate::repo::{load, root};
 
     /// A misspelt module would silently run no tests.
     #[test]
     fn modules_selected_for_miri_exist() {
-        let is_there = |package: &str, module: &str| {
-            let source = root().join(if package == "obvia" { "crates/com/src" } else { "crates/via/src" });
-            let path = module.trim_end_matches("::").trim_end_matches("::tests").replace("::", "/");
+        let is_there = |folder: &str, module: &str| {
+            let source = root().join(folder);
+            let path = module.trim_end_matches("::").replace("::", "/");
             source.join(&path).is_dir() || source.join(format!("{path}.rs")).is_file()
         };
-        assert!(QUICK.iter().all(|module| is_there("obvia-via", module.name)));
-        let anywhere = |module: &str| is_there("obvia", module) || is_there("obvia-via", module);
-        assert!(PASSED_OVER.iter().all(|module| anywhere(module)));
+        assert!(QUICK.iter().all(|module| is_there("crates/via/src", module.name)));
+        assert!(is_there("testing/matrix/tests", PAIRS));
+        let manifest = std::fs::read_to_string(root().join("testing/matrix/Cargo.toml")).unwrap();
+        assert!(manifest.contains("[[test]]\nname = \"matrix\"\n"), "the test program has another name");
+        let [via, com] = PACKAGES.map(|(_, source)| modules_with_unsafe(&load().unwrap(), source));
+        assert!(via.contains(&"window::mapping::".to_owned()) && com.contains(&"server::dispatch::".to_owned()));
+        assert!(!com.contains(&"server::clients::".to_owned()), "the module has no unsafe code");
     }
 }

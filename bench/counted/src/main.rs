@@ -52,8 +52,8 @@ impl Stubs {
             callgrind::dump(FIRST);
             callgrind::toggle();
         } else if calls == self.plan.first + self.plan.counted {
-            // If the connection has moved to another thread, this starts the counts of that thread.
-            // xtask then finds methods in the counts of two threads, and rejects the case.
+            // If the connection has moved, the toggle starts the counts of its new thread. These
+            // counts then contain a method and hand-overs, so xtask rejects the case.
             callgrind::toggle();
             callgrind::dump(method);
             self.calls.store(0, Ordering::Relaxed);

@@ -36,17 +36,17 @@ impl State {
         callee.clone().ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the object was closed"))
     }
 
-    /// Runs the steps of a call within the object's time limit.
-    pub(crate) fn limited<R>(&self, steps: impl FnOnce() -> R) -> R {
+    /// Runs the steps of a call within the object's time limit. They get their deadline.
+    pub(crate) fn limited<R>(&self, steps: impl FnOnce(Option<Instant>) -> R) -> R {
         limited(self.timeout, steps)
     }
 }
 
-/// Runs steps that together have a time limit, which begins now.
-pub(crate) fn limited<R>(timeout: Option<Duration>, steps: impl FnOnce() -> R) -> R {
+/// Runs steps that together have a time limit, which begins now. They get their deadline.
+pub(crate) fn limited<R>(timeout: Option<Duration>, steps: impl FnOnce(Option<Instant>) -> R) -> R {
     match timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
-        Some(deadline) => obvia::with_deadline(deadline, steps),
-        None => steps(),
+        Some(deadline) => obvia::with_deadline(deadline, || steps(Some(deadline))),
+        None => steps(None),
     }
 }
 

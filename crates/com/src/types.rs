@@ -15,3 +15,4 @@ pub(crate) mod registry;
 pub(crate) mod threads;
 pub(crate) mod upkeep;
 pub(crate) mod utf8;
+pub(crate) mod weak;

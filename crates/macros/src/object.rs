@@ -3,8 +3,8 @@
 //! The tokens of the generated unsafe code have the attribute's span. So the compiler attributes
 //! them to this macro, and `unsafe_code` may be forbidden in the caller's crate.
 //!
-//! In the program's methods, a field of `Name_Impl` hides a field of `Name` with the same name.
-//! Therefore these fields begin with `__obvia_`.
+//! The names of the fields of `Name_Impl` begin with `__obvia_`. Otherwise they would hide fields
+//! of `Name` in the program's methods.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};

@@ -3,14 +3,13 @@
 
 mod server;
 
-use ground::until;
+use ground::{Process, until};
 use marshaling::{IPoint, IShop, ITill, Till, tills};
 use obvia::marshaling::{Context, Flags, unmarshal};
 use obvia::orpc::{DualStringArray, ObjRef, ViReference};
 use obvia::{IUnknown, Interface, Remote, code};
 use server::Server;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 const TCP: &str = "ncacn_ip_tcp:127.0.0.1";
@@ -124,22 +123,14 @@ fn standard_and_custom_references_identify_one_object() {
 #[test]
 fn killed_clients_leave_no_references() {
     let server = Server::start(&[TCP]);
-    let mut client = Command::new(env!("CARGO_BIN_EXE_shop-client"))
-        .arg(server.place())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(client.stdout.take().unwrap()).lines();
-    let mut said = || lines.next().unwrap().unwrap();
-    assert!(said().starts_with("shop: ncacn_ip_tcp:127.0.0.1["));
-    assert!(said().starts_with("till: ncacn_vi_shm:"));
-    client.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-    assert_eq!(said(), "1");
+    let mut client = Process::start(Command::new(env!("CARGO_BIN_EXE_shop-client")).arg(server.place()));
+    assert!(client.line().starts_with("shop: ncacn_ip_tcp:127.0.0.1["));
+    assert!(client.line().starts_with("till: ncacn_vi_shm:"));
+    client.say("");
+    assert_eq!(client.line(), "1");
     server.shop.ChangeTill().unwrap();
     await_tills(&server.shop, TILLS + 1);
-    client.kill().unwrap();
-    client.wait().unwrap();
+    client.kill();
     await_tills(&server.shop, TILLS);
 }
 

@@ -1,33 +1,23 @@
 //! Tests of notes in this process and in another one, by their interface and by name.
 
+use ground::Process;
 use notes::{INotes, Notes};
 use obvia::automation::{DISPATCH_METHOD, DISPATCH_PROPERTYGET, Value, vt};
 use obvia::{Bstr, HRESULT, IDispatch, Interface, SafeArray, Variant, code};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 /// A server process. The process is killed when the value is dropped.
 struct Server {
-    child: Child,
+    _process: Process,
     name: String,
 }
 
 impl Server {
     fn start() -> Self {
         let name = ground::fresh_name("notes");
-        let mut child =
-            Command::new(env!("CARGO_BIN_EXE_notes-server")).arg(&name).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, format!("serving {name}\n"));
-        Self { child, name }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        let mut process = Process::start(Command::new(env!("CARGO_BIN_EXE_notes-server")).arg(&name));
+        assert_eq!(process.line(), format!("serving {name}"));
+        Self { _process: process, name }
     }
 }
 

@@ -1,14 +1,16 @@
-//! Common ground for tests: own folders, ports without a listener, other programs, and waits for
-//! events.
+//! Common ground for tests: own folders, ports without a listener, other programs, threads that
+//! race, and waits for events.
 //!
 //! Tests run in several processes at once, of several checkouts and users, on machines that may
 //! stop any thread for seconds. So a folder's name contains the process ID, a test holds its port
 //! without a listener, and waits are for events. The limit of a wait is only for tests that hang.
 
 mod process;
+mod race;
 mod wait;
 
 pub use process::Process;
+pub use race::race;
 pub use wait::{LATEST, poll, until, within};
 
 use rustix::net::{AddressFamily, SocketType};

@@ -26,7 +26,17 @@ impl Process {
     /// When the program cannot be run.
     #[track_caller]
     pub fn start(command: &mut Command) -> Self {
-        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        Self::start_with_input(command, Stdio::piped())
+    }
+
+    /// Starts a program with this standard input, and a pipe as its standard output.
+    ///
+    /// # Panics
+    ///
+    /// When the program cannot be run.
+    #[track_caller]
+    pub fn start_with_input(command: &mut Command, input: Stdio) -> Self {
+        let started = command.stdin(input).stdout(Stdio::piped()).spawn();
         let command = format!("{command:?}");
         let mut child = started.unwrap_or_else(|error| panic!("{command} cannot be run: {error}"));
         let output = child.stdout.take().map(BufReader::new);
@@ -122,16 +132,35 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the program fails, or when it or another process with its output still runs after
-    /// [`LATEST`].
+    /// When the program fails, or does not end within [`LATEST`]. When another process keeps its
+    /// output open for [`LATEST`] after its end.
     #[track_caller]
     pub fn finish(&mut self) -> Vec<String> {
+        self.finish_within(LATEST)
+    }
+
+    #[track_caller]
+    fn finish_within(&mut self, limit: Duration) -> Vec<String> {
         self.close_input();
         let status = self.await_end();
-        let (said, is_complete) = self.rest(LATEST);
-        let what = if is_complete { "" } else { ", but its output is still open" };
+        let (said, is_complete) = self.rest(limit);
+        let what = if is_complete {
+            String::new()
+        } else {
+            format!(", but another process keeps its output open for {limit:?}")
+        };
         assert!(status.success() && is_complete, "{}: {status}{what}\n{}", self.command, said.join("\n"));
         said
+    }
+
+    /// Sends the process a signal.
+    ///
+    /// # Panics
+    ///
+    /// When the process has ended.
+    #[track_caller]
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("the process runs");
     }
 
     /// Kills the process, and waits for its end.
@@ -221,6 +250,8 @@ mod tests {
         assert_eq!(process.finish(), ["second", "last", "of all"]);
         let said = complaint(|| shell("echo said; exit 3").finish());
         assert!(said.ends_with("exit status: 3\nsaid"), "{said}");
+        let said = complaint(|| shell("echo said; sleep 5 2>/dev/null &").finish_within(Duration::from_millis(10)));
+        assert!(said.ends_with("exit status: 0, but another process keeps its output open for 10ms\nsaid"), "{said}");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use obvia::{Agile, ComObject, IDispatch, IUnknown, Interface, Result, code};
 use soundness::{IMore, IMore_Impl, IProgress, IProgress_Impl};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// An object with an interface that extends another. Its fields have common names.
 #[obvia::object(IMore)]
@@ -66,28 +66,7 @@ fn several_threads_may_make_the_first_weak_reference() {
     let alive = Arc::new(());
     let object = |_| IMore::from(Counter { this: Arc::clone(&alive), ..Counter::default() });
     let objects: Vec<Agile<IMore>> = (0..ROUNDS).map(object).map(|more| Agile::new(&more).unwrap()).collect();
-    let arrived = AtomicUsize::new(0);
-    let downgrade = || {
-        let mut own = Vec::with_capacity(ROUNDS);
-        for (round, more) in (1..).zip(&objects) {
-            // Both threads go on at the same moment, if they run at the same time.
-            arrived.fetch_add(1, Ordering::AcqRel);
-            for spins in 1..1_000_000_000_u32 {
-                if arrived.load(Ordering::Acquire) >= 2 * round {
-                    break;
-                }
-                if spins.is_multiple_of(1000) {
-                    std::thread::yield_now();
-                }
-            }
-            own.push(more.get().downgrade().unwrap());
-        }
-        own
-    };
-    let weak = std::thread::scope(|scope| {
-        let threads = [scope.spawn(downgrade), scope.spawn(downgrade)];
-        threads.map(|thread| thread.join().unwrap())
-    });
+    let weak = ground::race(ROUNDS, |round| objects[round].get().downgrade().unwrap());
     assert!(weak.iter().flatten().all(|weak| weak.upgrade().is_some()));
     assert_eq!(Arc::strong_count(&alive), 1 + ROUNDS);
     drop(objects);

@@ -3,6 +3,7 @@
 
 use ground::{Process, fresh_name};
 use obvia::automation::vt;
+use obvia::security::{Callers, set_access};
 use obvia::{Agile, Error, IUnknown, Interface, Owned, Result, SafeArray, Variant, code};
 use soundness::{
     Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Named, Node, Own, OwnMemory, Ranged, Twice, Values,
@@ -10,6 +11,7 @@ use soundness::{
 use std::cell::RefCell;
 use std::process::Command;
 use std::rc::Rc;
+use std::sync::Arc;
 
 fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
     result.err().map(|error: Error| error.code())
@@ -149,6 +151,29 @@ fn lent_results_survive_a_panic() {
 
 #[windows_core::implement()]
 struct Unchecked(#[expect(dead_code, reason = "it would be dropped elsewhere")] Rc<()>);
+
+/// An object of windows-core's attribute. Any thread may use it, because it has an interface of an
+/// IDL file.
+#[windows_core::implement(IProgress)]
+struct Implemented(#[expect(dead_code, reason = "counts")] Arc<()>);
+
+impl IProgress_Impl for Implemented_Impl {
+    fn Report(&self, done: i32) -> Result<i32> {
+        Ok(done)
+    }
+}
+
+#[test]
+fn several_threads_may_set_the_first_access_rule_of_an_object() {
+    const ROUNDS: usize = 2000;
+    let alive = Arc::new(());
+    let object = |_| Agile::new(&IProgress::from(Implemented(Arc::clone(&alive)))).unwrap();
+    let objects: Vec<_> = (0..ROUNDS).map(object).collect();
+    ground::race(ROUNDS, |round| set_access(objects[round].get(), Callers::everybody()).unwrap());
+    assert_eq!(Arc::strong_count(&alive), 1 + ROUNDS);
+    drop(objects);
+    assert_eq!(Arc::strong_count(&alive), 1);
+}
 
 #[obvia::object(IProgress)]
 struct Checked;

@@ -5,11 +5,9 @@ use super::callgrind::Profile;
 use super::read;
 use crate::outcome::{Outcome, Problem, entries};
 use crate::program::Program;
-use crate::test::examples::Names;
+use crate::server::{Names, Server};
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
 
 /// The number of a case's uncounted first calls, which set up lasting state.
 const FIRST: u32 = 500;
@@ -48,7 +46,7 @@ const SIDES: [Side; 2] = [
         name: "server",
         entry: None,
         hand_overs: &["serve::next_call", "serve::ServerCall::publish", "obvia_reply_and_wait"],
-        own: &[ADAPTER, "::Stubs::", "Stubs_Impl as "],
+        own: &[ADAPTER, "::Stubs::", "IStubs_Impl>::"],
     },
 ];
 
@@ -75,7 +73,7 @@ impl Side {
             let wrong = |why: String| Problem::Failed(format!("{}: {why}", path.display()));
             let profile = Profile::parse(&read(&path)?).map_err(wrong)?;
             // The waits of other threads are not part of a call.
-            if profile.own(|(_, function)| self.own.iter().any(|part| function.contains(part))) == 0 {
+            if profile.own(|(_, function)| self.is_own(function)) == 0 {
                 continue;
             }
             self.check(&profile, case).map_err(wrong)?;
@@ -86,16 +84,27 @@ impl Side {
         found.ok_or_else(|| Problem::Failed(format!("the {} has no counts of {case}", self.name)))
     }
 
-    /// Checks that a profile belongs to a case and contains no hand-over.
+    /// Checks that a profile belongs to a case, contains no hand-over, and has all counted calls.
     fn check(&self, profile: &Profile, case: &str) -> Result<(), String> {
         if profile.name != case {
             return Err(format!("has the counts of {:?}, not of {case:?}", profile.name));
         }
         let is_hand_over = |function: &str| self.hand_overs.iter().any(|end| function.ends_with(end));
-        match profile.own(|(_, function)| is_hand_over(function)) {
-            0 => Ok(()),
-            count => Err(format!("has {count} instructions of a hand-over")),
+        let count = profile.own(|(_, function)| is_hand_over(function));
+        if count != 0 {
+            return Err(format!("has {count} instructions of a hand-over"));
         }
+        // The methods alone, or their adapters, are a server's own functions.
+        let methods = profile.functions.iter().filter(|((_, name), _)| self.entry.is_none() && self.is_own(name));
+        // The first instruction of a function runs once for each call.
+        match methods.filter_map(|(_, method)| method.own.values().next()).find(|calls| **calls != i64::from(COUNTED)) {
+            Some(calls) => Err(format!("has {calls} calls instead of {COUNTED}")),
+            None => Ok(()),
+        }
+    }
+
+    fn is_own(&self, function: &str) -> bool {
+        self.own.iter().any(|part| function.contains(part))
     }
 }
 
@@ -104,7 +113,7 @@ type Case = (&'static str, u32);
 /// The client's and the server's counts of a case.
 type Counts = [(&'static str, Profile); 2];
 
-/// The number of measurements in a row that may add no case.
+/// The number of measurements in a row without a right case, after which counting fails.
 const ATTEMPTS: u32 = 5;
 
 /// Makes the calls of all cases, and returns the counts of each. Measures a case again if its
@@ -140,7 +149,7 @@ fn make_calls(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome {
         let program = names.see(side.of(binary, folder)).with(&[command, "icount"]);
         plan.iter().fold(program, Program::argument)
     };
-    let mut serving = Serving::start(&program(&server, "serve"))?;
+    let mut serving = Server::start(&program(&server, "serve"))?;
     let named = cases.iter().map(|(method, words)| format!("{method}:{words}"));
     named.fold(program(&client, "call"), Program::argument).read()?;
     serving.end()
@@ -156,64 +165,29 @@ fn read_counts(folder: &Path, cases: &[Case], counts: &mut Vec<Counts>) -> Outco
     Ok(())
 }
 
-/// The server under callgrind. It ends when its standard input ends.
-struct Serving(Child);
-
-impl Serving {
-    fn start(program: &Program) -> Outcome<Self> {
-        let failed = |why: &str| Problem::Failed(format!("{}: {why}", program.line()));
-        let mut child = program
-            .command()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| failed(&error.to_string()))?;
-        let output = child.stdout.take();
-        let serving = Self(child);
-        let mut first = String::new();
-        match output.map(|output| BufReader::new(output).read_line(&mut first)) {
-            Some(Ok(count)) if count > 0 => Ok(serving),
-            _ => Err(failed("ended before it was ready")),
-        }
-    }
-
-    fn end(&mut self) -> Outcome {
-        drop(self.0.stdin.take());
-        match self.0.wait() {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(Problem::Failed(format!("the server ended with {status}"))),
-            Err(error) => Err(Problem::Failed(format!("the server cannot be waited for: {error}"))),
-        }
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        // After `end` the process does not exist any more, and these calls fail.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::SIDES;
+    use super::{COUNTED, SIDES};
     use crate::icount::callgrind::Profile;
+    use crate::outcome::Problem;
     use crate::temporary::Folder;
     use std::fs;
 
-    /// Returns a profile of the given functions, with 10 instructions each.
+    /// Returns a profile of the given functions, which execute an instruction in each call.
     fn text(case: &str, functions: &[&str]) -> String {
         let begin = format!("desc: Trigger: Client Request: {case}\npositions: instr line\nevents: Ir\nob=(1) p\n");
-        functions.iter().zip(1..).fold(begin, |text, (name, id)| format!("{text}fn=({id}) {name}\n0x{id}0 1 10\n"))
+        functions
+            .iter()
+            .zip(1..)
+            .fold(begin, |text, (name, id)| format!("{text}fn=({id}) {name}\n0x{id}0 1 {COUNTED}\n"))
     }
 
     #[test]
     fn instructions_of_the_connection_hand_over_are_not_counted() {
         let check = |functions: &[&str]| SIDES[1].check(&Profile::parse(&text("null", functions)).unwrap(), "null");
         assert_eq!(check(&["stub", "p::serve::next"]), Ok(()));
-        assert_eq!(check(&["stub", "p::serve::next_call"]).unwrap_err(), "has 10 instructions of a hand-over");
-        assert_eq!(check(&["obvia_reply_and_wait"]).unwrap_err(), "has 10 instructions of a hand-over");
+        assert_eq!(check(&["stub", "p::serve::next_call"]).unwrap_err(), "has 1000 instructions of a hand-over");
+        assert_eq!(check(&["obvia_reply_and_wait"]).unwrap_err(), "has 1000 instructions of a hand-over");
     }
 
     #[test]
@@ -228,7 +202,7 @@ mod tests {
         write("server.1-05", &text("first", &["(anonymous namespace)::Stubs::null()"]));
         write("server.22-05", &text("null", &["(anonymous namespace)::Stubs::null()"]));
         write("client.2-01", &text("null", &["entry_client"]));
-        assert_eq!(profile(1).unwrap().own(|_| true), 20);
+        assert_eq!(profile(1).unwrap().own(|_| true), 2 * i64::from(COUNTED));
         write("server.2-06", &text("null", &["p::IStubs_Vtbl::new::null"]));
         assert!(profile(1).is_err());
         write("server.4-05", &text("pfs_open", &["p::IStubs_Vtbl::new::pfs_open"]));
@@ -236,7 +210,13 @@ mod tests {
         // The connection has moved to another thread, where the method of the last call starts the
         // counts.
         write("server.6-05", &text("null", &["p::IStubs_Vtbl::new::null"]));
-        write("server.6-06", &text("null", &["<p::Stubs_Impl as p::IStubs_Impl>::null"]));
-        assert!(profile(3).is_err());
+        assert!(profile(3).is_ok());
+        write("server.6-06", &text("null", &["<p::Stubs_Impl as p::IStubs_Impl>::null", "p::serve::next_call"]));
+        let Err(Problem::Failed(why)) = profile(3) else { panic!("the counts are accepted") };
+        assert!(why.ends_with("server.6-06: has 1000 instructions of a hand-over"), "{why}");
+        // The connection has moved twice, the second time to a thread with the number of the first.
+        write("server.8-05", &text("null", &["p::IStubs_Vtbl::new::null"]).replace("1 1000", "1 990"));
+        let Err(Problem::Failed(why)) = profile(4) else { panic!("the counts are accepted") };
+        assert!(why.ends_with("server.8-05: has 990 calls instead of 1000"), "{why}");
     }
 }

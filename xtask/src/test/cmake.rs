@@ -8,11 +8,11 @@ mod page;
 mod pfs;
 mod wizard;
 
-use super::examples::{Names, Server};
 use super::readme;
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
+use crate::server::{Names, Server};
 use crate::temporary::Folder;
 use crate::tools::{self, Tool};
 use crate::workspace;

@@ -8,10 +8,10 @@ mod libraries;
 mod traces;
 mod wine;
 
-use super::examples::{Names, Server};
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, at_once, target};
 use crate::repo::root;
+use crate::server::{Names, Server};
 use crate::temporary::Folder;
 use crate::tools::Tool;
 use crate::{tools, workspace};

@@ -3,11 +3,11 @@
 mod newcomer;
 mod packages;
 
-use super::examples::Names;
 use crate::maven::{BRIEF, maven};
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
+use crate::server::Names;
 use crate::{fuzz_java, reproduce_java, tools, workspace};
 use std::path::Path;
 

@@ -3,12 +3,12 @@
 //! A thread whose lane is empty helps another lane. Parts that need the processors for themselves
 //! follow, one by one.
 
-use super::examples::Names;
 use super::order::Seed;
 use super::parts::{BUILD, Lane, PARTS, Part};
 use super::report::{Ran, Verdict};
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
+use crate::server::Names;
 use crate::workspace::{FILTER, IS_BUILT, SHUFFLE};
 use std::fs::File;
 use std::io::ErrorKind;

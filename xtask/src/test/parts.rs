@@ -219,7 +219,7 @@ pub(super) const GROUPS: &[Part] = &[
     },
     Part {
         name: "miri",
-        about: "runs all unit tests of crates with unsafe code under Miri",
+        about: "runs the unit tests of all modules with unsafe code under Miri, and calls within a process",
         needs_workspace: false,
         tools: &[Tool::Miri],
         run: miri::thorough,

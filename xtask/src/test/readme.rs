@@ -4,10 +4,10 @@
 //! A code block belongs to the file that the line before it names in backticks at its start. The
 //! block after a line that ends in `prints:` is the output of the command in that line.
 
-use super::examples::{Names, Server};
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
+use crate::server::{Names, Server};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

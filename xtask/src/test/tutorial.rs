@@ -6,11 +6,11 @@
 //! of that client. Every client runs with the server of the last step, in the order of the page.
 //! Versions of files that a later step replaces are not built.
 
-use super::examples::{Names, Server};
 use super::readme::{blocks, cargo, checkout, compare, keep_versions, program, write, wrong};
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
 use crate::repo::root;
+use crate::server::{Names, Server};
 use std::fs;
 
 const PAGE: &str = "docs/tutorial.md";

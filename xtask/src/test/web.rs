@@ -11,7 +11,7 @@ pub(crate) const FOLDER: &str = "examples/web";
 
 /// Tests the example. Its dependencies must be installed, and the command `obvia` must be built.
 pub(super) fn run(home: &Path, options: &[&str]) -> Outcome {
-    super::examples::Names::new()?.see(build_with(home, &["verify"]).with(options)).run()
+    crate::server::Names::new()?.see(build_with(home, &["verify"]).with(options)).run()
 }
 
 /// Builds the example after its dependencies.

@@ -4,11 +4,11 @@
 //! Here the Rust projects are built, as members of one workspace. The part `cmake` builds some C++
 //! projects with an installed obvia, and the group `matrix` all.
 
-use super::examples::Names;
 use super::readme;
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
+use crate::server::Names;
 use crate::temporary::Folder;
 use crate::workspace;
 use std::fs;

@@ -109,12 +109,12 @@ pub(super) const ORDERS: &[Order] = &[
             &["outcome"],
             &["leftovers", "markdown", "repo", "temporary"],
             &["program", "rust"],
+            &["server"],
             &["maven"],
             &["tools"],
             &["test/order"],
             &["workspace"],
             &["native", "offline"],
-            &["test/examples"],
             &["icount"],
             &["tidy"],
             &[

@@ -1,16 +1,16 @@
 //! Tests of `obvia call` with objects that are called by name, as a script uses them.
 
 use crate::running::Directory;
+use ground::Process;
 use notes::{INotes, Notes};
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 /// A process that serves notes. The process runs this test program with a single test, which serves
 /// until the process ends.
 struct Server {
     directory: Directory,
-    child: Child,
+    _process: Process,
 }
 
 const SERVES: &str = "OBVIA_CLI_SERVES_NOTES";
@@ -19,7 +19,7 @@ const SERVES: &str = "OBVIA_CLI_SERVES_NOTES";
 fn serve_notes_if_the_environment_requests_it() {
     if std::env::var_os(SERVES).is_some() {
         let _export = obvia::export("notes", INotes::from(Notes::default())).unwrap();
-        eprintln!("serving");
+        println!("\nserving");
         // Waits until this process is killed, or until its parent ends and closes the pipe.
         let _ = std::io::stdin().read_line(&mut String::new());
     }
@@ -31,10 +31,9 @@ impl Server {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "by_name::serve_notes_if_the_environment_requests_it", "--nocapture"]);
         command.env(SERVES, "1").env("OBVIA_RUNTIME_DIR", directory.path());
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap() == "serving"));
-        Self { directory, child }
+        let mut process = Process::start(&mut command);
+        while process.line() != "serving" {}
+        Self { directory, _process: process }
     }
 
     #[track_caller]
@@ -45,13 +44,6 @@ impl Server {
     #[track_caller]
     fn bad(&self, arguments: &[&str]) -> String {
         self.directory.obvia(&[&["call", "notes"], arguments].concat()).bad()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
     }
 }
 

@@ -1,16 +1,15 @@
 //! Tests of `obvia register`, `unregister`, `classes` and `scm`: registrations, and activation.
 
 use crate::running::{Directory, Ran, calc_client, calc_server};
-use ground::until;
-use rustix::process::{Pid, Signal, kill_process};
+use ground::{Process, until};
+use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 const CALC: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
 const OTHER: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21";
@@ -53,12 +52,10 @@ impl User {
     }
 
     /// Starts the service for activation, and returns when the service accepts calls.
-    fn service(&self) -> Service {
-        let mut child = self.command(env!("CARGO_BIN_EXE_obvia"), &["scm"]).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "serving activation\n");
-        Service(child)
+    fn service(&self) -> Process {
+        let mut service = Process::start(&mut self.command(env!("CARGO_BIN_EXE_obvia"), &["scm"]));
+        assert_eq!(service.line(), "serving activation");
+        service
     }
 
     /// Returns the process ID of a class's server.
@@ -66,15 +63,6 @@ impl User {
         let classes = self.obvia(&["classes", "--json"]).json();
         let found = classes.as_array().unwrap().iter().find(|entry| entry["class"] == class).cloned();
         found.and_then(|entry| entry["pid"].as_u64())
-    }
-}
-
-struct Service(Child);
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -195,11 +183,9 @@ fn the_socket_passed_to_the_activation_service_accepts_remote_hosts() {
     let as_systemd = r#"exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@""#;
     let mut service = {
         let mut command = user.command("sh", &["-c", as_systemd, env!("CARGO_BIN_EXE_obvia"), "scm"]);
-        Service(command.stdin(OwnedFd::from(socket)).stdout(Stdio::piped()).spawn().unwrap())
+        Process::start_with_input(&mut command, OwnedFd::from(socket).into())
     };
-    let mut line = String::new();
-    BufReader::new(service.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, format!("listening on {binding}\n"));
+    assert_eq!(service.line(), format!("listening on {binding}"));
     other.obvia(&["register", "--class", CALC, "--host", &binding]).good();
     let output = other.command(calc_client(), &["--class"]).output().unwrap();
     let (out, why) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -251,11 +237,9 @@ fn corrupt_registrations_are_ignored_until_they_are_repaired() {
     let good = fs::read(&path).unwrap();
     let log = user.folder("log");
     let mut command = user.command(env!("CARGO_BIN_EXE_obvia"), &["scm", "--listen", "ncacn_ip_tcp:127.0.0.1[0]"]);
-    command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap());
-    let mut service = Service(command.spawn().unwrap());
-    let mut lines = BufReader::new(service.0.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let binding = lines.next().unwrap().strip_prefix("listening on ").unwrap().to_owned();
-    assert_eq!(lines.next().as_deref(), Some("serving activation"));
+    let mut service = Process::start(command.stderr(fs::File::create(&log).unwrap()));
+    let binding = service.line().strip_prefix("listening on ").unwrap().to_owned();
+    assert_eq!(service.line(), "serving activation");
     other.obvia(&["register", "--class", CALC, "--host", &binding]).good();
     let ask = || other.command(calc_client(), &["--class"]).output().unwrap();
     let folder = user.directory.path().display().to_string();
@@ -298,15 +282,14 @@ fn a_calculator_is_started_on_demand() {
     assert!(!alone.status.success() && why.contains("the SCM that would start it does not run"), "{why}");
     let mut service = user.service();
     let why = user.obvia(&["scm"]).bad();
-    assert_eq!(why, format!("obvia: process {} is already this user\'s SCM\n", service.0.id()));
+    assert_eq!(why, format!("obvia: process {} is already this user\'s SCM\n", service.id()));
     let output = client();
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && out.starts_with("2 + 3 = 5\n"), "{out}");
     assert!(user.server(CALC).is_some());
     // The service exports no name.
     assert_eq!(user.obvia(&["ls", "--json"]).json(), json!([]));
-    let pid = Pid::from_raw(service.0.id().cast_signed()).unwrap();
-    kill_process(pid, Signal::TERM).unwrap();
-    assert!(service.0.wait().unwrap().success());
+    service.signal(Signal::TERM);
+    assert!(service.await_end().success());
     until("the server ends", || user.server(CALC).is_none());
 }

@@ -2,31 +2,27 @@
 //! bindings or the mapper.
 
 use crate::running::{Directory, Ran, echo_server};
-use rustix::process::{Pid, Signal, kill_process};
+use ground::Process;
+use rustix::process::Signal;
 use serde_json::json;
-use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 const ECHO: &str = "60a15ec5-4de8-11d7-a637-005056a20182";
 const IDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testing/interop/idl/rpcecho.idl");
 
 /// A process that prints its string bindings.
-struct Process {
-    child: Child,
+struct Server {
+    process: Process,
     bindings: Vec<String>,
 }
 
-impl Process {
+impl Server {
     /// Starts the process, and waits for `lines` lines that end in a binding.
     fn start(mut command: Command, directory: &Directory, lines: usize) -> Self {
-        command.env("OBVIA_RUNTIME_DIR", directory.path()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let said: Vec<String> = out.lines().take(lines).map(Result::unwrap).collect();
-        assert_eq!(said.len(), lines, "it has ended: {said:?}");
-        let last = |line: String| line.split(' ').next_back().unwrap().to_owned();
-        Self { child, bindings: said.into_iter().map(last).collect() }
+        let mut process = Process::start(command.env("OBVIA_RUNTIME_DIR", directory.path()));
+        let bindings = (0..lines).map(|_| process.line().split(' ').next_back().unwrap().to_owned()).collect();
+        Self { process, bindings }
     }
 
     fn mapper(directory: &Directory) -> Self {
@@ -47,18 +43,11 @@ impl Process {
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn functions_are_listed_described_and_called_over_any_protocol_sequence() {
     let directory = Directory::new();
     let bindings = ["ncacn_ip_tcp:127.0.0.1", "ncalrpc:", "ncacn_vi_udp:127.0.0.1", "ncacn_vi_shm:[echo]"];
-    let server = Process::echo(&directory, &bindings);
+    let server = Server::echo(&directory, &bindings);
     for binding in &server.bindings {
         let listed = directory.obvia(&["ls", "--json", binding]).json();
         let expected = json!([{
@@ -83,7 +72,7 @@ fn functions_are_listed_described_and_called_over_any_protocol_sequence() {
 #[test]
 fn functions_are_called_through_the_endpoint_mapper() {
     let directory = Directory::new();
-    let mapper = Process::mapper(&directory);
+    let mapper = Server::mapper(&directory);
     let host = format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", mapper.port());
     let call = |binding: &str, words: &[&str]| directory.obvia(&[&["call", "--idl", IDL, binding], words].concat());
     let missing = call(&host, &["AddOne", "41"]).bad();
@@ -91,7 +80,7 @@ fn functions_are_called_through_the_endpoint_mapper() {
         missing.contains("the endpoint mapper has no endpoint of the interface (EPT_S_NOT_REGISTERED)"),
         "{missing}"
     );
-    let server = Process::echo(&directory, &["--register", "ncacn_ip_tcp:127.0.0.1", "ncalrpc:"]);
+    let server = Server::echo(&directory, &["--register", "ncacn_ip_tcp:127.0.0.1", "ncalrpc:"]);
     assert_eq!(call(&host, &["AddOne", "41"]).good(), "out_data = 42\n");
     assert_eq!(call("ncalrpc:", &["rpcecho.AddOne", "1"]).good(), "out_data = 2\n");
     let ndr64 = host.replace(']', ",transfer=ndr64]");
@@ -111,14 +100,14 @@ fn functions_are_called_through_the_endpoint_mapper() {
 fn a_signalled_endpoint_mapper_exits_successfully() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let directory = Directory::new();
-        let mut mapper = Process::mapper(&directory);
-        kill_process(Pid::from_child(&mapper.child), signal).unwrap();
-        let status = mapper.child.wait().unwrap();
+        let mut mapper = Server::mapper(&directory);
+        mapper.process.signal(signal);
+        let status = mapper.process.await_end();
         assert_eq!((status.code(), status.signal()), (Some(0), None), "{signal:?}");
         let host = format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", mapper.port());
         let gone = directory.obvia(&["ls", &host]).bad();
         assert!(gone.contains("the endpoint mapper at") && gone.contains("cannot be queried"), "{gone}");
-        let again = Process::mapper(&directory);
+        let again = Server::mapper(&directory);
         drop(again);
     }
 }
@@ -126,7 +115,7 @@ fn a_signalled_endpoint_mapper_exits_successfully() {
 #[test]
 fn errors_about_ports_in_use_name_the_binding() {
     let directory = Directory::new();
-    let mapper = Process::mapper(&directory);
+    let mapper = Server::mapper(&directory);
     let words = ["epmapper", "--host", "127.0.0.1", "--name", "other", "--port", mapper.port()];
     let Ran { code, err, .. } = directory.obvia(&words);
     assert!(code == 1 && err.contains(&format!("ncacn_ip_tcp:127.0.0.1[{}]", mapper.port())), "{err}");

@@ -1,13 +1,13 @@
 //! Servers for the tests, each in a runtime directory of its own, and runs of the command against
 //! them.
 
-use ground::Folder;
+use ground::{Folder, Process};
 use native_programs::cargo::program;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
 /// The outcome of a run of the command.
@@ -99,8 +99,7 @@ impl Directory {
 
 /// A running server, killed on drop.
 pub(crate) struct Server {
-    child: Child,
-    out: BufReader<ChildStdout>,
+    process: Process,
     pub directory: Directory,
 }
 
@@ -108,10 +107,8 @@ impl Server {
     /// Starts a server, and waits until it prints a line that begins with "serving".
     pub(crate) fn start(mut command: Command) -> Self {
         let directory = Directory::new();
-        command.env("OBVIA_RUNTIME_DIR", directory.path()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let mut server = Self { child, out, directory };
+        command.env("OBVIA_RUNTIME_DIR", directory.path()).stderr(Stdio::null());
+        let mut server = Self { process: Process::start(&mut command), directory };
         while !server.line().starts_with("serving") {}
         server
     }
@@ -122,20 +119,18 @@ impl Server {
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.process.id()
     }
 
     /// Sends a signal to the server, and returns its exit code.
     pub(crate) fn end_by(&mut self, signal: Signal) -> Option<i32> {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
-        self.child.wait().unwrap().code()
+        self.process.signal(signal);
+        self.process.await_end().code()
     }
 
     /// Reads the next line of the server's output.
     pub(crate) fn line(&mut self) -> String {
-        let mut line = String::new();
-        assert_ne!(self.out.read_line(&mut line).unwrap(), 0, "the server has ended");
-        line.trim_end().to_owned()
+        self.process.line()
     }
 
     pub(crate) fn obvia(&self, arguments: &[&str]) -> Ran {
@@ -145,13 +140,6 @@ impl Server {
     /// Calls a method of "calc".
     pub(crate) fn call(&self, arguments: &[&str]) -> Ran {
         self.obvia(&[&["call", "calc"], arguments].concat())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -1,7 +1,8 @@
 //! Tests that servers that end leave no files in the runtime directory.
 
 use crate::running::{Directory, Server, calc_server};
-use rustix::process::{Pid, Signal, kill_process};
+use ground::Process;
+use rustix::process::Signal;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -54,10 +55,10 @@ fn a_measurement_leaves_nothing_behind() {
     };
     assert!(bench("1").status().unwrap().success());
     assert_eq!(files(directory.path()), Vec::<String>::new());
-    let mut endless = bench("4000000000").spawn().unwrap();
+    let mut endless = Process::start(&mut bench("4000000000"));
     ground::until("a server has a name", || files(directory.path()).iter().any(|file| !file.starts_with("oxid-")));
-    kill_process(Pid::from_child(&endless), Signal::TERM).unwrap();
-    assert_eq!(endless.wait().unwrap().code(), Some(130));
+    endless.signal(Signal::TERM);
+    assert_eq!(endless.await_end().code(), Some(130));
     assert_eq!(files(directory.path()), Vec::<String>::new());
 }
 

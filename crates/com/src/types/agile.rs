@@ -53,10 +53,10 @@ unsafe impl<T> Send for Agile<T> {}
 unsafe impl<T> Sync for Agile<T> {}
 
 impl<T: Shareable> Agile<T> {
-    /// Keeps a pointer to an object that any thread may use: a proxy, an object of
-    /// `obvia::object`, one of windows-core's `implement` with an interface of an IDL file, or an
-    /// object in another language with IAgileObject. A VARIANT or a SAFEARRAY with such objects is
-    /// copied.
+    /// Keeps a pointer to an object that any thread may use. Any thread may use proxies, objects of
+    /// `obvia::object`, objects of windows-core's `implement` that have an interface of an IDL
+    /// file, and objects in other languages that have IAgileObject. A VARIANT or a SAFEARRAY with
+    /// such objects is copied.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
     if may_be_shared(&object) {
         return Ok(());
     }
-    let why = if answers(&object, &IInspectable::IID) {
+    let why = if is_of_implement(&object) {
         "it has no interface of an IDL file, so its type was not checked to be Send and Sync"
     } else {
         "it has no IAgileObject"
@@ -102,7 +102,12 @@ pub(crate) fn check<I: Interface>(pointer: &I) -> Result<()> {
 /// [`IID_CHECKED`] counts. Other objects are trusted if they have IAgileObject: those of
 /// `obvia::object`, whose types were checked, and those in other languages.
 fn may_be_shared(object: &IUnknown) -> bool {
-    answers(object, &IID_CHECKED) || answers(object, &IID_AGILE_OBJECT) && !answers(object, &IInspectable::IID)
+    answers(object, &IID_CHECKED) || answers(object, &IID_AGILE_OBJECT) && !is_of_implement(object)
+}
+
+/// Whether windows-core's `implement` made an object: no other object has IInspectable.
+pub(super) fn is_of_implement(object: &IUnknown) -> bool {
+    answers(object, &IInspectable::IID)
 }
 
 fn answers(object: &IUnknown, iid: &GUID) -> bool {

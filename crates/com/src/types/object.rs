@@ -122,18 +122,17 @@ pub unsafe fn query<T: Any>(
         unsafe { interface.write(ptr::null_mut()) };
         return E_POINTER;
     };
-    if iid == DYNAMIC_CAST_IID {
+    let mut found = find(&iid).cast_mut();
+    if !found.is_null() {
+        count.add_ref();
+    } else if iid == DYNAMIC_CAST_IID {
         // The protocol of windows-core's `cast_object`: a reference that is not counted.
         // SAFETY: callers with this IID have room for it.
         unsafe { interface.cast::<*const dyn Any>().write(ptr::from_ref(object)) };
         return HRESULT(0);
-    }
-    let mut found = find(&iid).cast_mut();
-    if found.is_null() {
+    } else {
         // SAFETY: the caller's promise. The result, if any, has a reference of its own.
         found = unsafe { count.query(&iid, identity.cast_mut()) };
-    } else {
-        count.add_ref();
     }
     // SAFETY: the caller's promise.
     unsafe { interface.write(found) };
@@ -157,7 +156,8 @@ pub unsafe fn pointer_to<'a, I: Interface>(field: *const c_void) -> InterfaceRef
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hierarchy {
-    // SAFETY: the caller writes this word, and proves that the vtables agree.
+    // SAFETY: the invocation contains `unsafe`. Its proof is that the vtable of the interface
+    // begins with those of the others.
     (unsafe $interface:ident: $($base:ty),+) => {
         $(
             impl $crate::windows_core::imp::CanInto<$base> for $interface {}
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "windows-core derives pointers to objects from shared references")]
+    #[cfg_attr(miri, ignore = "windows-core derives interface pointers from `&self`")]
     fn each_interface_pointer_keeps_the_object_and_may_end_it() {
         let alive = Arc::new(());
         let thing = || ComObject::new(Thing { number: 5, alive: Arc::clone(&alive) });

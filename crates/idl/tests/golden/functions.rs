@@ -10,6 +10,7 @@ unsafe impl obvia::Interface for ledger {
     type Vtable = ledger_Vtbl;
     const IID: obvia::GUID = obvia::GUID::from_u128(0x8b1c5a102f6e4c559a516a0d3f7e3020);
 }
+// SAFETY: the vtable begins with those of the interfaces that it extends.
 obvia::rt::hierarchy!(unsafe ledger: obvia::IUnknown);
 impl std::ops::Deref for ledger {
     type Target = obvia::IUnknown;

@@ -92,6 +92,7 @@ unsafe impl obvia::Interface for IReader {
     type Vtable = IReader_Vtbl;
     const IID: obvia::GUID = obvia::GUID::from_u128(0x8b1c5a102f6e4c559a516a0d3f7e2001);
 }
+// SAFETY: the vtable begins with those of the interfaces that it extends.
 obvia::rt::hierarchy!(unsafe IReader: obvia::IUnknown);
 impl std::ops::Deref for IReader {
     type Target = obvia::IUnknown;
@@ -224,6 +225,7 @@ unsafe impl obvia::Interface for IOffice {
     type Vtable = IOffice_Vtbl;
     const IID: obvia::GUID = obvia::GUID::from_u128(0x8b1c5a102f6e4c559a516a0d3f7e2002);
 }
+// SAFETY: the vtable begins with those of the interfaces that it extends.
 obvia::rt::hierarchy!(unsafe IOffice: obvia::IUnknown);
 impl std::ops::Deref for IOffice {
     type Target = obvia::IUnknown;

@@ -734,17 +734,17 @@ fn silent_fabric_clients_do_not_block_others() {
     let nic = Wire::Shm.open(folder.path());
     let mut listener = nic.listen(&Wire::Shm.address()).unwrap();
     let file = folder.join(format!("{}.fabric", listener.address()));
-    let silent: Vec<_> = (0..100).map(|_| UnixStream::connect(&file).unwrap()).collect();
-    let mut client = Side::new(Wire::Shm, ViAttributes::default());
-    let (address, began) = (listener.address(), Instant::now());
-    std::thread::scope(|scope| {
-        let asking = scope.spawn(|| client.vi.request(&address, b"", SOON).map(drop));
-        listener.wait(SOON).unwrap().reject("seen");
-        assert!(matches!(asking.join().unwrap(), Err(Error::Refused { .. })));
+    ground::poll("an attempt that the machine does not delay by as long as silent peers may take", || {
+        let _silent: Vec<_> = (0..100).map(|_| UnixStream::connect(&file).unwrap()).collect();
+        let mut client = Side::new(Wire::Shm, ViAttributes::default());
+        let (address, began) = (listener.address(), Instant::now());
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| client.vi.request(&address, b"", SOON).map(drop));
+            listener.wait(SOON).unwrap().reject("seen");
+            assert!(matches!(asking.join().unwrap(), Err(Error::Refused { .. })));
+        });
+        (began.elapsed() < Duration::from_secs(4)).then_some(())
     });
-    // The limit is less than the time that silent peers may take.
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
-    drop(silent);
 }
 
 #[test]

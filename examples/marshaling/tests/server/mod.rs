@@ -2,16 +2,15 @@
 
 #![allow(dead_code, reason = "no test has need of all of it")]
 
-use ground::Folder;
+use ground::{Folder, Process};
 use marshaling::IShop;
 use obvia::Remote;
 use obvia::marshaling::{Context, Flags};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 /// A server process with a shop. The process is ended when the value is dropped.
 pub(crate) struct Server {
-    child: Child,
+    process: Process,
     name: String,
     /// The string bindings at which the server listens.
     pub(crate) bindings: Vec<String>,
@@ -33,16 +32,15 @@ impl Server {
     fn start_in(directory: Option<Folder>, bindings: &[&str]) -> Self {
         let name = ground::fresh_name("shop");
         let mut command = Command::new(env!("CARGO_BIN_EXE_shop-server"));
-        command.arg(&name).args(bindings).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(&name).args(bindings);
         if let Some(directory) = &directory {
             command.env("OBVIA_RUNTIME_DIR", directory.path());
         }
-        let mut child = command.spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let bindings: Vec<_> = lines.take_while(|line| line != "open").collect();
+        let mut process = Process::start(&mut command);
+        let bindings: Vec<_> = std::iter::repeat_with(|| process.line()).take_while(|line| line != "open").collect();
         let place = if directory.is_some() { at(&bindings[0], &name) } else { name.clone() };
         let shop = obvia::connect(&place).unwrap();
-        Self { child, name, bindings, shop, _directory: directory }
+        Self { process, name, bindings, shop, _directory: directory }
     }
 
     /// Connects by the first binding to the export whose name is the server's name followed by
@@ -73,7 +71,7 @@ fn at(binding: &str, name: &str) -> String {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
+        self.process.close_input();
+        self.process.await_end();
     }
 }

@@ -4,7 +4,7 @@ use super::{GCC, NINJA, Outside, copy};
 use crate::outcome::Outcome;
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::test::examples::{Names, Server};
+use crate::server::{Names, Server};
 
 pub(super) fn check(outside: &Outside) -> Outcome {
     ["calc", "ticker"].into_iter().try_for_each(|example| check_example(outside, example))

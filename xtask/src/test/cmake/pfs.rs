@@ -5,7 +5,7 @@ use super::{GCC, MAKE, Outside, copy};
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::test::examples::{Names, Server};
+use crate::server::{Names, Server};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{fs, io, thread};

@@ -4,7 +4,7 @@
 use super::{GCC, MAKE, NINJA, Outside};
 use crate::outcome::{Outcome, Problem};
 use crate::repo::root;
-use crate::test::examples::Names;
+use crate::server::Names;
 use crate::test::wizard::{PROJECTS, Project};
 use std::fs;
 

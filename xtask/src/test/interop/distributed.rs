@@ -2,11 +2,11 @@
 //! are impacket at each level of authentication, scapy, and Samba's tests of the resolver. tshark
 //! checks all traffic.
 
-use super::super::examples::Server;
 use super::traces::{finds, nothing_is_malformed};
 use super::{USER, built, has_usual_port, ping_options, python, succeeds};
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
+use crate::server::Server;
 use crate::temporary::Folder;
 use crate::tools;
 use std::fs::OpenOptions;

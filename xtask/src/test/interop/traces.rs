@@ -1,9 +1,9 @@
 //! Checks the captures of `obvia trace` with tshark.
 
-use super::super::examples::{Names, Server};
 use super::{built, smbtorture};
 use crate::outcome::{Outcome, Problem};
 use crate::program::Program;
+use crate::server::{Names, Server};
 use crate::temporary::Folder;
 use std::collections::HashSet;
 use std::path::Path;

@@ -2,10 +2,10 @@
 //! Wine, a second implementation of Windows' RPC runtime. Also lets Wine load a type library. The
 //! command is not a part of `cargo xtask test`, because it installs a gigabyte.
 
-use super::super::examples::{Names, Server};
 use super::{built, script, traces};
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
+use crate::server::{Names, Server};
 use crate::temporary::Folder;
 use crate::tools::Tool;
 use crate::{tools, workspace};

@@ -5,7 +5,7 @@ use crate::maven::{BRIEF, repository};
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::test::examples::{Names, Server};
+use crate::server::{Names, Server};
 use crate::test::readme::{Newcomer, write};
 use std::fs;
 use std::path::{Path, PathBuf};

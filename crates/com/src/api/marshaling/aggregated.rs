@@ -209,7 +209,7 @@ mod tests {
     static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: ask, AddRef: count, Release: uncount };
 
     #[test]
-    #[cfg_attr(miri, ignore = "vtables of windows-core's break Miri's experimental rules of borrowing")]
+    #[cfg_attr(miri, ignore = "windows-core derives interface pointers from `&self`")]
     fn the_aggregated_marshaler_is_part_of_its_object() {
         let mut outer = Outer { unknown: &VTABLE, references: AtomicU32::new(1), part: None };
         let object = (&raw mut outer).cast::<c_void>();

@@ -7,6 +7,7 @@ use crate::server;
 use crate::services::process;
 use crate::types::agile::Agile;
 use crate::types::error::{Error, Result, code};
+use crate::types::weak::weak_to;
 use std::sync::Arc;
 use windows_core::{GUID, IUnknown, Interface};
 
@@ -46,7 +47,7 @@ pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Re
     let runtime = process::runtime()?;
     let object = Agile::new(&object.cast::<IUnknown>()?)?;
     let identity = object.get().as_raw().addr();
-    let kept = object.get().downgrade().map_or(Kept::Object { _object: object }, Kept::Weak);
+    let kept = weak_to(object.get()).map_or(Kept::Object { _object: object }, Kept::Weak);
     runtime.rules().sweep();
     let ruled = Ruled { access: Arc::new(access), kept };
     change_access(runtime, |table| table.objects.insert(identity, ruled));

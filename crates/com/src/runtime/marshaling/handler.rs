@@ -13,6 +13,7 @@ use crate::types::error::{Error, Result, code, result_of};
 use crate::types::memory::put;
 use crate::types::registry::InterfaceInfo;
 use crate::types::registry::is_proxy;
+use crate::types::weak::weak_to;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -189,8 +190,7 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
             let made = maker(proxy.cast()?)?;
             // The handler may be given to any thread.
             crate::types::agile::check(&made)?;
-            let text = "the handler does not support weak references";
-            let weak = made.cast::<IUnknown>()?.downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
+            let weak = weak_to(&made.cast()?)?;
             let entry = ObjectHandler {
                 handler: weak,
                 identity: identity_of(&made)?,

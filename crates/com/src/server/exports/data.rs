@@ -12,6 +12,7 @@ use crate::types::agile::Agile;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::InterfaceInfo;
 use crate::types::upkeep;
+use crate::types::weak::weak_to;
 use obvia_rpc::vi_call::TargetId;
 use std::sync::MutexGuard;
 use windows_core::{IUnknown, Interface, Weak};
@@ -87,8 +88,7 @@ impl Exports {
     fn keep_weakly(&self, interface: &IUnknown, identity: usize) -> Result<Exported> {
         // Any thread may unmarshal the data, so the object must be agile.
         let object = Agile::new(interface)?;
-        let text = "the object does not support weak references, so it cannot be in a weak table";
-        let weak = object.get().downgrade().map_err(|_| Error::new(code::E_NOTIMPL, text))?;
+        let weak = weak_to(object.get())?;
         let mut tables = self.tables();
         if tables.data.len() >= WEAK_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, "the process has too much marshaled data"));

@@ -108,6 +108,7 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let mut ancestors: Vec<String> =
         model.lineage(id).iter().rev().skip(1).map(|id| names::interface(model, *id)).collect();
     ancestors.push("obvia::IUnknown".to_owned());
+    out.line("// SAFETY: the vtable begins with those of the interfaces that it extends.");
     out.line(format!("obvia::rt::hierarchy!(unsafe {name}: {});", ancestors.join(", ")));
     // Inherited methods can be called on the interface itself.
     out.line(format!("impl std::ops::Deref for {name} {{"));
