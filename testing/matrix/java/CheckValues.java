@@ -7,6 +7,7 @@ import deep.IPeer;
 import java.util.Arrays;
 import obvia.Guid;
 import obvia.Hresult;
+import obvia.RpcException;
 import obvia.runtime.InterfaceInfo;
 import values.IBaseValues.IntegersResult;
 import values.IBaseValues.OthersResult;
@@ -135,8 +136,23 @@ final class CheckValues {
         if (isElsewhere) {
             fails(Hresult.E_INVALIDARG, () -> values.greet("\ud800", null));
             fails(Hresult.E_INVALIDARG, () -> values.sign("\udc00", null));
+            refusesResult(() -> values.greet("wrong", null));
+            refusesResult(() -> values.sign("wrong", null));
         }
         same(values.greet("a", null), new GreetResult("a", 1));
+    }
+
+    /** Checks that a server refuses the result of its method, or that this client does. */
+    private static void refusesResult(Runnable call) {
+        try {
+            call.run();
+        } catch (RpcException e) {
+            if (e.result() == Hresult.E_INVALIDARG || e.result() == Hresult.RPC_E_INVALID_DATA) {
+                return;
+            }
+            throw e;
+        }
+        throw new AssertionError("a string that is not in UTF-8 was returned");
     }
 
     private static void rangesAreCheckedForArgumentsAndResults(IValues values, boolean isElsewhere) {

@@ -109,6 +109,12 @@ void passed_strings_end_with_a_zero(IValues *values)
     CHECK(std::string(both.get()) == "||-");
 }
 
+// Whether a server has refused the result of its method, or this client has.
+bool is_refused_result(HRESULT result)
+{
+    return result == E_INVALIDARG || result == RPC_E_INVALID_DATA;
+}
+
 void strings_with_utf8_are_checked(IValues *values, bool elsewhere)
 {
     obvia::memory<char> text;
@@ -124,8 +130,8 @@ void strings_with_utf8_are_checked(IValues *values, bool elsewhere)
         CHECK(values->Greet("a\x80", nullptr, text.put(), &length) == E_INVALIDARG && !text);
         CHECK(values->Greet("", "\xc0\x80", text.put(), &length) == E_INVALIDARG);
         CHECK(values->Sign("\xed\xa0\x80", nullptr, text.put()) == E_INVALIDARG);
-        CHECK(values->Greet("wrong", nullptr, text.put(), &length) < 0 && !text);
-        CHECK(values->Sign("wrong", nullptr, text.put()) < 0 && !text);
+        CHECK(is_refused_result(values->Greet("wrong", nullptr, text.put(), &length)) && !text);
+        CHECK(is_refused_result(values->Sign("wrong", nullptr, text.put())) && !text);
     }
     check(values->Greet("a", nullptr, text.put(), &length));
     CHECK(std::string(text.get()) == "a");

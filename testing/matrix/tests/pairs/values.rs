@@ -3,9 +3,7 @@
 
 use super::checks::{Check, checks, run_all};
 use super::places::{at_each, everywhere, in_java};
-use super::utf8::{
-    bytes_that_are_not_utf8_are_refused, results_that_are_not_utf8_are_refused, texts_of_every_length_are_passed,
-};
+use super::utf8;
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
@@ -21,9 +19,6 @@ const CHECKS: &[Check<OfValues>] = checks![
     structures_are_passed_by_value_reference_and_optionally,
     arrays_have_the_stated_lengths,
     passed_strings_end_with_a_zero,
-    texts_of_every_length_are_passed,
-    bytes_that_are_not_utf8_are_refused,
-    results_that_are_not_utf8_are_refused,
     ranges_are_checked_for_arguments_and_results,
     objects_have_the_interface_named_by_their_iid,
     proxies_have_no_interface_without_a_description,
@@ -35,6 +30,7 @@ const CHECKS: &[Check<OfValues>] = checks![
 #[test]
 fn values_are_passed_identically_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Values.into(), false));
+    run_all(utf8::CHECKS, "in this process", |check| check(&Values.into(), None));
     // Miri cannot start other processes.
     if cfg!(miri) {
         return;
@@ -43,6 +39,8 @@ fn values_are_passed_identically_everywhere() {
         for values in server.addresses("values") {
             let place = format!("in {} at {values}", server.language());
             run_all(CHECKS, &place, |check| check(&obvia::connect(&values).unwrap(), true));
+            let language = Some(server.language());
+            run_all(utf8::CHECKS, &place, |check| check(&obvia::connect(&values).unwrap(), language));
         }
     });
 }
