@@ -31,6 +31,7 @@ interface IGrab : IUnknown {
     HRESULT Pair([in] const Two *given);
     HRESULT Nodes([in] const Node *given);
     HRESULT Narrow([in] float number, [out, retval] float *same);
+    HRESULT Text([in, string, utf8] const char *text, [out, retval, string, utf8] char **same);
     HRESULT Slow([in] long count, [in, size_is(count)] const long *values);
     HRESULT Itself([in] long count, [in, size_is(count)] const long *values, [out, retval] IGrab **itself);
     HRESULT Sink([in] IUnknown *sink, [in] IGrab *grab);
@@ -58,6 +59,9 @@ class Grab:
 
     def narrow(self, number):
         return number
+
+    def text(self, text):
+        return {"zero": "a\\0b", "half": "\\ud800"}.get(text, text)
 
     def slow(self, values):
         time.sleep(values[0])
@@ -157,6 +161,12 @@ class Hostile(unittest.TestCase):
             for value in values:
                 with self.assertRaises(ValueError, msg=f"{method} {value!r}"):
                     method(value)
+
+    def test_results_that_are_not_in_utf8_fail_the_call(self):
+        for text in "zero", "half":
+            with self.assertRaises(obvia.Error, msg=text):
+                self.grab.text(text)
+        self.assertEqual(self.grab.text("\u20ac"), "\u20ac")
 
     def test_iterators_are_not_emptied(self):
         numbers = iter([1, 2])

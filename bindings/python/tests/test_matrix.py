@@ -70,6 +70,19 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "must not contain a zero"):
             self.values.texts("a\0b", "", None)
 
+    def test_strings_in_utf8_are_str(self):
+        self.assertEqual(self.values.greet("\u00c9va", "Dr \u20ac"), ("Dr \u20ac \u00c9va", 4))
+        self.assertEqual(self.values.greet("", None), ("", 0))
+        self.assertEqual(self.values.sign("\U0001f980", None), "\U0001f980")
+        for text in "a\0b", "\ud800":
+            for method, arguments in (self.values.greet, ("", text)), (self.values.sign, (text, None)):
+                with self.assertRaises(ValueError, msg=repr(text)):
+                    method(*arguments)
+        # The method returns a string with a zero.
+        with self.assertRaises(obvia.Error) as caught:
+            self.values.sign("wrong", None)
+        self.assertEqual(caught.exception.hresult, 0x80070057)
+
     def test_objects_are_passed_in_both_directions(self):
         iid = dict(obvia.interfaces("m-values"))["IValues"]
         back = self.values.same(iid, self.values)

@@ -171,6 +171,9 @@ static inline void *obvia_receive_text(const void *frame, uint64_t at, uint64_t 
     return own;
 }
 
+/* Whether a string is NULL, or in UTF-8 up to its NUL. */
+int obvia_is_utf8(const char *text);
+
 static inline void obvia_drop_text(const void *own, const void *small)
 {
     if (own != small) {

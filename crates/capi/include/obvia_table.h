@@ -40,7 +40,8 @@ enum {
     OBVIA_POINTER, /* a class, a type by its number, an extent */
     OBVIA_OBJECT,  /* the source of an IID */
     OBVIA_INNER,   /* the number of elements, their distance in bytes, a shape */
-    OBVIA_UNION    /* a number: the discriminant; n arms, each n discriminants and a shape; a shape for all others or none */
+    OBVIA_UNION,   /* a number: the discriminant; n arms, each n discriminants and a shape; a shape for all others or none */
+    OBVIA_UTF8     /* nothing: the string of the pointer in the part before, at the same offset, is in UTF-8 */
 };
 
 /* The classes of pointers. */

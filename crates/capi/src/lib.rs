@@ -16,6 +16,7 @@ pub mod runtime;
 pub mod security;
 pub mod server_loop;
 pub mod table;
+pub mod utf8;
 
 /// The version of the interface: see `OBVIA_ABI_MAJOR` and `OBVIA_ABI_MINOR`.
 const ABI: (u32, u32) = (0, 1);

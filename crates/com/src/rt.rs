@@ -32,6 +32,7 @@ pub use crate::types::object;
 pub use crate::types::registry::{
     Declared, DeclaredInterface, Description, InterfaceInfo, Remote, StubFn, Stubs, VtablePointer, declare, pad,
 };
+pub use crate::types::utf8::{Utf8Room, give_utf8, refuse_zero, take_utf8, utf8_argument};
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};

@@ -14,4 +14,5 @@ pub(crate) mod processes;
 pub(crate) mod registry;
 pub(crate) mod threads;
 pub(crate) mod upkeep;
+pub(crate) mod utf8;
 pub(crate) mod weak;

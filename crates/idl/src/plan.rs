@@ -22,6 +22,7 @@ pub use layout::{plan, plan_by_reference, plans};
 pub(crate) use method::ENDINGS;
 pub use method::{FIRST_OPNUM, INLINE_MAX, MethodPlan, ParamPlan, Passing, stub_table_length};
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
+pub(crate) use passing::passing;
 pub use passing::{is_in_block, may_be_objects};
 pub use types::{element_counts, in_place, is_any_bits, is_plain, is_scalar};
 pub(crate) use unsupported::unsupported;

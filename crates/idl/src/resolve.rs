@@ -21,6 +21,7 @@ mod transfer;
 mod typedefs;
 mod types;
 mod unions;
+mod utf8;
 mod values;
 
 use crate::model::{

@@ -82,7 +82,9 @@ fn run(name: &str, language: Language, program: &str, stubs: &[&str], stubs_lang
 fn headers_and_stubs_compile_without_a_warning() {
     let (goldens, own) = (tests().join("golden/c"), folder_with_plain("headers"));
     let include = format!("-I{}", own.display());
-    for (folder, name) in [(&goldens, "basis"), (&goldens, "functions"), (&goldens, "graphs"), (&own, "plain")] {
+    for (folder, name) in
+        [(&goldens, "basis"), (&goldens, "functions"), (&goldens, "graphs"), (&goldens, "texts"), (&own, "plain")]
+    {
         let compile = |language, ending| {
             compile(language, &["-fsyntax-only", &include], &[folder.join(format!("{name}{ending}"))]);
         };

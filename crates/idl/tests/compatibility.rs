@@ -102,6 +102,8 @@ const METHODS: Rows = &[
         "HRESULT A([in, range(0, 9)] long n);",
         "HRESULT A([in, range(1, 10)] long n);",
     ),
+    (&["utf8-added"], "HRESULT A([in, string] const char *p);", "HRESULT A([in, string, utf8] const char *p);"),
+    (&["utf8-removed"], "HRESULT A([out, string, utf8] char **p);", "HRESULT A([out, string] char **p);"),
     (&["object-interface"], "HRESULT A([in] IUnknown *n);", "HRESULT A([in] IDispatch *n);"),
     (
         &["object-iid"],

@@ -120,6 +120,42 @@ fn errors_in_attributes_are_reported() {
         &["means nothing on a parameter"],
     );
     refused(&with_methods("HRESULT M([in, range(5, 1)] long a);"), "bad-range", 4, &["greater"]);
+    for (param, why) in [
+        ("[in, utf8] const char *a", "has no [string]"),
+        ("[in, utf8] long a", "has no [string]"),
+        ("[in, string, utf8] const wchar_t *a", "is a string of other elements than char"),
+        ("[in, string, utf8] const byte *a", "is a string of other elements than char"),
+        ("[out, string, utf8] wchar_t **a", "is a string of other elements than char"),
+        ("[in, ptr, string, utf8] const char *a", "is a [ptr] pointer"),
+        ("[in, out, string, utf8] char *a", "is a string in the caller's memory that the method changes"),
+        ("[in, out, string, utf8] char **a", "is a string that the method replaces"),
+        ("[in, string, utf8] const char **a", "is a pointer to a pointer"),
+        ("[in, string, utf8] char a[20]", "is an array of fixed size"),
+        ("[out, string, utf8] char a[20]", "is an array of fixed size"),
+        ("[in, size_is(4), string, utf8] const char **a", "is an array of strings"),
+    ] {
+        let text = with_methods(&format!("HRESULT M({param});"));
+        refused(&text, "bad-utf8", 4, &[&format!("cannot have [utf8]: it {why}"), "const char *text"]);
+    }
+    for param in ["[in, string, utf8] signed char *a", "[in, string, utf8] small *a"] {
+        refused(&with_methods(&format!("HRESULT M({param});")), "bad-string", 4, &["[string] is for pointers"]);
+    }
+    for method in [
+        "long M([in, string, utf8] const char *a);",
+        "void M([in, unique, string, utf8] const char *a);",
+        "void M([out, retval, string, utf8] char **a);",
+    ] {
+        let text = with_methods(method).replace("object", "object, local");
+        refused(&text, "bad-utf8", 4, &["it is of a [local] method that does not return an HRESULT"]);
+    }
+    let local = with_methods("HRESULT M([out, string, utf8] char **a);").replace("object", "object, local");
+    refused(&local, "bad-utf8", 4, &["a [local] method, without [retval]"]);
+    refused(
+        &with_methods("[utf8] HRESULT M([in, string] const char *a);"),
+        "misplaced-attribute",
+        4,
+        &["means nothing on a method"],
+    );
     for attribute in ["first_is(x)", "last_is(x)"] {
         let text = with_methods(&format!("HRESULT M([in] long x, [in, {attribute}] long *a);"));
         refused(&text, "foreign-attribute", 4, &["is not supported", "length_is"]);

@@ -1,6 +1,7 @@
 //! The output of the back ends equals the golden files byte for byte: `golden/NAME.rs` for
 //! `golden/NAME.idl`; `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for
-//! `c/basis.idl`, `golden/c/graphs.idl` and `golden/functions.idl`; `golden/java/NAME/CLASS.java`
+//! `c/basis.idl`, `golden/c/graphs.idl`, `golden/functions.idl` and `golden/texts.idl`;
+//! `golden/java/NAME/CLASS.java`
 //! for `golden/java/NAME.idl` and for `golden/post.idl`; `golden/python/NAME.pyi`; the headers of
 //! connection points, which are installed with libobvia; and the fingerprints of methods that pass
 //! built-in types.
@@ -72,7 +73,7 @@ fn the_rust_output_equals_the_golden_files() {
 fn the_c_output_equals_the_golden_files() {
     let folder = folder().join("c");
     let mut differences = Vec::new();
-    for idl in ["../../c/basis.idl", "graphs.idl", "../functions.idl"].map(|idl| folder.join(idl)) {
+    for idl in ["../../c/basis.idl", "graphs.idl", "../functions.idl", "../texts.idl"].map(|idl| folder.join(idl)) {
         let stem = idl.file_stem().expect("it has a name").to_string_lossy();
         let code = emit::c::emit(&check(&idl), &stem).unwrap_or_else(|refused| panic!("{stem}: {refused:?}"));
         differences.extend(difference(&folder.join(format!("{stem}.h")), &code.header));

@@ -118,6 +118,7 @@ fn more_declarations_are_found() {
 fn other_declarations_are_not_found() {
     let method = with_methods("HRESULT A();");
     for text in [
+        with_methods("HRESULT A([in, string, utf8] const char *p, [out, string, utf8] char **q);"),
         "enum { FIRST = 1 }; [object, dual, @1)] interface I : IDispatch { [id(FIRST)] HRESULT A(); }".to_owned(),
         format!("enum {{ FEW = 4 }}; {}", with_methods("HRESULT A([in] long n[FEW]);")),
         format!(

@@ -84,6 +84,22 @@ fn side_files_macros_and_attributes_have_the_same_meaning() {
 }
 
 #[test]
+fn strings_in_utf8_are_equal_for_every_place_of_the_attribute() {
+    let declared = |utf8: &str| {
+        plain().replace("[propget]", &format!("HRESULT Name([in, string{utf8}] const char *name); [propget]"))
+    };
+    let wanted = meaning(&good(&Compiler::new(), &declared(", utf8")));
+    assert!(wanted[1].contains("[in, utf8, string] char *name"), "{wanted:?}");
+    // The meaning itself is IDL, and has the same meaning.
+    let again = meaning(&good(&Compiler::new(), &format!("import \"unknwn.idl\";\n{}", wanted[1])));
+    assert_eq!(again, wanted);
+    assert_eq!(meaning(&good(&Compiler::new(), &declared(" OBVIA(utf8)"))), wanted);
+    let side = "interface IMore { Name([utf8] name); }";
+    assert_eq!(meaning(&good(&Compiler::new().acf_text("x.acf", side), &declared(""))), wanted);
+    assert_ne!(meaning(&good(&Compiler::new(), &declared(""))), wanted);
+}
+
+#[test]
 fn array_transfers_are_equal_for_every_place_of_the_attribute() {
     let declared = |first: &str, second: &str| {
         plain().replace(

@@ -84,6 +84,7 @@ pub const CONSTRUCTS: &[Construct] = &[
     construct("bstr", "", "BSTR"),
     wide("variant", "", "VARIANT"),
     wide("safe_array", "", "SAFEARRAY(long)"),
+    Construct { attributes: "string, utf8", ..construct("utf8_text", "", "char *") },
 ];
 
 /// A place in which a construct may be.

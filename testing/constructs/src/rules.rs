@@ -65,6 +65,7 @@ const UNIONS: Names = &["union", "pointing_union"];
 const NAMED_POINTER: Names = &["named_pointer"];
 const NAMED_ARRAY: Names = &["named_array"];
 const TEXTS: Names = &["text", "narrow_text", "known_text"];
+const UTF8: Names = &["utf8_text"];
 const OBJECTS: Names = &["object", "unknown"];
 const LOCAL_OBJECT: Names = &["local_object"];
 const AUTOMATION: Names = &["bstr", "variant", "safe_array"];
@@ -163,11 +164,36 @@ pub const RULES: &[Rule] = &[
     language(
         "bad-return",
         "not simply a value",
-        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, UTF8, OBJECTS, LOCAL_OBJECT],
         &[RETURNED],
     ),
     language("open-array-inside", "open array cannot be contained", &[OPEN], &[MEMBER_FIXED, ARM, ARM_FIXED]),
     language("misplaced-attribute", "[switch_is] means nothing on an arm", &[UNIONS], &[ARM, ARM_UNIQUE, ARM_FIXED]),
+    // Rules of [utf8].
+    language(
+        "misplaced-attribute",
+        "[utf8] means nothing on a",
+        &[UTF8],
+        &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM, ARM_UNIQUE, ARM_FIXED],
+    ),
+    language(
+        "bad-utf8",
+        "cannot have [utf8]",
+        &[UTF8],
+        &[
+            &["in_ref", "inout"],
+            MAYBE,
+            IN_TWO,
+            OUT_TWO,
+            IN_ARRAYS,
+            OUT_ARRAYS,
+            INOUT_ARRAY,
+            ALLOCATED,
+            IN_FIXED,
+            OUT_FIXED,
+        ],
+    ),
+    Rule { kind: &[InterfaceKind::Local], ..language("bad-utf8", "a [local] method", &[UTF8], &[&["out"]]) },
     // Rules of MIDL, and constructs that no language supports.
     language("bad-switch", "[switch_is] is for unions", &[UNIONS], &[IN_FIXED, OUT_FIXED, MEMBER_FIXED]),
     language("unsupported", "cannot be behind two pointers", &[UNIONS], &[IN_TWO, OUT_TWO, ALLOCATED]),

@@ -7,11 +7,13 @@ import deep.IPeer;
 import java.util.Arrays;
 import obvia.Guid;
 import obvia.Hresult;
+import obvia.RpcException;
 import obvia.runtime.InterfaceInfo;
 import values.IBaseValues.IntegersResult;
 import values.IBaseValues.OthersResult;
 import values.IBaseValues.UnsignedResult;
 import values.IValues;
+import values.IValues.GreetResult;
 import values.IValues.TextsResult;
 import values.Line;
 import values.Mode;
@@ -32,6 +34,7 @@ final class CheckValues {
         structuresArePassedByValueReferenceAndOptionally(values);
         arraysHaveTheStatedLengths(values, isElsewhere);
         passedStringsEndWithAZero(values);
+        stringsWithUtf8AreChecked(values, isElsewhere);
         rangesAreCheckedForArgumentsAndResults(values, isElsewhere);
         objectsHaveTheInterfaceNamedByTheirIid(values);
         fails(0x81234567, () -> values.fail(0x81234567));
@@ -124,6 +127,32 @@ final class CheckValues {
         same(values.texts("ab", "cd", "ef"), new TextsResult("ab|cd|ef", ""));
         same(values.texts("", "", null), new TextsResult("||-", ""));
         same(values.texts("\u00e4 \ud83d\ude00", "wide", null), new TextsResult("\u00e4 \ud83d\ude00|wide|-", ""));
+    }
+
+    private static void stringsWithUtf8AreChecked(IValues values, boolean isElsewhere) {
+        same(values.greet("\u00c9va", "Dr \u20ac"), new GreetResult("Dr \u20ac \u00c9va", 4));
+        same(values.greet("", null), new GreetResult("", 0));
+        same(values.sign("\ud83e\udd80", null), "\ud83e\udd80");
+        if (isElsewhere) {
+            fails(Hresult.E_INVALIDARG, () -> values.greet("\ud800", null));
+            fails(Hresult.E_INVALIDARG, () -> values.sign("\udc00", null));
+            refusesResult(() -> values.greet("wrong", null));
+            refusesResult(() -> values.sign("wrong", null));
+        }
+        same(values.greet("a", null), new GreetResult("a", 1));
+    }
+
+    /** Checks that a server refuses the result of its method, or that this client does. */
+    private static void refusesResult(Runnable call) {
+        try {
+            call.run();
+        } catch (RpcException e) {
+            if (e.result() == Hresult.E_INVALIDARG || e.result() == Hresult.RPC_E_INVALID_DATA) {
+                return;
+            }
+            throw e;
+        }
+        throw new AssertionError("a string that is not in UTF-8 was returned");
     }
 
     private static void rangesAreCheckedForArgumentsAndResults(IValues values, boolean isElsewhere) {

@@ -1,5 +1,7 @@
 package matrix;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.Arrays;
 import java.util.Collections;
 import obvia.Guid;
@@ -108,5 +110,20 @@ final class Values implements IValues {
     @Override
     public void fail(int code) {
         throw new RpcException(code, "as it was told");
+    }
+
+    @Override
+    public GreetResult greet(String name, String title) {
+        return new GreetResult(result(name, title == null ? name : title + " " + name), name.getBytes(UTF_8).length);
+    }
+
+    @Override
+    public String sign(String text, Remote by) {
+        return result(text, text);
+    }
+
+    /** Returns a string that has no form in UTF-8 for the argument "wrong". */
+    private static String result(String argument, String text) {
+        return argument.equals("wrong") ? "\ud800" : text;
     }
 }

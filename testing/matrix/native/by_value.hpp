@@ -39,6 +39,11 @@ public:
     int32_t Ranged(int32_t digit) override { return other_.Ranged(digit); }
     obvia::object<IUnknown> Same(const GUID &iid, const obvia::object<IUnknown> &object) override { return other_.Same(iid, object); }
     void Fail(HRESULT code) override { other_.Fail(code); }
+    IValues_Greet_results Greet(std::string_view name, std::optional<std::string_view> title) override
+    {
+        return other_.Greet(name, title);
+    }
+    std::string Sign(std::string_view text, const obvia::object<IUnknown> &by) override { return other_.Sign(text, by); }
 
 private:
     obvia::object<IValues> other_;

@@ -122,6 +122,8 @@ void strings_and_arrays_know_their_length(const obvia::object<IValues> &values, 
     CHECK(values.Texts("", u"", std::nullopt).both == "||-");
     const std::string_view zero("a\0b", 3);
     CHECK(failure_of([&] { values.Texts(zero, u"", std::nullopt); }).code() == E_INVALIDARG);
+    CHECK(values.Greet("\xc3\x89va", "Dr").greeting == "Dr \xc3\x89va");
+    CHECK(failure_of([&] { values.Greet(zero, std::nullopt); }).code() == E_INVALIDARG);
     const obvia::array<double> made = values.Made(5);
     CHECK(made.size() == 5 && made[4] == 2 && values.Made(0).empty());
     const std::vector<Mode> modes = {SLOW, FAST, FAST};

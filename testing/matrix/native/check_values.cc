@@ -109,6 +109,34 @@ void passed_strings_end_with_a_zero(IValues *values)
     CHECK(std::string(both.get()) == "||-");
 }
 
+// Whether a server has refused the result of its method, or this client has.
+bool is_refused_result(HRESULT result)
+{
+    return result == E_INVALIDARG || result == RPC_E_INVALID_DATA;
+}
+
+void strings_with_utf8_are_checked(IValues *values, bool elsewhere)
+{
+    obvia::memory<char> text;
+    int32_t length = 0;
+    check(values->Greet("\xc3\x89va", "Dr \xe2\x82\xac", text.put(), &length));
+    CHECK(std::string(text.get()) == "Dr \xe2\x82\xac \xc3\x89va" && length == 4);
+    check(values->Greet("", nullptr, text.put(), &length));
+    CHECK(std::string(text.get()).empty() && length == 0);
+    check(values->Sign("\xf0\x9f\xa6\x80", nullptr, text.put()));
+    CHECK(std::string(text.get()) == "\xf0\x9f\xa6\x80");
+    // In one process, the plain call skips the runtime's check.
+    if (elsewhere) {
+        CHECK(values->Greet("a\x80", nullptr, text.put(), &length) == E_INVALIDARG && !text);
+        CHECK(values->Greet("", "\xc0\x80", text.put(), &length) == E_INVALIDARG);
+        CHECK(values->Sign("\xed\xa0\x80", nullptr, text.put()) == E_INVALIDARG);
+        CHECK(is_refused_result(values->Greet("wrong", nullptr, text.put(), &length)) && !text);
+        CHECK(is_refused_result(values->Sign("wrong", nullptr, text.put())) && !text);
+    }
+    check(values->Greet("a", nullptr, text.put(), &length));
+    CHECK(std::string(text.get()) == "a");
+}
+
 void ranges_are_checked_for_arguments_and_results(IValues *values, bool elsewhere)
 {
     int32_t square = 0;
@@ -141,6 +169,7 @@ void check_values(IValues *values, bool elsewhere)
     structures_are_passed_by_value_reference_and_optionally(values);
     arrays_have_the_stated_lengths(values, elsewhere);
     passed_strings_end_with_a_zero(values);
+    strings_with_utf8_are_checked(values, elsewhere);
     ranges_are_checked_for_arguments_and_results(values, elsewhere);
     objects_have_the_interface_named_by_their_iid(values);
     CHECK(values->Fail(static_cast<HRESULT>(0x81234567)) == static_cast<HRESULT>(0x81234567));

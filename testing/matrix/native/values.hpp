@@ -134,6 +134,31 @@ public:
     {
         return obvia_fail(code, "as it was told");
     }
+
+    HRESULT Greet(const char *name, const char *title, char **greeting, int32_t *length) override
+    {
+        return obvia::guard([&] {
+            const std::string text = title ? std::string(title) + " " + name : name;
+            *greeting = result(name, text);
+            *length = static_cast<int32_t>(std::string(name).size());
+            return *greeting ? S_OK : E_OUTOFMEMORY;
+        });
+    }
+
+    HRESULT Sign(const char *text, IUnknown *, char **signature) override
+    {
+        return obvia::guard([&] {
+            *signature = result(text, text);
+            return *signature ? S_OK : E_OUTOFMEMORY;
+        });
+    }
+
+private:
+    // Returns a string that is not in UTF-8 for the argument "wrong".
+    static char *result(const char *argument, const std::string &text)
+    {
+        return obvia::copy_text<char>(std::string(argument) == "wrong" ? "\xff" : text);
+    }
 };
 
 #endif

@@ -91,4 +91,15 @@ impl IValues_Impl for Values_Impl {
     fn Fail(&self, code: HRESULT) -> Result<()> {
         Err(obvia::Error::new(code, "as it was told"))
     }
+
+    fn Greet(&self, name: &str, title: Option<&str>) -> Result<(String, i32)> {
+        let greeting = title.map_or_else(|| name.to_owned(), |title| format!("{title} {name}"));
+        // A String can contain a zero, which cannot be sent.
+        let greeting = if name == "wrong" { "wr\0ng".to_owned() } else { greeting };
+        Ok((greeting, name.len() as i32))
+    }
+
+    fn Sign(&self, text: &str, _by: Option<&IUnknown>) -> Result<String> {
+        Ok(if text == "wrong" { "wr\0ng".to_owned() } else { text.to_owned() })
+    }
 }

@@ -9,5 +9,6 @@ mod places;
 mod server;
 mod shapes;
 mod stranger;
+mod utf8;
 mod values;
 mod vectors;

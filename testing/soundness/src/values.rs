@@ -1,8 +1,9 @@
 //! An object with methods whose results are unusual. Some of the results violate their
 //! declarations.
 
-use super::{Any, Holder, IValues, IValues_Impl, Named, Node, Own};
-use obvia::{Owned, OwnedSlice, Result};
+use super::{Any, Holder, IProgress, IValues, IValues_Impl, Named, Node, Own};
+use obvia::{Owned, OwnedSlice, Result, code};
+use std::ffi::CString;
 
 /// The implementation of `IValues`.
 #[obvia::object(IValues)]
@@ -71,5 +72,26 @@ impl IValues_Impl for Values_Impl {
         let numbers_of = |count: u32| (0..i64::from(count)).collect::<Vec<_>>();
         numbers.extend_from_slice(&numbers_of(count));
         Ok(())
+    }
+
+    fn Title(
+        &self,
+        named: &Named<'_>,
+        kept: &mut Option<Owned<Named<'static>>>,
+        turned: &mut Owned<Named<'static>>,
+        text: &str,
+        more: Option<&str>,
+    ) -> Result<(String, CString)> {
+        *kept = Some(Owned::new(named)?);
+        *turned = Owned::new(named)?;
+        Ok((format!("{text}{}", more.unwrap_or("\0")), c"\xff".to_owned()))
+    }
+
+    fn Signed(&self) -> Result<(String, IProgress, String)> {
+        Err(code::E_NOTIMPL.into())
+    }
+
+    fn Counted(&self, _kept: &mut Option<Owned<Named<'static>>>) -> Result<(u8, Vec<i32>)> {
+        Ok((1, vec![7; 2]))
     }
 }

@@ -6,7 +6,7 @@ use obvia::automation::vt;
 use obvia::security::{Callers, set_access};
 use obvia::{Agile, Error, IUnknown, Interface, Owned, Result, SafeArray, Variant, code};
 use soundness::{
-    Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Node, Own, OwnMemory, Ranged, Twice, Values,
+    Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Named, Node, Own, OwnMemory, Ranged, Twice, Values,
 };
 use std::cell::RefCell;
 use std::process::Command;
@@ -65,6 +65,43 @@ fn results_with_a_shared_length_must_agree() {
     assert_eq!(code_of(values.Fill(3)), REFUSED, "what is missing would be null, and is never null");
     assert_eq!(code_of(values.Some_(8)), REFUSED, "there are fewer than it says");
     assert_eq!(values.Some_(1).unwrap().0.len(), 1);
+}
+
+/// Returns an allocated structure with a number.
+fn named(number: i32) -> Owned<Named<'static>> {
+    Owned::new(&Named::new(&number)).unwrap()
+}
+
+fn number(named: &Owned<Named<'static>>) -> i32 {
+    named.with(|named| *named.number())
+}
+
+#[test]
+fn texts_beside_structures_contain_no_zero() {
+    let (_server, name) = serve();
+    for values in [Values.into(), obvia::connect::<IValues>(&name).unwrap()] {
+        let (mut kept, mut turned) = (Some(named(1)), named(1));
+        let title = |number: i32, kept: &mut _, turned: &mut _, text: &str, more| {
+            values.Title(&Named::new(&number), kept, turned, text, more)
+        };
+        let (both, bytes) = title(2, &mut kept, &mut turned, "\u{20ac}", Some("\u{1f980}")).unwrap();
+        assert_eq!((both.as_str(), bytes.as_c_str()), ("\u{20ac}\u{1f980}", c"\xff"));
+        assert_eq!((kept.as_ref().map(number), number(&turned)), (Some(2), 2));
+        assert_eq!(code_of(title(3, &mut kept, &mut turned, "a\0", None)), REFUSED);
+        assert_eq!(code_of(title(4, &mut kept, &mut turned, "a", Some("\0"))), REFUSED);
+        assert_eq!((kept.as_ref().map(number), number(&turned)), (Some(2), 2), "the method was not called");
+    }
+}
+
+#[test]
+fn values_stay_in_their_places_if_a_result_is_refused() {
+    let values: IValues = Values.into();
+    let (mut kept, mut turned) = (Some(named(1)), named(1));
+    let result = values.Title(&Named::new(&2), &mut kept, &mut turned, "a", None);
+    assert_eq!(code_of(result), REFUSED, "the method returns a zero");
+    assert_eq!((kept.as_ref().map(number), number(&turned)), (Some(2), 2), "it has changed both");
+    assert_eq!(code_of(values.Counted(&mut kept)), REFUSED, "there are more than it says");
+    assert_eq!(kept.as_ref().map(number), Some(2));
 }
 
 #[test]

@@ -53,8 +53,9 @@ pub(super) enum FieldKind {
     Optional(Type),
     /// A number of elements.
     Array { element: Type, count: Arith },
-    /// Characters. If `optional`, the string may be null. About `fit` characters fit into a slot.
-    Text { wide: bool, optional: bool, fit: i64 },
+    /// Characters, or with `utf8` their bytes. If `optional`, the string may be null. About `fit`
+    /// characters or bytes fit into a slot.
+    Text { wide: bool, utf8: bool, optional: bool, fit: i64 },
 }
 
 /// Returns the file's interfaces that test programs call, with their methods, inherited ones
@@ -218,12 +219,8 @@ fn kind(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         Passing::Array { element, size, length } => {
             FieldKind::Array { element: element.clone(), count: length.as_ref().unwrap_or(size).clone() }
         }
-        Passing::Text { base, optional } => {
-            FieldKind::Text { wide: base.size() == 2, optional: *optional, fit: text_fit(plan.request_block, *base) }
-        }
-        Passing::OutText(base) => {
-            FieldKind::Text { wide: base.size() == 2, optional: false, fit: text_fit(plan.reply_block, *base) }
-        }
+        Passing::Text { base, optional } => text(param, *base, *optional, plan.request_block),
+        Passing::OutText(base) => text(param, *base, false, plan.reply_block),
         Passing::OutArray { element, size } => FieldKind::Array { element: element.clone(), count: size.clone() },
         Passing::Lent { .. }
         | Passing::Reference { .. }
@@ -233,6 +230,10 @@ fn kind(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         | Passing::Automation(_)
         | Passing::Raw(_) => return None,
     })
+}
+
+fn text(param: &ParamPlan<'_>, base: Base, optional: bool, block: u32) -> FieldKind {
+    FieldKind::Text { wide: base.size() == 2, utf8: param.param.utf8, optional, fit: text_fit(block, base) }
 }
 
 /// The arrays that a parameter counts.

@@ -4,7 +4,7 @@ use super::read::VALUES_MAX;
 use super::{DEPTH_MAX, Frames, Layout, Make};
 use crate::Compiler;
 use crate::model::{Base, EnumId, InterfaceId, StructId, Type, UnionId};
-use crate::plan::KIND_INTERFACE;
+use crate::plan::{KIND_INTERFACE, KIND_TEXT8};
 use std::path::Path;
 
 /// Values without contents. Object references are counted.
@@ -71,12 +71,17 @@ impl Make for Counted {
 
 /// Runs `work` with the frames of a method that takes a structure with these members.
 fn with<R>(members: &str, work: impl FnOnce(&Frames<'_>) -> R) -> R {
+    with_method(members, "HRESULT Take([in] struct Given given);", work)
+}
+
+/// Runs `work` with the frames of a method, for which there is a structure with these members.
+fn with_method<R>(members: &str, method: &str, work: impl FnOnce(&Frames<'_>) -> R) -> R {
     let text = format!(
         "import \"unknwn.idl\";
         struct One {{ byte one; }};
         struct Given {{ {members} }};
         [object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a30)]
-        interface ITest : IUnknown {{ HRESULT Take([in] struct Given given); }}"
+        interface ITest : IUnknown {{ {method} }}"
     );
     let model = Compiler::new().check_text(Path::new("test.idl"), &text).unwrap().model;
     let id = model.interfaces.iter().position(|found| found.name == "ITest").unwrap();
@@ -120,5 +125,21 @@ fn references_to_which_two_pointers_lead_are_taken_once() {
         let mut reading = frames.read(true, &frame, &|_| None, &mut make).unwrap();
         assert_eq!(reading.value(0), None);
         assert_eq!(make.0, 1);
+    });
+}
+
+#[test]
+fn strings_in_utf8_are_checked_in_requests_and_replies() {
+    let method = "HRESULT Greet([in, string, utf8] const char *name, [out, string, utf8] char **greeting);";
+    with_method("long a;", method, |frames| {
+        for is_request in [true, false] {
+            let is_fine = |text: &[u8; 8]| {
+                let header = u64::from(KIND_TEXT8) | 8 << 32;
+                let frame = [16_u64.to_le_bytes(), header.to_le_bytes(), *text].concat();
+                frames.check(is_request, &frame, &|_| None).is_ok()
+            };
+            assert!(is_fine(b"letters\0") && is_fine("\u{20ac}\u{1f980}\0".as_bytes().try_into().unwrap()));
+            assert!(!is_fine(b"letter\xff\0") && !is_fine(b"abcde\xe2\x82\0") && !is_fine(b"\xed\xa0\x80abcd\0"));
+        }
     });
 }

@@ -273,6 +273,7 @@ impl Printer<'_> {
                     attributes.push(format!("switch_is({})", arith(switch, &names)));
                 }
                 attributes.extend(param.varying.as_ref().map(|varying| varying_text(varying, &names)));
+                attributes.extend(param.utf8.then(|| "utf8".to_owned()));
                 attributes.extend(match param.transfer {
                     Transfer::Frame => None,
                     Transfer::ZeroCopy => Some("zero_copy".to_owned()),

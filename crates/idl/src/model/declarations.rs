@@ -238,6 +238,8 @@ pub struct Param {
     pub boxed: bool,
     /// The least and greatest value, if `[range]` limits the parameter.
     pub range: Option<(i64, i64)>,
+    /// Whether `[utf8]` limits the parameter, a string of `char`, to UTF-8.
+    pub utf8: bool,
     /// The expression that selects the arm, for a union without a discriminant of its own.
     pub switch: Option<Arith>,
     /// The elements that travel in NDR. `None` unless the parameter is an array of fixed size that

@@ -4,7 +4,8 @@ use super::method::Passing;
 use super::types::{in_place, is_plain};
 use crate::model::{Base, Direction, Extent, Method, Model, Object, Param, PointerClass, Transfer, Type};
 
-pub(super) fn passing(model: &Model, param: &Param) -> Passing {
+/// Returns the way in which a parameter travels.
+pub(crate) fn passing(model: &Model, param: &Param) -> Passing {
     use PointerClass::{Ref, Unique};
     if let Some(memory) = param.memory {
         return Passing::Automation(memory);

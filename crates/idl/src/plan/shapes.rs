@@ -74,6 +74,9 @@ pub enum What {
     Range(Base, i64, i64),
     /// A pointer.
     Pointer(PointerClass, Element, Count),
+    /// The string of 8-bit characters is in UTF-8. This part follows the part of the string's
+    /// pointer, at the same offset.
+    Utf8,
     /// An interface pointer.
     Object(Iid),
     /// Structures: their number, the distance in bytes between their starts, and their shape.
@@ -123,6 +126,8 @@ pub struct ElementType {
 pub struct About<'a> {
     /// The least and greatest value, if limited.
     pub range: Option<(i64, i64)>,
+    /// Whether a string has to be in UTF-8.
+    pub utf8: bool,
     /// The expression that selects a union's arm.
     pub switch: Option<&'a Arith>,
     /// The elements of an array of fixed size that travel in NDR, if not all.
@@ -224,7 +229,10 @@ impl Walk<'_> {
                     shape.parts.push((at, What::Enum(values)));
                 }
             }
-            Type::Pointer(pointer) => shape.parts.push((at, self.pointer(pointer, operands))),
+            Type::Pointer(pointer) => {
+                shape.parts.push((at, self.pointer(pointer, operands)));
+                shape.parts.extend(about.utf8.then_some((at, What::Utf8)));
+            }
             Type::Interface(object) => shape.parts.push((at, What::Object(self.iid(object, operands)))),
             Type::Struct(_) => self.inner(shape, at, 1, ty),
             Type::Fixed(element, count) => self.inner(shape, at, *count, element),
@@ -337,11 +345,12 @@ impl Walk<'_> {
 
 impl<'a> About<'a> {
     pub(crate) fn of(field: &'a Field) -> Self {
-        Self { range: field.range, switch: field.switch.as_ref(), varying: field.varying.as_ref() }
+        Self { range: field.range, utf8: false, switch: field.switch.as_ref(), varying: field.varying.as_ref() }
     }
 
     /// Returns the properties of a parameter.
     pub(crate) fn of_param(param: &'a Param) -> Self {
-        Self { range: param.range, switch: param.switch.as_ref(), varying: param.varying.as_ref() }
+        let Param { range, utf8, switch, varying, .. } = param;
+        Self { range: *range, utf8: *utf8, switch: switch.as_ref(), varying: varying.as_ref() }
     }
 }

@@ -88,6 +88,7 @@ pub(super) const PARAMETER: Place = Place {
             "switch_type",
             "optional",
             "defaultvalue",
+            "utf8",
             "zero_copy",
             "map",
             "lend",

@@ -94,6 +94,7 @@ impl Resolver<'_> {
         let member = self.member(method);
         let params: Vec<&ParamSyntax> = method.params.iter().collect();
         let params = self.params(&params, false);
+        self.check_utf8(&params, None);
         params.iter().for_each(|param| self.check_by_name(param));
         let (spec, pointers) = &method.returns;
         let returns = if *pointers == 0 && matches!(spec.kind, TypeKind::Base("void")) {

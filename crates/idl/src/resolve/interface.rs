@@ -409,6 +409,7 @@ impl Resolver<'_> {
         }
         let leads_to_const = leads_to_const(method, returned.as_ref());
         let mut params = self.params(&self.without_handles(&method.params, id), local);
+        self.check_utf8(&params, local.then_some(returns));
         let has_result = returned.is_some();
         params.extend(returned.map(|ty| returned_param(&params, method, ty)));
         let oneway = find(&method.attributes, "oneway").or_else(|| find(&method.attributes, "maybe"));

@@ -1,7 +1,7 @@
 //! Parameters of methods and functions.
 
 use super::automation::is_automation;
-use super::types::{Context, Place, void_pointer};
+use super::types::{Context, Place, has_text, void_pointer};
 use super::values::{Variable, sizes_test_for_null};
 use super::{Resolver, attributes, has};
 use crate::model::{Direction, Extent, Param, Pointer, PointerClass, Type};
@@ -37,6 +37,8 @@ impl Resolver<'_> {
             let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
             let Some(ty) = ty else { continue };
             let is_void = !local && ty != Type::Void && *self.model.innermost(&ty) == Type::Void;
+            // Reported already: [utf8] has no error of its own there.
+            let is_bad_string = has(&param.attributes, "string") && !has_text(&ty);
             let transformation = self.transformation_of(&param.spec);
             let mut unsupported = transformation;
             if is_void && unsupported.is_none() {
@@ -50,31 +52,29 @@ impl Resolver<'_> {
             let range = self.limits(&param.attributes, direction, &ty);
             let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method", local);
             let varying = self.varying(&param.attributes, &ty, &context);
-            let retval = has(&param.attributes, "retval");
             let transfer = self.transfer(param, direction, &ty);
-            let name = name.name.clone();
-            let span = param.declarator.name.span;
             let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
             let automation = memory.and_then(|_| self.automation_reason(param));
             let unsupported = unsupported.or(automation);
             let unsupported = unsupported.or_else(|| self.unsupported_value(param, direction, &ty, &variables));
             let variant = self.variant(param, &ty, memory);
             made.push(Param {
-                name,
+                name: name.name.clone(),
                 code: String::new(),
                 direction,
-                retval,
+                retval: has(&param.attributes, "retval"),
                 ty,
                 named: self.named_by(&param.spec),
                 boxed: false,
                 range,
+                utf8: has(&param.attributes, "utf8") && !is_bad_string,
                 switch,
                 varying,
                 transfer,
                 memory,
                 variant,
                 unsupported,
-                span,
+                span: name.span,
             });
         }
         self.check_transfers(&made);

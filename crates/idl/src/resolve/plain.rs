@@ -31,6 +31,7 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
         ty: Type::Pointer(Box::new(pointer)),
         named: None,
         range: None,
+        utf8: false,
         switch: None,
         varying: None,
         transfer: Transfer::Frame,

@@ -9,8 +9,9 @@ use crate::syntax::ast::{Attribute, Ident, InterfaceDecl, Item, Method, SideInte
 use crate::text::diagnostic::{Diagnostic, most_like};
 use crate::text::source::Sources;
 
-/// Attributes that do not change a declaration's meaning, but decide how its calls travel.
-const OWN: [&str; 6] = ["oneway", "max_value", "zero_copy", "map", "lend", "prealloc"];
+/// Attributes that do not change a declaration's meaning for other compilers, but decide how its
+/// calls travel and which values they accept.
+const OWN: [&str; 7] = ["oneway", "max_value", "utf8", "zero_copy", "map", "lend", "prealloc"];
 
 /// Attributes of DCE's and MIDL's side files.
 const FOREIGN: [&str; 21] = [

@@ -336,15 +336,6 @@ impl Resolver<'_> {
     }
 
     fn check_text(&mut self, text: bool, ty: &Type, declarator: &Declarator) {
-        fn has_text(ty: &Type) -> bool {
-            match ty {
-                Type::Pointer(pointer) => pointer.extent == Extent::Text || has_text(&pointer.to),
-                Type::Fixed(element, _) => {
-                    matches!(**element, Type::Base(Base::Char | Base::WChar)) || has_text(element)
-                }
-                _ => false,
-            }
-        }
         if text && !has_text(ty) {
             let error = Diagnostic::error("bad-string", declarator.span, "[string] is for pointers to characters");
             self.report(error.help("use `char *` or `wchar_t *`; for other elements use [size_is]"));
@@ -440,6 +431,15 @@ impl Resolver<'_> {
             full = self.dimension(dimension, full, &none, 0, text, Place::Typedef, &context)?;
         }
         self.check_type_limits(&full, declarator.span).then_some(full)
+    }
+}
+
+/// Whether a type has a string, or an array of characters of fixed size.
+pub(super) fn has_text(ty: &Type) -> bool {
+    match ty {
+        Type::Pointer(pointer) => pointer.extent == Extent::Text || has_text(&pointer.to),
+        Type::Fixed(element, _) => matches!(**element, Type::Base(Base::Char | Base::WChar)) || has_text(element),
+        _ => false,
     }
 }
 

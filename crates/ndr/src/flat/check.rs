@@ -233,6 +233,25 @@ impl Check<'_> {
         flaw(object.body as usize, "the string does not end at its first zero")
     }
 
+    /// Checks the string of the slot at `at`, whose pointer has been checked. The function is out
+    /// of line, so that the check of other parts needs no instruction more.
+    #[cold]
+    #[inline(never)]
+    fn utf8(&self, at: usize) -> Result<(), Flaw> {
+        let offset = self.load(at, 8)?;
+        if offset == 0 {
+            return Ok(());
+        }
+        let found = self.found.objects.binary_search_by_key(&offset, |object| object.body.into());
+        let Ok(index) = found else { return flaw(at, "the slot of a string in UTF-8 leads to no object") };
+        let object = self.found.objects[index];
+        let body = &self.frame[object.body as usize..(object.body + object.bytes) as usize];
+        match std::str::from_utf8(body) {
+            Ok(_) => Ok(()),
+            Err(wrong) => flaw(object.body as usize + wrong.valid_up_to(), "the string is not in UTF-8"),
+        }
+    }
+
     fn evaluate(&self, base: usize, expr: &Expr) -> Result<i64, Flaw> {
         let load = |at: u32, int: Int| int.extend(load(self.frame, base + at as usize, int.size())?);
         expr.evaluate(&load, self.outer)
@@ -256,6 +275,7 @@ impl Check<'_> {
                 Some(value) if (*least..=*most).contains(&value) => Ok(()),
                 _ => flaw(at, "the value is out of its range"),
             },
+            What::Utf8 => self.utf8(at),
             What::Pointer { class, to, extent } => self.pointer(base, at, (*class, *to), extent),
             What::Object(iid) => self.interface(base, at, *iid),
             What::Inner { count, stride, shape } => {

@@ -267,6 +267,9 @@ pub enum What {
         /// The arm for other discriminants; `None` if they are invalid.
         default: Option<Shape>,
     },
+    /// The string of 8-bit characters is in UTF-8. This part follows the part of the string's
+    /// pointer, at the same offset.
+    Utf8,
 }
 
 /// The contents of a structure.

@@ -214,6 +214,7 @@ impl Reader<'_> {
                 arms: Self::many(|reader| Some((Self::many(Self::word)(reader)?, reader.shape()?)))(self)?,
                 default: self.optional(Self::shape)?,
             },
+            7 => What::Utf8,
             _ => return None,
         })
     }
@@ -259,6 +260,8 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Half, method, types};
+    use crate::flat::KIND_TEXT8;
+    use crate::flat::check::check;
     use crate::flat::shape::{Class, Element, Expr, Extent, Iid, Int, What};
 
     #[test]
@@ -279,6 +282,29 @@ mod tests {
         let tail = types[1].tail.as_ref().unwrap();
         assert_eq!((tail.at, tail.size, tail.shape.runs), (4, 2, [(0, 2)].as_slice()));
         assert!(matches!(tail.count, Expr::Member(0, Int::U32)) && tail.length.is_none());
+    }
+
+    #[test]
+    fn strings_in_utf8_are_checked() {
+        // A request with a string that is never null, and an empty reply.
+        let words = [3, 0, 8, 0, 2, 0, 3, 0, 2, 2, 0, 7, 0, 0, 0, 0, 1, 0, 8, 1, 0, 0];
+        let method = Box::leak(Box::new(method(&words).unwrap()));
+        assert!(matches!(method.request.shape.parts[0].what, What::Pointer { extent: Extent::Text, .. }));
+        assert!(matches!(method.request.shape.parts[1].what, What::Utf8));
+        let frame = |text: &[u8]| {
+            let header = u64::from(KIND_TEXT8) | (text.len() as u64) << 32;
+            let mut frame = [16_u64.to_le_bytes(), header.to_le_bytes()].concat();
+            frame.extend(text);
+            frame.resize(frame.len().next_multiple_of(8), 0);
+            frame
+        };
+        for text in ["\0", "abc\0", "\u{20ac}\u{1f980}\0"] {
+            assert!(check(&frame(text.as_bytes()), &method.request, &[], &[]).is_ok(), "{text:?}");
+        }
+        for (text, at) in [(&b"\xff\0"[..], 16), (b"abc\x80\0", 19), (b"\xe2\x82\0", 16), (b"a\xed\xa0\x80\0", 17)] {
+            let flaw = check(&frame(text), &method.request, &[], &[]).unwrap_err();
+            assert_eq!((flaw.at, flaw.what), (at, "the string is not in UTF-8"), "{text:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::checks::{Check, checks, run_all};
 use super::places::{at_each, everywhere, in_java};
+use super::utf8;
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
@@ -29,6 +30,7 @@ const CHECKS: &[Check<OfValues>] = checks![
 #[test]
 fn values_are_passed_identically_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Values.into(), false));
+    run_all(utf8::CHECKS, "in this process", |check| check(&Values.into(), None));
     // Miri cannot start other processes.
     if cfg!(miri) {
         return;
@@ -37,6 +39,8 @@ fn values_are_passed_identically_everywhere() {
         for values in server.addresses("values") {
             let place = format!("in {} at {values}", server.language());
             run_all(CHECKS, &place, |check| check(&obvia::connect(&values).unwrap(), true));
+            let language = Some(server.language());
+            run_all(utf8::CHECKS, &place, |check| check(&obvia::connect(&values).unwrap(), language));
         }
     });
 }

@@ -108,6 +108,7 @@ pub(super) fn param(model: &Model, param: &Param, names: &[&str]) -> Value {
         "typedef": param.named.map(|at| &model.typedefs[at].name),
         "is_boxed": param.boxed,
         "range": param.range.map(|(least, most)| [least, most]),
+        "utf8": param.utf8,
         "switch_is": param.switch.as_ref().map(|switch| expression(switch, names)),
         "varying": varying(param.varying.as_ref(), names),
         "transfer": transfer,

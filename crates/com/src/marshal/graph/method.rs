@@ -39,7 +39,7 @@ pub struct Method {
 fn leads(part: &Part) -> bool {
     let any = |shape: &Shape| shape.parts.iter().any(leads);
     match &part.what {
-        What::Boolean | What::Enum(_) | What::Range(..) => false,
+        What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 => false,
         What::Pointer { .. } | What::Object(_) => true,
         What::Inner { shape, .. } => any(shape),
         What::Union { arms, default, .. } => arms.iter().map(|(_, arm)| arm).chain(default).any(any),

@@ -292,7 +292,7 @@ impl Survey {
         // SAFETY: the caller's promise: the part is within the structure.
         let here = unsafe { base.add(part.at as usize) };
         match &part.what {
-            What::Boolean | What::Enum(_) | What::Range(..) => Ok(()),
+            What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 => Ok(()),
             What::Pointer { class, to, extent } => {
                 // SAFETY: the caller's promise: there is a pointer at `here`.
                 let pointer = unsafe { here.cast::<*const u8>().read() };

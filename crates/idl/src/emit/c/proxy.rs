@@ -5,6 +5,7 @@ use super::expression::{Side, count};
 use super::names::{binding, local, parameters, pointer_to, type_name};
 use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, limits, range, refuse, store, store_elements,
+    utf8,
 };
 use super::{by_reference, lent, suffix};
 use crate::model::Type;
@@ -296,5 +297,6 @@ fn copy_arrays(
         allocated.push(value.clone());
         let invalid = leaving(&allocated, "RPC_E_INVALID_DATA");
         refuse(out, &format!("{count} != 0 && {value}[{count} - 1] != 0"), &invalid);
+        utf8(out, array.param, &value, &invalid);
     }
 }

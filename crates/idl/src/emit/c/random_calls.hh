@@ -113,6 +113,19 @@ public:
         return value;
     }
 
+    // Returns a string of random characters in UTF-8, whose number of bytes is drawn.
+    std::string utf8(uint64_t fit)
+    {
+        static const char *const characters[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\xa6\x80"};
+        const uint64_t bytes = length(0, fit, 4096);
+        std::string value;
+        while (value.size() < bytes) {
+            const std::string character = characters[below(4)];
+            value += value.size() + character.size() <= bytes ? character : "z";
+        }
+        return value;
+    }
+
 private:
     static uint64_t mix(uint64_t value)
     {

@@ -213,12 +213,12 @@ fn draw_field(out: &mut Writer, model: &Model, tested: &TestedMethod<'_>, field:
             out.line(format!("obvia_test_room({name}, {});", elements(tested, count, "")));
             draw(out, model, &Type::Fixed(Box::new(element.clone()), 0), None, name, 0);
         }
-        FieldKind::Text { wide, optional, fit } => {
-            let drawn = format!(
-                "{name} = obvia_test_from.text<{}>({}, {fit});",
-                string(*wide),
-                if *wide { 0xffff } else { 0xff }
-            );
+        FieldKind::Text { wide, utf8, optional, fit } => {
+            let drawn = match (wide, utf8) {
+                (false, true) => format!("{name} = obvia_test_from.utf8({fit});"),
+                (true, _) => format!("{name} = obvia_test_from.text<{}>(0xffff, {fit});", string(true)),
+                (false, false) => format!("{name} = obvia_test_from.text<{}>(0xff, {fit});", string(false)),
+            };
             if *optional {
                 out.line("if (!obvia_test_from.one_in(4)) {");
                 out.line(drawn);

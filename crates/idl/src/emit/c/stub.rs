@@ -5,7 +5,7 @@ use super::expression::{Side, count};
 use super::names::{binding, declare, local, method as method_name, pointer_to, type_name};
 use super::stub_state::Stub;
 use super::values::{
-    check, check_count, check_elements, is_checked, is_loaded, is_padded, range, refuse, store, store_elements,
+    check, check_count, check_elements, is_checked, is_loaded, is_padded, range, refuse, store, store_elements, utf8,
 };
 use super::{by_reference, lent, suffix};
 use crate::model::{Direction, Type, round_up};
@@ -335,6 +335,7 @@ impl Stub<'_> {
         refuse(out, &format!("{count} != 0 && {own} == NULL"), &self.leave("OBVIA_NO_MEMORY"));
         self.allocated.push((own.clone(), format!("obvia_drop_text({own}, {small});")));
         refuse(out, &format!("{count} != 0 && {own}[{count} - 1] != 0"), &self.bad());
+        utf8(out, array.param, &own, &self.bad());
     }
 
     /// Returns the argument for a parameter of the method.

@@ -261,8 +261,17 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
         match &param.passing {
             Passing::Value(ty) => range(out, param, ty, &name, &leave("E_INVALIDARG")),
             Passing::RefPointer(ty) => range(out, param, ty, &format!("*{name}"), &leave("E_INVALIDARG")),
+            Passing::Text { .. } => utf8(out, param, &name, &leave("E_INVALIDARG")),
             _ => {}
         }
+    }
+}
+
+/// Writes a check of a string with [utf8] in private memory. The written code returns if the string
+/// is not in UTF-8.
+pub(super) fn utf8(out: &mut Writer, param: &ParamPlan<'_>, text: &str, leave: &[String]) {
+    if param.param.utf8 {
+        refuse(out, &format!("!obvia_is_utf8({text})"), leave);
     }
 }
 

@@ -147,6 +147,7 @@ impl Words<'_> {
                 let values: Vec<i64> = values.iter().copied().map(i64::from).collect();
                 self.line(&format!("{at}, OBVIA_ENUMERATION, {}", list(&values)));
             }
+            What::Utf8 => self.line(&format!("{at}, OBVIA_UTF8")),
             What::Range(base, least, most) => {
                 self.line(&format!("{at}, OBVIA_RANGE, {}, {}, {}", int(*base), integer(*least), integer(*most)));
             }

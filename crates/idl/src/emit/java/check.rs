@@ -49,6 +49,9 @@ impl Check<'_> {
     fn part(&self, out: &mut Writer, (at, what): (u32, &What), base: &str, depth: usize) {
         let (reader, place) = (self.reader, plus(base, at));
         match what {
+            // The check of the pointer refuses every string that is not in UTF-8, with and without
+            // [utf8].
+            What::Utf8 => {}
             What::Boolean => out.line(format!("{reader}.checkBoolean({place});")),
             What::Enum(values) => {
                 let values: Vec<String> = values.iter().map(i32::to_string).collect();

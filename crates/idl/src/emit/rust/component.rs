@@ -62,6 +62,7 @@ fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result
         }
         Passing::Optional(_) | Passing::Text { optional: true, .. } | Passing::Object(_) => Ok("None".to_owned()),
         Passing::Text { base, .. } if text(*base).contains("U16") => Ok("obvia::u16cstr!(\"\")".to_owned()),
+        Passing::Text { .. } if param.param.utf8 => Ok("\"\"".to_owned()),
         Passing::Text { .. } => Ok("c\"\"".to_owned()),
         Passing::Graph => graph(model, plan, param),
         _ => Err(POINTERS),

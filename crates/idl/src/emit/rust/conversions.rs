@@ -350,6 +350,12 @@ pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
     param.passing == Passing::Graph && matches!(form_of(model, param.param), Some(Form::PlacedUnion(_)))
 }
 
+/// Whether a parameter's value is taken out of the caller's memory before the call, and given back
+/// after it.
+pub(super) fn is_taken(model: &Model, param: &Param) -> bool {
+    param.direction == Direction::InOut && matches!(form_of(model, param), Some(Form::Returned { optional: true, .. }))
+}
+
 /// Writes an [in, out] parameter back to the caller's memory, also after a failed call.
 pub(super) fn give_back(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     let (name, raw) = (binding(&param.code), &param.code);

@@ -126,22 +126,16 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
         conversions::room(out, model, plan, param.param);
     }
-    let is_union = |param: &&ParamPlan<'_>| conversions::is_placed_union(model, param);
-    let unions = plan.params.iter().filter(is_union);
-    for param in unions.chain(plan.params.iter().filter(|param| !is_union(param))) {
-        if let Some(text) = from_abi(model, plan, param) {
-            out.line("// SAFETY: by COM's rules, pointer parameters are as the interface describes them.");
-            let mutable = if is_changed(param) { "mut " } else { "" };
-            out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
-        }
-    }
+    convert(out, model, plan);
     let given = plan.params.iter().filter(|param| method_argument(model, param).is_some());
     let given: Vec<String> =
         given.map(|param| if is_changed(param) { format!("&mut {}", local(param)) } else { local(param) }).collect();
     let values: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| method_result(model, param).is_some()).collect();
-    let changed: Vec<&ParamPlan<'_>> =
+    let mut changed: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| is_changed(param) && param.passing == Passing::Graph).collect();
+    // A union with a wrong arm ends the function, after the other values are in their places.
+    changed.sort_by_key(|param| conversions::is_placed_union(model, param));
     let keep = if changed.is_empty() { "" } else { "let result = " };
     let call = format!("this.{method}({})", given.join(", "));
     if is_unsafe(plan) {
@@ -151,23 +145,13 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line(format!("{keep}match {call} {{"));
     }
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.code)).collect();
-    out.line(format!("Ok({}) => {{", tuple(&pattern)));
-    lengths(out, model, plan, &values);
-    let given: Vec<_> = values.iter().zip(&pattern).collect();
-    let is_late = |param: &ParamPlan<'_>| conversions::is_placed_union(model, param);
-    let (late, early): (Vec<_>, Vec<_>) = given.into_iter().partition(|(param, _)| is_late(param));
-    for (param, value) in early.into_iter().chain(late) {
-        if param.passing == Passing::Graph {
-            conversions::give(out, model, plan, param.param, value);
-        } else {
-            give(out, param, value);
-        }
-    }
-    if let Some(lent) = plan.lent() {
-        give_lent(out, plan, lent);
-    }
+    // A refused result ends only the closure: the changed values still go to their places.
+    let may_refuse = !values.is_empty() || plan.lent().is_some();
+    let (start, end) = if may_refuse && !changed.is_empty() { ("(|| {", "})(),") } else { ("{", "}") };
+    out.line(format!("Ok({}) => {start}", tuple(&pattern)));
+    give_all(out, model, plan, &values, &pattern);
     out.line("obvia::rt::code::S_OK");
-    out.line("}");
+    out.line(end);
     out.line("Err(error) => obvia::rt::fail(error),");
     if changed.is_empty() {
         out.line("}");
@@ -180,6 +164,47 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     out.line("})");
     out.line("}");
+}
+
+/// Writes the checks of a method's results, and the statements that give them to the caller.
+fn give_all(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&ParamPlan<'_>], pattern: &[String]) {
+    for param in values.iter().filter(|param| is_utf8_result(param)) {
+        refuse_unless(out, &format!("obvia::rt::refuse_zero(&{}_value, {:?})", param.param.code, param.param.name));
+    }
+    lengths(out, model, plan, values);
+    let given: Vec<_> = values.iter().zip(pattern).collect();
+    let is_late = |param: &ParamPlan<'_>| conversions::is_placed_union(model, param);
+    let (late, early): (Vec<_>, Vec<_>) = given.into_iter().partition(|(param, _)| is_late(param));
+    for (param, value) in early.into_iter().chain(late) {
+        if param.passing == Passing::Graph {
+            conversions::give(out, model, plan, param.param, value);
+        } else {
+            give(out, param, value);
+        }
+    }
+    if let Some(lent) = plan.lent() {
+        give_lent(out, plan, lent);
+    }
+}
+
+/// Writes variables for the arguments in the form of the trait's method.
+fn convert(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
+    // A union comes before the parameter that holds its discriminant. Values that are taken out of
+    // their places come last, because a refused argument would end the function and lose them.
+    let rank = |param: &&ParamPlan<'_>| match param.passing {
+        Passing::Graph if conversions::is_placed_union(model, param) => 0,
+        Passing::Graph if conversions::is_taken(model, param.param) => 2,
+        _ => 1,
+    };
+    let mut ordered: Vec<&ParamPlan<'_>> = plan.params.iter().collect();
+    ordered.sort_by_key(rank);
+    for param in ordered {
+        if let Some(text) = from_abi(model, plan, param) {
+            out.line("// SAFETY: by COM's rules, pointer parameters are as the interface describes them.");
+            let mutable = if is_changed(param) { "mut " } else { "" };
+            out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
+        }
+    }
 }
 
 /// Writes the vtable function's body for a method that returns its result directly.
@@ -229,6 +254,11 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
             format!("obvia::rt::{function}({name}, {count})")
         }
         Passing::Optional(_) => format!("{name}.as_ref()"),
+        Passing::Text { optional, .. } if param.param.utf8 => {
+            let text = if *optional { "text" } else { "text.unwrap_or_default()" };
+            let call = format!("obvia::rt::utf8_argument({name}, {:?})", param.param.name);
+            format!("match {call} {{ Ok(text) => {text}, Err(error) => return obvia::rt::fail(error) }}")
+        }
         Passing::Text { base, optional } => {
             let wide = super::names::text(*base).contains("U16");
             let function = if wide { "wide" } else { "text" };
@@ -332,10 +362,15 @@ fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     out.line(format!("unsafe {{ {name}.write(obvia::rt::finish_lending({given})) }};"));
 }
 
+fn is_utf8_result(param: &ParamPlan<'_>) -> bool {
+    matches!(param.passing, Passing::OutText(_)) && param.param.utf8
+}
+
 /// Writes the statement that gives a result to the caller.
 fn give(out: &mut Writer, param: &ParamPlan<'_>, value: &str) {
     let name = binding(&param.param.code);
     let text = match &param.passing {
+        Passing::OutText(_) if param.param.utf8 => format!("obvia::rt::give_utf8(&{value})"),
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
             format!("obvia::rt::{}({value})", if wide { "give_wide" } else { "give_text" })

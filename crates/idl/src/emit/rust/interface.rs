@@ -189,6 +189,8 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         let name = binding(&param.param.code);
         if param.counts && param.param.direction.is_in() {
             count_of(out, model, plan, at, &name);
+        } else if let (Passing::Text { optional, .. }, true) = (&param.passing, param.param.utf8) {
+            terminate(out, param, *optional);
         } else if !param.param.direction.is_in() {
             match &param.passing {
                 Passing::RefPointer(_) => out.line(format!("let mut {name} = obvia::rt::zero();")),
@@ -246,7 +248,40 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     if values.iter().any(|value| value.starts_with("unsafe")) {
         out.line("// SAFETY: the method succeeded, so by COM's rules the caller owns its results.");
     }
+    let values = taken(out, model, plan, values);
     out.line(format!("Ok({})", tuple(&values)));
+}
+
+/// Writes variables for the results of a method that returns a string in UTF-8 beside other
+/// results. Thus all results are taken before a wrong string ends the function, and none is lost.
+/// Returns the expressions for the results.
+fn taken(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: Vec<String>) -> Vec<String> {
+    let is_utf8 = |param: &ParamPlan<'_>| matches!(param.passing, Passing::OutText(_)) && param.param.utf8;
+    if values.len() < 2 || !plan.params.iter().any(is_utf8) {
+        return values;
+    }
+    let params = plan.params.iter().filter(|param| result(model, param).is_some());
+    let mut taken = Vec::new();
+    for (param, value) in params.zip(&values) {
+        let name = format!("{}_taken", param.param.code);
+        let (value, failure) = value.strip_suffix('?').map_or((value.as_str(), ""), |value| (value, "?"));
+        out.line(format!("let {name} = {value};"));
+        taken.push(name + failure);
+    }
+    taken
+}
+
+/// Writes the code that copies a `&str` to a string that ends in a zero.
+fn terminate(out: &mut Writer, param: &ParamPlan<'_>, is_optional: bool) {
+    let (raw, name) = (&param.param.code, binding(&param.param.code));
+    out.line(format!("let mut {raw}_room = obvia::rt::Utf8Room::new();"));
+    let put = |text: &str| format!("{raw}_room.put({text}, {:?})?", param.param.name);
+    if is_optional {
+        let put = put("text");
+        out.line(format!("let {raw}_given = match {name} {{ Some(text) => {put}, None => std::ptr::null() }};"));
+    } else {
+        out.line(format!("let {raw}_given = {};", put(&name)));
+    }
 }
 
 /// Writes a count that arrays imply: the length of the first array, which the other arrays must
@@ -281,6 +316,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
         }
         Passing::Array { .. } | Passing::Reference { .. } => format!("{name}.as_ptr()"),
         Passing::Optional(_) => format!("{name}.map_or(std::ptr::null(), std::ptr::from_ref)"),
+        Passing::Text { .. } if param.param.utf8 => format!("{}_given", param.param.code),
         Passing::Text { optional: false, .. } => format!("{name}.as_ptr().cast()"),
         Passing::Text { .. } => {
             format!("{name}.map_or(std::ptr::null(), |text| text.as_ptr().cast())")
@@ -297,6 +333,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
 fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     match &param.passing {
+        Passing::OutText(_) if param.param.utf8 => format!("unsafe {{ obvia::rt::take_utf8({name}) }}?"),
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
             format!("unsafe {{ obvia::rt::{}({name}) }}", if wide { "take_wide" } else { "take_text" })

@@ -78,7 +78,7 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::Array { element, .. } | Passing::Reference { element, .. } => format!("&[{}]", value(model, element)),
         Passing::Optional(ty) => format!("Option<&{}>", value(model, ty)),
         Passing::Text { base, optional } => {
-            let text = text(*base);
+            let text = if plan.param.utf8 { "str" } else { text(*base) };
             if *optional { format!("Option<&{text}>") } else { format!("&{text}") }
         }
         Passing::Object(what) => format!("Option<&{}>", object(model, what)),
@@ -96,6 +96,7 @@ pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
     }
     Some(match &plan.passing {
         Passing::RefPointer(ty) => value(model, ty),
+        Passing::OutText(_) if plan.param.utf8 => "String".to_owned(),
         Passing::OutText(Base::WChar | Base::U16) => "obvia::U16CString".to_owned(),
         Passing::OutText(_) => "std::ffi::CString".to_owned(),
         Passing::OutArray { element, .. } => format!("Vec<{}>", value(model, element)),

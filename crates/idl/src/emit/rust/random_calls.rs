@@ -146,8 +146,12 @@ fn field_type(model: &Model, field: &Field) -> String {
         FieldKind::Count(base, _) | FieldKind::Used(base, _) => base_name(*base).to_owned(),
         FieldKind::Optional(ty) => format!("Option<{}>", value_type(model, ty)),
         FieldKind::Array { element, .. } => format!("Vec<{}>", value_type(model, element)),
-        FieldKind::Text { wide, optional, .. } => {
-            let text = if *wide { "obvia::U16CString" } else { "CString" };
+        FieldKind::Text { wide, utf8, optional, .. } => {
+            let text = match (wide, utf8) {
+                (true, _) => "obvia::U16CString",
+                (false, true) => "String",
+                (false, false) => "CString",
+            };
             if *optional { format!("Option<{text}>") } else { text.to_owned() }
         }
     }
@@ -173,8 +177,13 @@ fn drawn(model: &Model, tested: &TestedMethod<'_>, field: &Field) -> String {
         FieldKind::Array { element, count, .. } => {
             format!("(0..{}).map(|_| {}).collect()", elements(tested, count, ""), value(model, element, None))
         }
-        FieldKind::Text { wide, optional, fit } => {
-            let text = format!("random.text{}({fit})", if *wide { 16 } else { 8 });
+        FieldKind::Text { wide, utf8, optional, fit } => {
+            let function = match (wide, utf8) {
+                (true, _) => "text16",
+                (false, true) => "utf8",
+                (false, false) => "text8",
+            };
+            let text = format!("random.{function}({fit})");
             if *optional { format!("(!random.one_in(4)).then(|| {text})") } else { text }
         }
     }

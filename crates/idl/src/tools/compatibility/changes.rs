@@ -134,6 +134,12 @@ kinds! {
     RangeWidened, "range-widened",
         "old peers refuse values that new peers send",
         "restore [range], and declare a new method for the other values";
+    Utf8Added, "utf8-added",
+        "new peers refuse strings that old peers send",
+        "remove [utf8], and let the method itself refuse the strings";
+    Utf8Removed, "utf8-removed",
+        "old peers refuse strings that new peers send",
+        "restore [utf8], and declare a new method for the other strings";
     SwitchExpression, "switch-expression",
         "old peers select the union's arm by another value",
         "restore [switch_is]";

@@ -53,6 +53,8 @@ impl<'m> Comparison<'m> {
         let retval = |param: &Param| if param.retval { "[retval]" } else { "no [retval]" }.to_owned();
         compare(Kind::ParamRetval, retval(old), retval(new));
         compare(Kind::ParamTransfer, transfer(old.transfer).to_owned(), transfer(new.transfer).to_owned());
+        let utf8 = if new.utf8 { Kind::Utf8Added } else { Kind::Utf8Removed };
+        compare(utf8, encoding(old).to_owned(), encoding(new).to_owned());
         compare(Kind::ParamAutomation, memory(old.memory), memory(new.memory));
         if is_described {
             compare(Kind::ParamOptional, optional(old.variant.as_ref()), optional(new.variant.as_ref()));
@@ -108,6 +110,10 @@ fn optional(variant: Option<&Variant>) -> String {
         Some(Variant { optional: true, default: None, .. }) => "[optional]".to_owned(),
         _ => "not optional".to_owned(),
     }
+}
+
+const fn encoding(param: &Param) -> &'static str {
+    if param.utf8 { "[utf8]" } else { "no [utf8]" }
 }
 
 const fn transfer(transfer: Transfer) -> &'static str {

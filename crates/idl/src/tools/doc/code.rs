@@ -206,6 +206,7 @@ pub(super) fn param_attributes(param: &Param, names: &[&str]) -> Vec<String> {
     attributes.extend(optional(param));
     attributes.extend(param.switch.as_ref().map(|switch| format!("switch_is({})", arith(switch, names))));
     attributes.extend(param.varying.as_ref().map(|varying| varying_text(varying, names)));
+    attributes.extend(param.utf8.then(|| "utf8".to_owned()));
     attributes.extend(match param.transfer {
         Transfer::Frame => None,
         Transfer::ZeroCopy => Some("zero_copy".to_owned()),

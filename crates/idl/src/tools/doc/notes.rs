@@ -11,6 +11,7 @@ pub(super) fn of_param(param: &Param, names: &[&str]) -> Vec<String> {
         of_type(declared(param), names, PointerClass::Ref, &mut notes);
     }
     of_value(param.range, param.switch.as_ref(), param.varying.as_ref(), names, &mut notes);
+    notes.extend(param.utf8.then(|| "in UTF-8".to_owned()));
     notes.extend(match param.transfer {
         Transfer::Frame => None,
         Transfer::ZeroCopy => Some("by reference if the elements are in shared memory".to_owned()),

@@ -45,7 +45,7 @@ fn values(model: &Model, param: &Param, method: &str, findings: &mut Findings) {
         Type::Base(base @ (Base::Char | Base::Byte | Base::U8)) if pointer.extent == Extent::Text => Some(base),
         _ => None,
     });
-    if let Some(base) = narrow {
+    if let Some(base) = narrow.filter(|_| !param.utf8) {
         findings.add(Rule::NarrowText, param.span, format!("{subject} is a text of `{}`", base.idl()));
     }
 }

@@ -37,7 +37,7 @@ kinds! {
         "pass a pointer: [in] const S *s";
     NarrowText, "narrow-text",
         "the encoding of `char` is unknown to the peer, so other letters than those of ASCII may get lost",
-        "use wchar_t, which is UTF-16";
+        "use wchar_t, which is UTF-16, or [utf8] on a string of `char` that is only [in] or only [out]";
     EnumWithoutZero, "enum-without-zero",
         "results are zero before a method sets them, and a peer refuses a zero that is no value of the enumeration",
         "give a value the number 0, or write [open]";
