@@ -50,6 +50,7 @@ unsafe impl obvia::Interface for IGreeter {
     type Vtable = IGreeter_Vtbl;
     const IID: obvia::GUID = obvia::GUID::from_u128(0x6a3a0bd253cb4f0eb1c50d2f5a5e4001);
 }
+// SAFETY: the vtable begins with those of the interfaces that it extends.
 obvia::rt::hierarchy!(unsafe IGreeter: obvia::IUnknown);
 impl std::ops::Deref for IGreeter {
     type Target = obvia::IUnknown;
@@ -710,6 +711,7 @@ unsafe impl obvia::Interface for IHere {
     type Vtable = IHere_Vtbl;
     const IID: obvia::GUID = obvia::GUID::from_u128(0x6a3a0bd253cb4f0eb1c50d2f5a5e4002);
 }
+// SAFETY: the vtable begins with those of the interfaces that it extends.
 obvia::rt::hierarchy!(unsafe IHere: obvia::IUnknown);
 impl std::ops::Deref for IHere {
     type Target = obvia::IUnknown;
