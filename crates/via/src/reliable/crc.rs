@@ -60,9 +60,13 @@ mod tests {
     /// with the definition, bit by bit.
     #[test]
     fn crc_values_follow_the_definition_at_every_length_and_alignment() {
-        for start in 0..64 {
-            let lengths = if start == 4 { 0..=65_507 } else { 0..=700 };
-            follows_the_definition(start, lengths);
+        for start in (0..64).step_by(if cfg!(miri) { 8 } else { 1 }) {
+            let longest = match start {
+                _ if cfg!(miri) => 64,
+                4 => 65_507,
+                _ => 700,
+            };
+            follows_the_definition(start, 0..=longest);
         }
     }
 
