@@ -162,7 +162,7 @@ class Hostile(unittest.TestCase):
                 with self.assertRaises(ValueError, msg=f"{method} {value!r}"):
                     method(value)
 
-    def test_results_that_are_not_in_utf8_fail_the_call(self):
+    def test_results_that_cannot_be_sent_fail_the_call(self):
         for text in "zero", "half":
             with self.assertRaises(obvia.Error, msg=text):
                 self.grab.text(text)

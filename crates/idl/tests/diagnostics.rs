@@ -102,6 +102,10 @@ fn errors_in_automation_interfaces_are_reported() {
     let two = "[id(1), propget] HRESULT P([out, retval] long *v);\n[id(2), propput] HRESULT P([in] long v);";
     refused(&dual("", "IDispatch", two), "duplicate-id", 5, &["share them"]);
     refused(&dual("", "IDispatch", "[id(0x100000000)] HRESULT M();"), "bad-id", 4, &["[id(1)]"]);
+    for ty in ["BSTR", "VARIANT"] {
+        let method = format!("[id(1)] HRESULT M([in, string, utf8] {ty} a);");
+        refused(&dual("", "IDispatch", &method), "bad-utf8", 4, &["it is of one of Automation's types"]);
+    }
 }
 
 #[test]
@@ -146,10 +150,15 @@ fn errors_in_attributes_are_reported() {
         "void M([out, retval, string, utf8] char **a);",
     ] {
         let text = with_methods(method).replace("object", "object, local");
-        refused(&text, "bad-utf8", 4, &["it is of a [local] method that does not return an HRESULT"]);
+        refused(
+            &text,
+            "bad-utf8",
+            4,
+            &["it is of a [local] method that does not return an HRESULT", "return an HRESULT"],
+        );
     }
     let local = with_methods("HRESULT M([out, string, utf8] char **a);").replace("object", "object, local");
-    refused(&local, "bad-utf8", 4, &["a [local] method, without [retval]"]);
+    refused(&local, "bad-utf8", 4, &["an [out] parameter of a [local] method, and has no [retval]", "add [retval]"]);
     refused(
         &with_methods("[utf8] HRESULT M([in, string] const char *a);"),
         "misplaced-attribute",

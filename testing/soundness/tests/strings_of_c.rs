@@ -1,4 +1,4 @@
-//! Tests of strings that only C can pass and return: no [utf8] string of Rust has other bytes, and
+//! Tests of strings that only C can pass and return: Rust refuses them where [utf8] stands, and
 //! refused calls lose no values.
 
 use obvia::{HRESULT, Interface, Owned, Result, code};

@@ -37,8 +37,8 @@ impl Resolver<'_> {
             let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
             let Some(ty) = ty else { continue };
             let is_void = !local && ty != Type::Void && *self.model.innermost(&ty) == Type::Void;
-            // Reported already: [utf8] has no error of its own there.
-            let is_bad_string = has(&param.attributes, "string") && !has_text(&ty);
+            // Reported as bad-string, except for Automation's types.
+            let is_bad_string = has(&param.attributes, "string") && !has_text(&ty) && !is_automation(&param.spec);
             let transformation = self.transformation_of(&param.spec);
             let mut unsupported = transformation;
             if is_void && unsupported.is_none() {

@@ -7,30 +7,33 @@ use crate::text::diagnostic::Diagnostic;
 
 impl Resolver<'_> {
     /// Reports the parameters that have `[utf8]`, and are no strings that generated code checks.
-    /// `local` is what a `[local]` method returns.
+    /// `local` is the kind of result of a `[local]` method, and `None` for other methods.
     pub(super) fn check_utf8(&mut self, params: &[Param], local: Option<Returns>) {
         params.iter().filter(|param| param.utf8).for_each(|param| self.check_utf8_of(param, local));
     }
 
     fn check_utf8_of(&mut self, param: &Param, local: Option<Returns>) {
-        let why = match (passing(&self.model, param), local) {
+        const HELP: &str = "[utf8] is for text: write [in, string, utf8] const char *text, with [unique] if it may be \
+                            null, or [out, string, utf8] char **text";
+        let (why, help) = match (passing(&self.model, param), local) {
             (
                 Passing::Text { base: Base::Char, .. } | Passing::OutText(Base::Char),
                 Some(Returns::Nothing | Returns::Value),
             ) => {
                 // Rust passes the pointers of these methods on, and checks nothing.
-                "is of a [local] method that does not return an HRESULT"
+                ("is of a [local] method that does not return an HRESULT", "return an HRESULT, or remove [utf8]")
             }
             (Passing::Text { base: Base::Char, .. }, _) | (Passing::OutText(Base::Char), None) => return,
             // A result that only the caller and the callee know is a raw pointer in Rust.
             (Passing::OutText(Base::Char), _) if param.retval => return,
-            (Passing::OutText(Base::Char), _) => "is a result of a [local] method, without [retval]",
-            (Passing::Text { .. } | Passing::OutText(_), _) => "is a string of other elements than char",
-            _ => reason(&param.ty, param.direction),
+            (Passing::OutText(Base::Char), _) => {
+                ("is an [out] parameter of a [local] method, and has no [retval]", "add [retval], or remove [utf8]")
+            }
+            (Passing::Text { .. } | Passing::OutText(_), _) => ("is a string of other elements than char", HELP),
+            _ if param.memory.is_some() => ("is of one of Automation's types", HELP),
+            _ => (reason(&param.ty, param.direction), HELP),
         };
         let text = format!("the parameter `{}` cannot have [utf8]: it {why}", param.name);
-        let help = "[utf8] is for text: write [in, string, utf8] const char *text, with [unique] if it may be null, \
-                    or [out, string, utf8] char **text";
         self.report(Diagnostic::error("bad-utf8", param.span, text).help(help));
     }
 }

@@ -234,7 +234,7 @@ impl Check<'_> {
     }
 
     /// Checks the string of the slot at `at`, whose pointer has been checked. The function is out
-    /// of line, so that the check of other parts needs no instruction more.
+    /// of line, so that it adds no instruction to the checks of other parts.
     #[cold]
     #[inline(never)]
     fn utf8(&self, at: usize) -> Result<(), Flaw> {

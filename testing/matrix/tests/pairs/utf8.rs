@@ -56,7 +56,7 @@ fn bytes_that_are_not_utf8_are_refused(values: &IValues, language: Option<Langua
 }
 
 fn results_that_are_not_utf8_are_refused(values: &IValues, language: Option<Language>) {
-    // Methods in Rust and Java do not return such a result to their stubs.
+    // Servers in Rust and Java refuse such a result.
     let is_sent = language == Some(Language::Native);
     let expected = if is_sent { code::RPC_E_INVALID_DATA } else { code::E_INVALIDARG };
     for error in [values.Greet("wrong", None).unwrap_err(), values.Sign("wrong", None).unwrap_err()] {

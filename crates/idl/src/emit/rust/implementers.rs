@@ -134,7 +134,8 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         plan.params.iter().filter(|param| method_result(model, param).is_some()).collect();
     let mut changed: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| is_changed(param) && param.passing == Passing::Graph).collect();
-    // A union with a wrong arm ends the function, after the other values are in their places.
+    // Unions come last: a wrong arm ends the function, and by then the other values must be in
+    // their places.
     changed.sort_by_key(|param| conversions::is_placed_union(model, param));
     let keep = if changed.is_empty() { "" } else { "let result = " };
     let call = format!("this.{method}({})", given.join(", "));
@@ -190,7 +191,8 @@ fn give_all(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&P
 /// Writes variables for the arguments in the form of the trait's method.
 fn convert(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     // A union comes before the parameter that holds its discriminant. Values that are taken out of
-    // their places come last, because a refused argument would end the function and lose them.
+    // their places come last: a refused argument ends the function, and values taken before it
+    // would be lost.
     let rank = |param: &&ParamPlan<'_>| match param.passing {
         Passing::Graph if conversions::is_placed_union(model, param) => 0,
         Passing::Graph if conversions::is_taken(model, param.param) => 2,
