@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[pymethods]
 impl Object {
@@ -169,7 +169,6 @@ impl Method {
         py: Python<'py>,
         given: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
-        deadline: Option<Instant>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (state, method, failure) = (&self.state, self.described(), Failure::default());
         let places = self.places(given, named, &failure)?;
@@ -186,12 +185,6 @@ impl Method {
                 return Err(failure);
             }
         };
-        // The runtime sends a request before it checks the deadline, and a quick answer would hide
-        // that the deadline has passed.
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            outgoing.take_back();
-            return Err(exception(py, &Error::new(code::RPC_E_TIMEOUT, "the arguments took until the deadline")));
-        }
         let (opnum, references) = (method.frames.plan().method.opnum, &outgoing.references);
         if method.frames.plan().method.oneway {
             detached(py, || callee.call_oneway(opnum, &request, references))?;
@@ -214,7 +207,7 @@ impl Method {
         given: &Bound<'py, PyTuple>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.state.limited(|deadline| self.call(py, given, named, deadline))
+        self.state.limited(|| self.call(py, given, named))
     }
 
     #[getter]
@@ -271,7 +264,7 @@ pub(crate) fn connect<'py>(
         let interface = in_file.map_or_else(|| server.interface(interface), Ok)?;
         Ok((interface, server.authenticated(|| Callee::connect(name, interface))?))
     };
-    let (interface, callee) = detached(py, || limited(timeout, |_| open()))?;
+    let (interface, callee) = detached(py, || limited(timeout, open))?;
     shown(py, Object::new(interface, callee, server, timeout))
 }
 
@@ -286,7 +279,7 @@ pub(crate) fn close(py: Python<'_>, object: &Bound<'_, Object>) {
 pub(crate) fn query(py: Python<'_>, object: &Bound<'_, Object>, interface: &str) -> PyResult<Object> {
     let state = &object.get().state;
     let (interface, callee) = detached(py, || {
-        state.limited(|_| {
+        state.limited(|| {
             let interface = state.server.interface(Some(interface))?;
             let other = pointer::query(state.callee()?.pointer()?, interface.info)?;
             Ok((interface, Callee::of(&other)?))

@@ -37,17 +37,16 @@ impl State {
     }
 
     /// Runs the steps of a call within the object's time limit, as [`limited`] does.
-    pub(crate) fn limited<R>(&self, steps: impl FnOnce(Option<Instant>) -> R) -> R {
+    pub(crate) fn limited<R>(&self, steps: impl FnOnce() -> R) -> R {
         limited(self.timeout, steps)
     }
 }
 
-/// Runs steps that together have a time limit, which begins now. Passes the deadline to the steps;
-/// `None` without a limit.
-pub(crate) fn limited<R>(timeout: Option<Duration>, steps: impl FnOnce(Option<Instant>) -> R) -> R {
+/// Runs steps that together have a time limit, if any, which begins now.
+pub(crate) fn limited<R>(timeout: Option<Duration>, steps: impl FnOnce() -> R) -> R {
     match timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
-        Some(deadline) => obvia::with_deadline(deadline, || steps(Some(deadline))),
-        None => steps(None),
+        Some(deadline) => obvia::with_deadline(deadline, steps),
+        None => steps(),
     }
 }
 

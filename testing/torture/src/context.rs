@@ -4,7 +4,7 @@ use crate::IFactory;
 use crate::answer::Answer;
 use crate::state::State;
 use obvia::dcom::{TraceContext, trace, with_trace};
-use obvia::{DEFAULT_TIMEOUT, U16CString, caller_deadline, code, with_timeout};
+use obvia::{DEFAULT_TIMEOUT, U16CString, caller_deadline, code, with_deadline, with_timeout};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,17 @@ fn overheard(factory: &IFactory) -> obvia::Result<(i64, U16CString)> {
             heard => return heard,
         }
     }
+}
+
+/// Fails unless a call whose deadline has passed is refused, and does not reach the server.
+fn late_calls_are_not_sent(factory: &IFactory) -> obvia::Result<()> {
+    let counter = factory.Make()?;
+    let refused = with_deadline(Instant::now(), || counter.Add(1)).err().map(|error| error.code());
+    let total = counter.Get()?;
+    if refused == Some(code::RPC_E_TIMEOUT) && total == 0 {
+        return Ok(());
+    }
+    Err(obvia::Error::new(code::E_FAIL, format!("{refused:?} of a call that is too late, and a total of {total}")))
 }
 
 /// Makes calls with and without a context. Fails if the server saw another context than the
@@ -94,6 +105,8 @@ pub(crate) fn check(state: &State) -> Answer {
         has_none(factory.Context()?)?;
         // A failed call leaves no context behind.
         with_timeout(TIMEOUT, || factory.Kept().map(drop)).err().ok_or(code::E_UNEXPECTED)?;
+        has_none(factory.Context()?)?;
+        late_calls_are_not_sent(factory)?;
         has_none(factory.Context()?)?;
     }
     Ok(String::new())

@@ -16,7 +16,7 @@ use crate::client::canceller::is_cancellable;
 use crate::client::link::Link;
 use crate::client::shared::{self, RegionCaches};
 use crate::protocol::call_context;
-use crate::types::deadline::ThreadLimit;
+use crate::types::deadline::{self, ThreadLimit};
 use crate::types::error::{Error, Result, leave};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
@@ -121,6 +121,7 @@ impl Calls {
     #[cold]
     #[inline(never)]
     pub(crate) fn prepare(&self, link: &Arc<Link>) -> Result<()> {
+        deadline::in_time(deadline::of_thread())?;
         let mut owned = obtain(link)?;
         let slot = owned.channel.inline_request(ThreadLimit).map(NonNull::from);
         self.put_at_hand(owned, slot.as_ref().ok().copied());

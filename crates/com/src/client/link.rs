@@ -90,14 +90,6 @@ pub(crate) struct ForeignServer {
     pub(crate) info: &'static InterfaceInfo,
 }
 
-/// Fails if the limit of a call ended before the call was sent.
-fn in_time(deadline: Deadline) -> Result<()> {
-    if deadline.is_over() {
-        return Err(Error::new(code::RPC_E_TIMEOUT, "the deadline passed before the call was sent"));
-    }
-    Ok(())
-}
-
 impl Link {
     /// Opens the link to a server that performs an interface of functions. The server need not be
     /// an obvia process.
@@ -373,7 +365,7 @@ impl Link {
         let deadline = deadline::of_thread().start();
         let mut channel = self.take_channel(deadline)?;
         let (answer, is_rung) = canceller::interruptible(channel.alarm(), || {
-            in_time(deadline)?;
+            deadline::in_time(deadline)?;
             call(&mut channel, deadline)
         });
         if !is_rung {
@@ -396,10 +388,10 @@ impl Link {
             // A call on the connection may also have timed out. The new connection is made before
             // the old one closes, so that the server does not consider this client gone.
             if home.is_spent || home.channel.is_closed() {
-                in_time(deadline)?;
+                deadline::in_time(deadline)?;
                 *home = self.connect(&for_home(&self.options), deadline)?.into();
             }
-            in_time(deadline)?;
+            deadline::in_time(deadline)?;
             let (outcome, is_rung) =
                 canceller::interruptible(home.channel.alarm(), || work(&mut home.channel, deadline));
             home.is_spent = is_rung;

@@ -1,5 +1,6 @@
 //! The limits on the time of a thread's calls.
 
+use super::error::{Error, Result, code};
 use obvia_via::{Deadline, Limit};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -118,6 +119,19 @@ pub(crate) fn of_thread() -> Deadline {
         (own, None) => own.unwrap_or(UNSAID),
         (own, Some(end)) => sooner(own.unwrap_or(UNSAID), end),
     }
+}
+
+/// Fails if the deadline of a call passed before the call was sent. A call with a passed deadline
+/// would otherwise succeed if its response came before the caller looks at the clock.
+///
+/// # Errors
+///
+/// RPC_E_TIMEOUT.
+pub(crate) fn in_time(deadline: Deadline) -> Result<()> {
+    if deadline.is_over() {
+        return Err(Error::new(code::RPC_E_TIMEOUT, "the deadline passed before the call was sent"));
+    }
+    Ok(())
 }
 
 /// Returns the deadline that calls of this thread send to their callees: the sooner of the limit by
