@@ -14,16 +14,39 @@ fn form_of(model: &Model, param: &Param) -> Option<Form> {
     form(model, param).ok()
 }
 
-/// Writes the caller's preparations for a parameter.
-pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
-    let (name, raw, one) = (binding(&param.param.code), &param.param.code, param.param);
-    let inout = one.direction == Direction::InOut;
-    match form_of(model, one) {
+/// Writes the caller's preparations for its parameters with pointers: first the checks of
+/// arguments, then allocations, and last the code that takes values from the caller. Thus a call
+/// that is refused takes nothing and leaves nothing behind.
+pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
+    let graphs: Vec<&Param> =
+        plan.params.iter().filter(|param| param.passing == Passing::Graph).map(|param| param.param).collect();
+    for param in &graphs {
+        check(out, model, plan, param);
+    }
+    for param in &graphs {
+        place(out, model, param);
+    }
+    for param in graphs.into_iter().filter(|param| param.direction == Direction::InOut) {
+        let (name, raw) = (binding(&param.code), &param.code);
+        match form_of(model, param) {
+            Some(Form::Returned { optional: false, .. }) => out.line(format!("let mut {raw}_raw = {name}.as_ptr();")),
+            Some(Form::Returned { .. }) => out.line(format!(
+                "let mut {raw}_raw = {name}.take().map_or(std::ptr::null_mut(), obvia::Owned::into_raw);"
+            )),
+            _ => {}
+        }
+    }
+}
+
+/// Writes the checks of an argument.
+fn check(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
+    let (name, raw) = (binding(&param.code), &param.code);
+    match form_of(model, param) {
         Some(Form::Union { id, optional, .. }) => {
             if optional {
-                if one.switch.is_some() {
+                if param.switch.is_some() {
                     out.line(format!("if let Some(union) = &{name} {{"));
-                    check_arm(out, plan, one, "union", Side::Caller);
+                    check_arm(out, plan, param, "union", Side::Caller);
                     out.line("}");
                 }
                 let convert = into_memory(model, id, "union", Side::Caller);
@@ -31,20 +54,16 @@ pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>
                     "let {raw}_memory = match {name} {{ Some(union) => Some({convert}), None => None }};"
                 ));
             } else {
-                check_arm(out, plan, one, &name, Side::Caller);
+                check_arm(out, plan, param, &name, Side::Caller);
                 out.line(format!("let {raw}_memory = {};", into_memory(model, id, &name, Side::Caller)));
             }
         }
-        Some(Form::PlacedUnion(id)) if inout => {
-            check_arm(out, plan, one, &name, Side::Caller);
+        Some(Form::PlacedUnion(id)) if param.direction == Direction::InOut => {
+            check_arm(out, plan, param, &name, Side::Caller);
             out.line(format!(
                 "let mut {raw}_memory = std::mem::MaybeUninit::new({});",
                 into_memory(model, id, &format!("*{name}"), Side::Caller)
             ));
-        }
-        Some(Form::PlacedUnion(id)) => {
-            let memory = union_memory(model, id);
-            out.line(format!("let mut {raw}_memory = std::mem::MaybeUninit::<{memory}<'static>>::zeroed();"));
         }
         Some(Form::Slice { size, optional, .. }) if !counted_by_elided(plan, &size) => {
             let wanted = size_text(plan, &size, Side::Caller);
@@ -54,21 +73,28 @@ pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>
                 out.line(format!("obvia::rt::check_length({name}.len(), {wanted})?;"));
             }
         }
-        Some(Form::Owned(text)) if !inout => out.line(format!("let {name} = obvia::rt::place_for::<{text}>()?;")),
-        Some(Form::Returned { .. } | Form::ReturnedSlice { .. }) if !inout => {
-            out.line(format!("let mut {name}: *mut u8 = std::ptr::null_mut();"));
-        }
-        Some(Form::Returned { optional: false, .. }) => {
-            out.line(format!("let mut {raw}_raw = {name}.as_ptr();"));
-        }
-        Some(Form::Returned { .. }) => {
-            out.line(format!(
-                "let mut {raw}_raw = {name}.take().map_or(std::ptr::null_mut(), obvia::Owned::into_raw);"
-            ));
-        }
-        Some(Form::Filled { text, size }) => {
+        Some(Form::Filled { size, .. }) => {
             let count = size_text(plan, &size, Side::Caller);
             out.line(format!("let {raw}_count = {count}.ok_or(obvia::rt::code::E_INVALIDARG)?;"));
+        }
+        _ => {}
+    }
+}
+
+/// Writes the places for a result.
+fn place(out: &mut Writer, model: &Model, param: &Param) {
+    let (name, raw) = (binding(&param.code), &param.code);
+    match form_of(model, param) {
+        _ if param.direction == Direction::InOut => {}
+        Some(Form::PlacedUnion(id)) => {
+            let memory = union_memory(model, id);
+            out.line(format!("let mut {raw}_memory = std::mem::MaybeUninit::<{memory}<'static>>::zeroed();"));
+        }
+        Some(Form::Owned(text)) => out.line(format!("let {name} = obvia::rt::place_for::<{text}>()?;")),
+        Some(Form::Returned { .. } | Form::ReturnedSlice { .. }) => {
+            out.line(format!("let mut {name}: *mut u8 = std::ptr::null_mut();"));
+        }
+        Some(Form::Filled { text, .. }) => {
             out.line(format!("let {name} = obvia::rt::places_for::<{text}>({raw}_count)?;"));
         }
         _ => {}

@@ -213,9 +213,6 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             }
         }
     }
-    for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
-        conversions::before_call(out, model, plan, param);
-    }
     for param in &plan.params {
         if let Passing::Array { size, .. } = &param.passing
             && !counted_by_elided(plan, size)
@@ -224,6 +221,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             out.line(format!("obvia::rt::check_length({name}.len(), {})?;", size_text(plan, size, Side::Caller)));
         }
     }
+    conversions::before_call(out, model, plan);
     let arguments: Vec<String> = plan.params.iter().map(|param| to_abi(model, param)).collect();
     let method = ident(&plan.method.name);
     let arguments: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
