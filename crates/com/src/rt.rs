@@ -32,7 +32,7 @@ pub use crate::types::object;
 pub use crate::types::registry::{
     Declared, DeclaredInterface, Description, InterfaceInfo, Remote, StubFn, Stubs, VtablePointer, declare, pad,
 };
-pub use crate::types::utf8::{Utf8Room, give_utf8, refuse_zero, take_utf8, utf8_argument};
+pub use crate::types::utf8::{Utf8Room, refuse_zero, take_utf8, utf8_argument};
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -330,6 +330,15 @@ pub fn give_text(text: CString) -> *mut u8 {
 /// exhausted.
 pub fn give_wide(text: U16CString) -> *mut u16 {
     give_array(text.as_slice_with_nul())
+}
+
+/// Allocates a string in UTF-8 for the caller, who frees it; null when memory is exhausted.
+pub fn give_utf8(mut text: String) -> *mut u8 {
+    if text.try_reserve_exact(1).is_err() {
+        return std::ptr::null_mut();
+    }
+    text.push('\0');
+    give_array(text.as_bytes())
 }
 
 /// Allocates an array for the caller, who frees it; null when memory is exhausted.

@@ -2,7 +2,7 @@
 //! in vtables.
 
 use super::error::{Error, Result, code, invalid_reply};
-use super::memory::{allocate, release, text};
+use super::memory::{release, text};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 
@@ -107,26 +107,10 @@ pub unsafe fn take_utf8(first: *mut u8) -> Result<String> {
     taken
 }
 
-/// Allocates a string for the caller, who frees it; null when memory is exhausted.
-pub fn give_utf8(text: &str) -> *mut u8 {
-    let length = text.len();
-    let Ok(first) = allocate(length + 1) else {
-        return std::ptr::null_mut();
-    };
-    let first = first.cast::<u8>();
-    // SAFETY: the allocation has one byte more than the text, and is fresh, so that the ranges do
-    // not overlap.
-    unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), first, length) };
-    // SAFETY: as above.
-    let last = unsafe { first.add(length) };
-    // SAFETY: as above.
-    unsafe { last.write(0) };
-    first
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rt;
 
     /// Returns the string that an argument becomes in a vtable.
     fn sent(text: &str) -> Vec<u8> {
@@ -184,11 +168,11 @@ mod tests {
     fn results_are_taken_and_checked() {
         for text in ["", "a", "\u{20ac}\u{1f980}", &"x".repeat(1000)] {
             // SAFETY: the string was just allocated.
-            assert_eq!(unsafe { take_utf8(give_utf8(text)) }.as_deref(), Ok(text));
+            assert_eq!(unsafe { take_utf8(rt::give_utf8(text.to_owned())) }.as_deref(), Ok(text));
         }
         // SAFETY: null.
         assert_eq!(unsafe { take_utf8(std::ptr::null_mut()) }.as_deref(), Ok(""));
-        let wrong = crate::rt::give_text(c"\xff".to_owned());
+        let wrong = rt::give_text(c"\xff".to_owned());
         // SAFETY: the string was just allocated.
         let refused = unsafe { take_utf8(wrong) }.expect_err("no UTF-8");
         assert_eq!(refused.code(), code::RPC_E_INVALID_DATA);

@@ -177,7 +177,7 @@ impl IGreeter_Vtbl {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
-                        unsafe { greeting.write(obvia::rt::give_utf8(&greeting_value)) };
+                        unsafe { greeting.write(obvia::rt::give_utf8(greeting_value)) };
                         obvia::rt::code::S_OK
                     }
                     Err(error) => obvia::rt::fail(error),
@@ -228,7 +228,7 @@ impl IGreeter_Vtbl {
                         // SAFETY: by COM's rules, the caller's pointer is writable.
                         unsafe { count.write(count_value) };
                         // SAFETY: by COM's rules, the caller's pointer is writable.
-                        unsafe { first.write(obvia::rt::give_utf8(&first_value)) };
+                        unsafe { first.write(obvia::rt::give_utf8(first_value)) };
                         // SAFETY: by COM's rules, the caller's pointer is writable.
                         unsafe { second.write(obvia::rt::give_text(second_value)) };
                         // SAFETY: by COM's rules, the caller's pointer is writable.
@@ -255,7 +255,7 @@ impl IGreeter_Vtbl {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
-                        unsafe { signature.write(obvia::rt::give_utf8(&signature_value)) };
+                        unsafe { signature.write(obvia::rt::give_utf8(signature_value)) };
                         obvia::rt::code::S_OK
                     }
                     Err(error) => obvia::rt::fail(error),
@@ -276,7 +276,7 @@ impl IGreeter_Vtbl {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
-                        unsafe { printed.write(obvia::rt::give_utf8(&printed_value)) };
+                        unsafe { printed.write(obvia::rt::give_utf8(printed_value)) };
                         obvia::rt::code::S_OK
                     }
                     Err(error) => obvia::rt::fail(error),
@@ -764,7 +764,7 @@ impl IHere_Vtbl {
                             return obvia::rt::fail(error);
                         }
                         // SAFETY: by COM's rules, the caller's pointer is writable.
-                        unsafe { greeting.write(obvia::rt::give_utf8(&greeting_value)) };
+                        unsafe { greeting.write(obvia::rt::give_utf8(greeting_value)) };
                         obvia::rt::code::S_OK
                     }
                     Err(error) => obvia::rt::fail(error),

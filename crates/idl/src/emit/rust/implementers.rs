@@ -372,7 +372,7 @@ fn is_utf8_result(param: &ParamPlan<'_>) -> bool {
 fn give(out: &mut Writer, param: &ParamPlan<'_>, value: &str) {
     let name = binding(&param.param.code);
     let text = match &param.passing {
-        Passing::OutText(_) if param.param.utf8 => format!("obvia::rt::give_utf8(&{value})"),
+        Passing::OutText(_) if param.param.utf8 => format!("obvia::rt::give_utf8({value})"),
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
             format!("obvia::rt::{}({value})", if wide { "give_wide" } else { "give_text" })
