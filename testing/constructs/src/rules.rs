@@ -135,27 +135,13 @@ const SWITCHED: &str = "a union whose discriminant is not simply another member"
 const ENDS_OPEN: &str = "a structure that ends in an open array";
 const LAST_OPEN: &str = "a structure with a member that ends in an open array";
 const AUTOMATED: &str = "one of Automation's types";
-/// The places where a parameter of an Automation type is neither a value nor a reference pointer to
-/// a value.
-const AUTOMATED_PLACES: &[Names] = &[
-    MAYBE,
-    IN_TWO,
-    OUT_TWO,
-    IN_ARRAYS,
-    OUT_ARRAYS,
-    INOUT_ARRAY,
-    ALLOCATED,
-    IN_FIXED,
-    OUT_FIXED,
-    MEMBER,
-    MEMBER_POINTERS,
-    MEMBER_FIXED,
-    MEMBER_ARRAYS,
-    MEMBER_OPEN,
-    ARM,
-    ARM_UNIQUE,
-    ARM_FIXED,
-];
+/// Places in the declaration of a parameter where a type is neither the parameter's value nor what
+/// its reference pointer points to.
+const INDIRECT: &[Names] =
+    &[MAYBE, IN_TWO, OUT_TWO, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, ALLOCATED, IN_FIXED, OUT_FIXED];
+/// Places in structures and unions.
+const CONTAINED: &[Names] =
+    &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM, ARM_UNIQUE, ARM_FIXED];
 const UNION_RESULT: &str = "a union with pointers as a result";
 
 /// All rules.
@@ -170,38 +156,21 @@ pub const RULES: &[Rule] = &[
     language("open-array-inside", "open array cannot be contained", &[OPEN], &[MEMBER_FIXED, ARM, ARM_FIXED]),
     language("misplaced-attribute", "[switch_is] means nothing on an arm", &[UNIONS], &[ARM, ARM_UNIQUE, ARM_FIXED]),
     // Rules of [utf8].
-    language(
-        "misplaced-attribute",
-        "[utf8] means nothing on a",
-        &[UTF8],
-        &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS, MEMBER_OPEN, ARM, ARM_UNIQUE, ARM_FIXED],
-    ),
-    language(
-        "bad-utf8",
-        "cannot have [utf8]",
-        &[UTF8],
-        &[
-            &["in_ref", "inout"],
-            MAYBE,
-            IN_TWO,
-            OUT_TWO,
-            IN_ARRAYS,
-            OUT_ARRAYS,
-            INOUT_ARRAY,
-            ALLOCATED,
-            IN_FIXED,
-            OUT_FIXED,
-        ],
-    ),
+    language("misplaced-attribute", "[utf8] means nothing on a", &[UTF8], CONTAINED),
+    language("bad-utf8", "cannot have [utf8]", &[UTF8], &[&["in_ref", "inout"]]),
+    language("bad-utf8", "cannot have [utf8]", &[UTF8], INDIRECT),
     Rule { kind: &[InterfaceKind::Local], ..language("bad-utf8", "a [local] method", &[UTF8], &[&["out"]]) },
     // Rules of MIDL, and constructs that no language supports.
     language("bad-switch", "[switch_is] is for unions", &[UNIONS], &[IN_FIXED, OUT_FIXED, MEMBER_FIXED]),
     language("unsupported", "cannot be behind two pointers", &[UNIONS], &[IN_TWO, OUT_TWO, ALLOCATED]),
     language("unsupported", "for parameters only", &[AUTOMATION], &[RETURNED]),
     // Constructs that no back end supports.
-    and_local(rust(AUTOMATED, &[AUTOMATION], AUTOMATED_PLACES)),
-    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION], AUTOMATED_PLACES)),
-    java(AUTOMATED, &[AUTOMATION], AUTOMATED_PLACES),
+    and_local(rust(AUTOMATED, &[AUTOMATION], INDIRECT)),
+    and_local(rust(AUTOMATED, &[AUTOMATION], CONTAINED)),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION], INDIRECT)),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION], CONTAINED)),
+    java(AUTOMATED, &[AUTOMATION], INDIRECT),
+    java(AUTOMATED, &[AUTOMATION], CONTAINED),
     rust(LAST_OPEN, &[OPEN], &[MEMBER]),
     rule(Stage::C, LAST_OPEN, &[OPEN], &[MEMBER]),
     java(LAST_OPEN, &[OPEN], &[MEMBER]),
