@@ -6,6 +6,7 @@
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, at_once, target};
 use crate::repo::{File, Repo, load};
+use crate::tidy::is_unsafe;
 use crate::tools::{self, Tool};
 
 /// The crates whose unit tests run under Miri, with the folders of their sources.
@@ -62,11 +63,9 @@ pub(crate) fn thorough() -> Outcome {
 /// Returns the paths of the modules of a crate that contain unsafe code. The tests of other modules
 /// take hours in an interpreter, or need the system.
 fn modules_with_unsafe(repo: &Repo, source: &str) -> Vec<String> {
-    let is_unsafe =
-        |text: &str| ["{", "fn ", "impl", "extern"].iter().any(|what| text.contains(&format!("unsafe {what}")));
     let module = |file: &File| {
         let path = file.path.strip_prefix(source)?.strip_suffix(".rs")?;
-        is_unsafe(&file.text).then(|| format!("{}::", path.trim_end_matches("/tests").replace('/', "::")))
+        is_unsafe(file).then(|| format!("{}::", path.trim_end_matches("/tests").replace('/', "::")))
     };
     repo.files.iter().filter_map(module).collect()
 }

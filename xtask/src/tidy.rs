@@ -19,6 +19,8 @@ use crate::repo::{File, Repo};
 use crate::workspace;
 use std::fmt;
 
+pub(crate) use unsafety::is_unsafe;
+
 /// A violation of a rule, found in a line.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {

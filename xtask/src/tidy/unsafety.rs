@@ -134,6 +134,11 @@ fn forbids(file: &File) -> bool {
     })
 }
 
+/// Whether a file contains unsafe code.
+pub(crate) fn is_unsafe(file: &File) -> bool {
+    file.is_rust() && tokens(&file.text).iter().any(|token| token.is("unsafe"))
+}
+
 /// The number of proofs, for the summary.
 pub(super) struct Count {
     places: usize,
