@@ -2,14 +2,7 @@
 //! projects.
 
 use crate::running::Directory;
-use crate::wizard::{files, has, is_filled};
-use std::path::Path;
-
-/// Returns the root of the checkout that the tests belong to.
-fn checkout() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.canonicalize().unwrap().to_str().unwrap().to_owned()
-}
+use crate::wizard::{checkout, files, has, is_filled};
 
 #[test]
 fn a_new_project_has_every_part_in_each_language() {

@@ -22,6 +22,12 @@ interface IShop : IUnknown {
 interface ILargeShop : IShop { HRESULT Sort([in] unsigned long count, [in, out, size_is(count)] short *things); }
 ";
 
+/// Returns the root of the checkout that the tests belong to.
+pub(crate) fn checkout() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
 /// Creates a directory with `shop.idl`; returns the IDL file's path, and a path for the output.
 fn shop() -> (Directory, String, String) {
     let directory = Directory::new();
@@ -67,9 +73,9 @@ pub(crate) fn is_filled(files: &BTreeMap<String, String>) {
 #[test]
 fn a_project_in_rust_has_the_traits_methods() {
     let (directory, source, output) = shop();
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let checkout = checkout();
     let arguments = ["wizard", &source, "--interface", "ILargeShop", "-l", "rust", "-o", &output, "--transport", "tcp"];
-    let said = directory.obvia(&[&arguments[..], &["--obvia", checkout.to_str().unwrap()]].concat()).good();
+    let said = directory.obvia(&[&arguments[..], &["--obvia", &checkout]].concat()).good();
     let made = files(Path::new(&output));
     assert_eq!(said.lines().filter(|line| line.starts_with("wrote ")).count(), made.len());
     assert!(said.ends_with("made/README.md describes how to build and run the project\n"), "{said}");
@@ -111,7 +117,7 @@ impl ILargeShop_Impl for LargeShop_Impl {
     has(&made, "tests/calls.rs", "Running::start(\"tcp\", &[\"ncacn_ip_tcp:127.0.0.1[0]\"])");
     has(&made, "src/bin/shop-client.rs", "    report(\"Sort\", object.Sort(&mut []));\n");
     has(&made, "src/bin/shop-server.rs", "const BINDINGS: &[&str] = &[\"ncacn_ip_tcp:127.0.0.1[5555]\"];");
-    let dependency = format!("obvia = {{ path = \"{}/crates/com\" }}\n\n[build-dependencies]", checkout.display());
+    let dependency = format!("obvia = {{ path = \"{checkout}/crates/com\" }}\n\n[build-dependencies]");
     has(&made, "Cargo.toml", &dependency);
     is_filled(&made);
 }
@@ -143,7 +149,7 @@ public:
 #[test]
 fn the_wizard_keeps_existing_files() {
     let (directory, source, output) = shop();
-    let arguments = ["wizard", &source, "--interface", "IShop", "-l", "rust", "-o", &output];
+    let arguments = ["wizard", &source, "--interface", "IShop", "-l", "rust", "-o", &output, "--obvia", &checkout()];
     directory.obvia(&arguments).good();
     let component = Path::new(&output).join("src/component.rs");
     std::fs::write(&component, "mine").unwrap();
@@ -204,7 +210,8 @@ fn the_wizard_asks_questions_in_a_terminal() {
     let answers = format!("{source}\n\nIShip\nIShop\nStore\n\n{output}\nudp,tcp\n\u{4}");
     File::from(person.try_clone().unwrap()).write_all(answers.as_bytes()).unwrap();
     let mut wizard = Command::new(env!("CARGO_BIN_EXE_obvia"));
-    let ran = wizard.arg("wizard").current_dir(directory.path()).stdin(terminal).output().unwrap();
+    let ran =
+        wizard.args(["wizard", "--obvia", &checkout()]).current_dir(directory.path()).stdin(terminal).output().unwrap();
     let [said, asked] = [ran.stdout, ran.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(ran.status.success(), "{asked}");
     for question in
@@ -213,7 +220,8 @@ fn the_wizard_asks_questions_in_a_terminal() {
         assert!(asked.contains(question), "{question:?} is not in {asked}");
     }
     let flags = "--language rust --interface IShop --class Store --name shop --output";
-    let again = format!("to repeat this: obvia wizard {source} {flags} {output} --transport udp,tcp\n");
+    let again =
+        format!("to repeat this: obvia wizard {source} {flags} {output} --transport udp,tcp --obvia {}\n", checkout());
     assert!(said.contains(&again), "{said}");
     has(&files(Path::new(&output)), "src/component.rs", "pub struct Store {}\n");
     drop(person);
@@ -226,7 +234,7 @@ fn the_wizard_specialises_existing_components() {
         let new = format!("{output}-over-vi");
         let make = |output: &str, more: &[&str]| {
             let words = ["wizard", &source, "--interface", "IShop", "--class", "Store", "-l", language, "-o", output];
-            directory.obvia(&[&words, more].concat()).good();
+            directory.obvia(&[&words[..], &["--obvia", &checkout()], more].concat()).good();
             files(Path::new(output))
         };
         let (mut plain, over_vi) = (make(&output, &[]), make(&new, &["--over-vi"]));
@@ -283,7 +291,7 @@ fn the_wizard_specialises_only_object_classes() {
         (vec!["--specialise", &source], "belongs to no supported language"),
         (vec!["--specialise", "missing.rs"], "missing.rs cannot be read"),
         (vec!["--specialise", &broken], "line 2, column 1: the text is not valid Rust"),
-        (vec![functions.as_str(), "-l", "rust", "--over-vi"], "--over-vi is for objects"),
+        (vec![functions.as_str(), "-l", "rust", "--over-vi", "--obvia", &checkout()], "--over-vi is for objects"),
     ] {
         let said = directory.obvia(&[&["wizard"], &words[..]].concat()).bad();
         assert!(said.contains(why), "{words:?}: {said}");
