@@ -42,7 +42,7 @@ impl State {
     }
 }
 
-/// Runs steps that together have a time limit, if any, which begins now.
+/// Runs steps under one time limit, which begins now. `None` sets no limit.
 pub(crate) fn limited<R>(timeout: Option<Duration>, steps: impl FnOnce() -> R) -> R {
     match timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
         Some(deadline) => obvia::with_deadline(deadline, steps),

@@ -51,8 +51,8 @@ pub fn own_user() -> u32 {
 ///
 /// # Errors
 ///
-/// If the peer cannot be reached or takes no further call, or if one of the thread's cancellers was
-/// used.
+/// If the peer cannot be reached or takes no further call, if the call's deadline has passed, or if
+/// one of the thread's cancellers was used.
 pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
     Calls::with(|calls| {
         calls.prepare(proxy.link())?;

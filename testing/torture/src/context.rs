@@ -45,15 +45,26 @@ fn overheard(factory: &IFactory) -> obvia::Result<(i64, U16CString)> {
     }
 }
 
-/// Fails unless a call whose deadline has passed is refused, and does not reach the server.
+/// Fails unless calls whose deadline has passed are refused, and do not reach the server.
 fn late_calls_are_not_sent(factory: &IFactory) -> obvia::Result<()> {
     let counter = factory.Make()?;
-    let refused = with_deadline(Instant::now(), || counter.Add(1)).err().map(|error| error.code());
-    let total = counter.Get()?;
-    if refused == Some(code::RPC_E_TIMEOUT) && total == 0 {
+    let late: [(&str, &dyn Fn() -> obvia::Result<()>); 3] = [
+        ("a call", &|| counter.Add(1).map(drop)),
+        ("a call with an object", &|| factory.Keep(Some(&counter))),
+        ("a one-way call", &|| factory.Overhear()),
+    ];
+    for (what, call) in late {
+        let code = with_deadline(Instant::now(), call).err().map(|error| error.code());
+        if code != Some(code::RPC_E_TIMEOUT) {
+            return Err(obvia::Error::new(code::E_FAIL, format!("{what} after its deadline returned {code:?}")));
+        }
+    }
+    let (total, kept, overheard) = (counter.Get()?, factory.Kept().is_ok(), factory.Overheard().is_ok());
+    if (total, kept, overheard) == (0, false, false) {
         return Ok(());
     }
-    Err(obvia::Error::new(code::E_FAIL, format!("{refused:?} of a call that is too late, and a total of {total}")))
+    let text = format!("late calls reached the server: total {total}, kept {kept}, overheard {overheard}");
+    Err(obvia::Error::new(code::E_FAIL, text))
 }
 
 /// Makes calls with and without a context. Fails if the server saw another context than the
@@ -79,7 +90,7 @@ pub(crate) fn check(state: &State) -> Answer {
             drop(lent);
             hears(true, "")
         })?;
-        // A oneway call has no deadline, and leaves no context behind.
+        // A oneway call sends no deadline, and leaves no context behind.
         with_trace(short.clone(), || with_timeout(TIMEOUT, || factory.Overhear()))?;
         has_none(factory.Context()?)?;
         let (left, heard) = overheard(factory)?;

@@ -9,7 +9,7 @@ use obvia::events::{
 };
 use obvia::{ComObject, Interface, OwnedSlice, code};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 mod interfaces {
     obvia::include_idl!("events");
@@ -102,6 +102,12 @@ pub(crate) fn advise(events: &mut Events, words: &[&str]) -> Answer {
 pub(crate) fn unadvise(events: &mut Events) -> Answer {
     let connections = std::mem::take(&mut *events.connections.lock().unwrap());
     connections.into_iter().try_for_each(Connection::unadvise).map(done)?
+}
+
+/// Ends a connection after the deadline for all calls has passed.
+pub(crate) fn unadvise_late(events: &mut Events) -> Answer {
+    let connection = events.connections.lock().unwrap().pop().ok_or(code::E_UNEXPECTED)?;
+    obvia::with_deadline(Instant::now(), || connection.unadvise()).map(done)?
 }
 
 /// Returns the announcements since the last query.

@@ -64,6 +64,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("source", |state, words| events::source(&mut state.events, words)),
     ("advise", |state, words| events::advise(&mut state.events, words)),
     ("unadvise", |state, _| events::unadvise(&mut state.events)),
+    ("unadvise-late", |state, _| events::unadvise_late(&mut state.events)),
     ("received", |state, _| events::received(&state.events)),
     ("announce", |state, words| events::announce(&state.events, words)),
     ("post", |state, words| events::post(&state.events, words)),

@@ -327,12 +327,7 @@ fn exchange_into(
 }
 
 /// Writes a request's frame to the channel, and returns its length.
-///
-/// # Errors
-///
-/// If the deadline has passed, or the channel has no memory for the frame.
 fn put(channel: &mut Channel, request: &[u8], limit: impl Limit) -> Result<usize> {
-    deadline::in_time(limit.deadline())?;
     let length = request.len().next_multiple_of(8);
     let frame = channel.request(length, 0, limit)?;
     frame[..request.len()].copy_from_slice(request);

@@ -16,7 +16,7 @@ use crate::client::canceller::is_cancellable;
 use crate::client::link::Link;
 use crate::client::shared::{self, RegionCaches};
 use crate::protocol::call_context;
-use crate::types::deadline::{self, ThreadLimit};
+use crate::types::deadline::ThreadLimit;
 use crate::types::error::{Error, Result, leave};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
@@ -116,12 +116,11 @@ impl Calls {
     ///
     /// # Errors
     ///
-    /// If the peer cannot be reached or takes no further call, or if one of the thread's cancellers
-    /// was used.
+    /// If the peer cannot be reached or takes no further call, if the call's deadline has passed, or
+    /// if one of the thread's cancellers was used.
     #[cold]
     #[inline(never)]
     pub(crate) fn prepare(&self, link: &Arc<Link>) -> Result<()> {
-        deadline::in_time(deadline::of_thread())?;
         let mut owned = obtain(link)?;
         let slot = owned.channel.inline_request(ThreadLimit).map(NonNull::from);
         self.put_at_hand(owned, slot.as_ref().ok().copied());
@@ -307,7 +306,8 @@ impl Calls {
 }
 
 /// Whether each call of this thread must prepare: a cancellable call registers its channel with the
-/// thread's cancellers, and a call with a context sends the context first.
+/// thread's cancellers, a call with a context sends the context first, and a call whose deadline has
+/// passed is refused.
 fn has_to_prepare() -> bool {
     is_cancellable() || call_context::is_set()
 }

@@ -365,7 +365,7 @@ impl Link {
         let deadline = deadline::of_thread().start();
         let mut channel = self.take_channel(deadline)?;
         let (answer, is_rung) = canceller::interruptible(channel.alarm(), || {
-            deadline::in_time(deadline)?;
+            deadline::check_in_time(deadline)?;
             call(&mut channel, deadline)
         });
         if !is_rung {
@@ -388,10 +388,10 @@ impl Link {
             // A call on the connection may also have timed out. The new connection is made before
             // the old one closes, so that the server does not consider this client gone.
             if home.is_spent || home.channel.is_closed() {
-                deadline::in_time(deadline)?;
+                deadline::check_in_time(deadline)?;
                 *home = self.connect(&for_home(&self.options), deadline)?.into();
             }
-            deadline::in_time(deadline)?;
+            deadline::check_in_time(deadline)?;
             let (outcome, is_rung) =
                 canceller::interruptible(home.channel.alarm(), || work(&mut home.channel, deadline));
             home.is_spent = is_rung;

@@ -135,8 +135,9 @@ impl ProxyCall<'_> {
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
         let reference = self.unsent.reference(object, info, self.link)?;
         // Calls that the object made during its marshaling have left their own alarm with the
-        // thread's cancellers.
+        // thread's cancellers, and have taken time.
         self.owned.register()?;
+        deadline::check_in_time(deadline::of_thread())?;
         Ok(reference)
     }
 

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 /// The default limit on the time of a call.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The limit on the time of a call that gives back what the program no longer uses.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(5);
 const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
 
 thread_local! {
@@ -35,7 +37,8 @@ pub fn with_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     say(Deadline::Within(timeout), calls)
 }
 
-/// Runs `calls`, all of which together must end by `deadline`.
+/// Runs `calls`, all of which together must end by `deadline`. A call after the deadline fails with
+/// RPC_E_TIMEOUT, and is not sent.
 pub fn with_deadline<R>(deadline: std::time::Instant, calls: impl FnOnce() -> R) -> R {
     say(Deadline::At(deadline), calls)
 }
@@ -107,6 +110,20 @@ fn limited<R>(deadline: Deadline, is_said: bool, calls: impl FnOnce() -> R) -> R
     calls()
 }
 
+/// Runs calls that give back what the program no longer uses. Each has a time limit of its own, even
+/// if the program's limit is over, or the caller of the performed method no longer waits.
+pub(crate) fn to_clean_up<R>(calls: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Instant>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            limit_to(self.0);
+        }
+    }
+    let _restore = Restore(INHERITED.get());
+    limit_to(None);
+    with(Deadline::Within(CLEANUP_TIMEOUT), calls)
+}
+
 /// Runs the steps of one operation under one deadline, which begins now.
 pub(crate) fn for_all_steps<R>(steps: impl FnOnce() -> R) -> R {
     with(of_thread().start(), steps)
@@ -121,15 +138,15 @@ pub(crate) fn of_thread() -> Deadline {
     }
 }
 
-/// Fails if the deadline of a call passed before the call was sent. A call with a passed deadline
-/// would otherwise succeed if its response came before the caller looks at the clock.
+/// Verifies, before a call is sent, that its deadline has not passed. The transport looks at the
+/// clock only if no response is there yet, so a quick response would hide that the call was late.
 ///
 /// # Errors
 ///
-/// RPC_E_TIMEOUT.
-pub(crate) fn in_time(deadline: Deadline) -> Result<()> {
+/// RPC_E_TIMEOUT if the deadline has passed.
+pub(crate) fn check_in_time(deadline: Deadline) -> Result<()> {
     if deadline.is_over() {
-        return Err(Error::new(code::RPC_E_TIMEOUT, "the deadline passed before the call was sent"));
+        return Err(Error::new(code::RPC_E_TIMEOUT, "the call was not sent, because its deadline had passed"));
     }
     Ok(())
 }

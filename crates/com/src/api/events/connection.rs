@@ -2,14 +2,10 @@
 
 use super::idl::{IConnectionPoint, IConnectionPointContainer};
 use crate::types::agile::Agile;
-use crate::types::deadline::with_timeout;
+use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{InterfaceInfo, Remote, register_module};
-use std::time::Duration;
 use windows_core::{IUnknown, Interface};
-
-/// The time limit of the call that ends a connection in a drop.
-const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connects a sink to an object, the source of events (AtlAdvise).
 ///
@@ -64,7 +60,14 @@ impl Connection {
     /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
     /// call.
     pub fn unadvise(mut self) -> Result<()> {
-        self.point.take().map_or(Ok(()), |point| point.get().Unadvise(self.cookie))
+        let Some(point) = &self.point else { return Ok(()) };
+        let is_late = deadline::of_thread().is_over();
+        let ended = point.get().Unadvise(self.cookie);
+        // A call after its deadline is not sent. The drop then ends the connection.
+        if ended.is_ok() || !is_late {
+            self.point = None;
+        }
+        ended
     }
 }
 
@@ -72,7 +75,7 @@ impl Drop for Connection {
     fn drop(&mut self) {
         if let Some(point) = self.point.take() {
             // The drop ignores errors; `unadvise` reports them.
-            let _ = with_timeout(END_TIMEOUT, || point.get().Unadvise(self.cookie));
+            let _ = deadline::to_clean_up(|| point.get().Unadvise(self.cookie));
         }
     }
 }

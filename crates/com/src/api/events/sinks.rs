@@ -5,13 +5,13 @@ use crate::client::link::Link;
 use crate::client::proxy::look_behind;
 use crate::server::exports::query;
 use crate::types::agile::Agile;
-use crate::types::deadline::with_timeout;
+use crate::types::deadline::{caller_deadline, with_timeout};
 use crate::types::error::{Error, Result, code, guard};
 use crate::types::registry::{InterfaceInfo, register, register_module};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use windows_core::IUnknown;
 
 /// The time for which a sink's thread waits for further events before it ends.
@@ -159,8 +159,10 @@ impl Point {
             sink.unanswered.store(0, Ordering::Relaxed);
             return true;
         };
+        // The deadline of this thread's caller may have left the sink less time than its limit.
+        let is_late = || caller_deadline().is_some_and(|end| end <= Instant::now());
         let is_lost = if error.code() == code::RPC_E_TIMEOUT {
-            sink.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= self.limits.unanswered
+            !is_late() && sink.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= self.limits.unanswered
         } else {
             sink.unanswered.store(0, Ordering::Relaxed);
             is_gone(&error)

@@ -6,6 +6,7 @@ use super::*;
 use crate::IUnknown;
 use crate::Interface;
 use crate::code;
+use crate::types::deadline;
 use crate::types::error::Result;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -195,6 +196,17 @@ fn dead_and_unresponsive_sinks_are_disconnected() {
     assert_eq!(*got.lock().unwrap(), [0, 1, 2, 3]);
     point.unadvise(failing).unwrap();
     point.unadvise(seldom).unwrap();
+}
+
+#[test]
+fn sinks_stay_connected_if_the_callers_deadline_left_them_no_time() {
+    let point = ConnectionPoint::<ISink>::with_limits(Limits { unanswered: 1, ..Limits::default() });
+    point.advise(&sink(|_| Err(code::RPC_E_TIMEOUT.into()))).unwrap();
+    deadline::limit_to(Some(Instant::now()));
+    let left = [0, 1].map(|n| (point.fire(|sink| sink.Unadvise(n)), point.sinks()));
+    deadline::limit_to(None);
+    assert_eq!(left, [(0, 1); 2]);
+    assert_eq!((point.fire(|sink| sink.Unadvise(2)), point.sinks()), (0, 0));
 }
 
 #[test]

@@ -95,7 +95,13 @@ impl Others {
     }
 }
 
-/// Takes out a channel of the link: one of this thread's, one of the link's pool, or a new one.
+/// Takes out a channel of the link for a call of the program: one of this thread's, one of the
+/// link's pool, or a new one.
+///
+/// # Errors
+///
+/// If the peer cannot be reached, if the call's deadline has passed, or if one of the thread's
+/// cancellers was used.
 pub(super) fn obtain(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
     let at_hand = Calls::with(Calls::take_from_hand);
     let found = match at_hand {
@@ -117,7 +123,8 @@ pub(super) fn obtain(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
             Box::new(OwnedChannel { link: Arc::downgrade(link), channel, alarmed: Cell::new(false) })
         }
     };
-    if let Err(error) = owned.register().and_then(|()| say_context(&mut owned.channel)) {
+    let in_time = || deadline::check_in_time(deadline::of_thread());
+    if let Err(error) = in_time().and_then(|()| owned.register()).and_then(|()| say_context(&mut owned.channel)) {
         Link::note_failure(&error);
         Others::with(|others| others.borrow_mut().push(owned));
         return Err(error);

@@ -6,6 +6,7 @@ use crate::protocol::objref::{ObjRef, parse};
 use crate::protocol::own_calls;
 use crate::runtime::Runtime;
 use crate::runtime::marshaling::received;
+use crate::types::deadline;
 use crate::types::error::Result;
 use crate::types::registry::InterfaceInfo;
 use crate::types::upkeep;
@@ -124,7 +125,7 @@ impl Drop for RequestReferences {
         for reference in &self.custom {
             // An error is ignored: the object may have nothing to release, or its process may be
             // gone.
-            let _ = received::release(reference);
+            let _ = deadline::to_clean_up(|| received::release(reference));
         }
         if !self.own.is_empty()
             && let Ok(runtime) = Runtime::current()
