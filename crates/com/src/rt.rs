@@ -13,7 +13,8 @@ pub use crate::marshal::automation::wire::{Automation, Wires, lent as lent_value
 pub use crate::marshal::elements::Borrowing;
 pub use crate::marshal::graph::{
     Arguments, Array, Graph, Held, Image, Layout, Lifted, Owned, OwnedSlice, Results, Text, Wide, elements_after,
-    lower, lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places,
+    lower, lower_slice, object_at, object_of, open, place_count, place_for, places_for, put_owned, take_place,
+    take_places,
 };
 pub use crate::marshal::parameters::{
     OwnedArray, OwnedObject, OwnedText, given_in_range, put_array, put_optional, put_reference, put_text, put_values,

@@ -91,7 +91,12 @@ impl IValues_Impl for Values_Impl {
         Err(code::E_NOTIMPL.into())
     }
 
-    fn Counted(&self, _kept: &mut Option<Owned<Named<'static>>>, _three: &[i32]) -> Result<(u8, Vec<i32>)> {
+    fn Counted(
+        &self,
+        _kept: &mut Option<Owned<Named<'static>>>,
+        _two: &[Named<'_>],
+        _three: &[i32],
+    ) -> Result<(u8, Vec<i32>)> {
         Ok((1, vec![7; 2]))
     }
 }

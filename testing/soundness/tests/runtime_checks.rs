@@ -100,16 +100,22 @@ fn values_stay_in_their_places_if_a_result_is_refused() {
     let result = values.Title(&Named::new(&2), &mut kept, &mut turned, "a", None);
     assert_eq!(code_of(result), REFUSED, "the method returns a zero");
     assert_eq!((kept.as_ref().map(number), number(&turned)), (Some(2), 2), "it has changed both");
-    assert_eq!(code_of(values.Counted(&mut kept, &[1, 2, 3])), REFUSED, "there are more than it says");
+    assert_eq!(
+        code_of(values.Counted(&mut kept, &[Named::new(&1), Named::new(&2)], &[1, 2, 3])),
+        REFUSED,
+        "there are more than it says"
+    );
     assert_eq!(kept.as_ref().map(number), Some(2));
 }
 
 #[test]
-fn values_stay_in_their_places_if_the_caller_gives_an_array_of_another_length() {
+fn values_stay_in_their_places_if_the_caller_gives_an_array_of_a_wrong_length() {
     let (_server, name) = serve();
     for values in [Values.into(), obvia::connect::<IValues>(&name).unwrap()] {
         let mut kept = Some(named(1));
-        assert_eq!(code_of(values.Counted(&mut kept, &[1, 2])), REFUSED, "two elements instead of three");
+        let (one, two) = ([Named::new(&1)], [Named::new(&1), Named::new(&2)]);
+        assert_eq!(code_of(values.Counted(&mut kept, &two, &[1, 2])), REFUSED, "two elements instead of three");
+        assert_eq!(code_of(values.Counted(&mut kept, &one, &[1, 2, 3])), REFUSED, "one structure instead of two");
         assert_eq!(kept.as_ref().map(number), Some(1));
     }
 }

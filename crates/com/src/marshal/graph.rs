@@ -21,7 +21,7 @@ pub use image::{Arguments, Image, Results};
 pub use method::{Invoke, Method};
 pub use open::{Held, elements_after, open, put_owned};
 pub use owned::{Graph, Owned, OwnedSlice, clear_elements, copy_elements, free_elements};
-pub use places::{Lifted, lower, lower_slice, place_for, places_for, take_place, take_places};
+pub use places::{Lifted, lower, lower_slice, place_count, place_for, places_for, take_place, take_places};
 pub use pointers::{Array, Text, Wide, object_at, object_of};
 
 use crate::types::error::{Error, code};

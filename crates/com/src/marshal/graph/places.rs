@@ -23,13 +23,25 @@ pub fn place_for<T: Graph>() -> Result<*mut u8> {
     places_for::<T>(1)
 }
 
+/// Returns the number of structures that a method fills, after a check. `None` stands for an
+/// expression without a value.
+///
+/// # Errors
+///
+/// E_INVALIDARG for `None`, and E_OUTOFMEMORY for more structures than a reply has room for.
+pub fn place_count<T: Graph>(count: Option<usize>) -> Result<usize> {
+    let count = count.ok_or(code::E_INVALIDARG)?;
+    let bytes = count.checked_mul(size::<T>()).filter(|bytes| *bytes <= FRAME_MAX);
+    bytes.map(|_| count).ok_or_else(|| code::E_OUTOFMEMORY.into())
+}
+
 /// Allocates zeroed places for structures that a method fills.
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY.
+/// As for [`place_count`], and E_OUTOFMEMORY if memory is exhausted.
 pub fn places_for<T: Graph>(count: usize) -> Result<*mut u8> {
-    let bytes = count.checked_mul(size::<T>()).filter(|bytes| *bytes <= FRAME_MAX).ok_or(code::E_OUTOFMEMORY)?;
+    let bytes = place_count::<T>(Some(count))? * size::<T>();
     let mut memory = Allocations::default();
     let first = memory.add(bytes)?;
     memory.keep();

@@ -15,8 +15,8 @@ fn form_of(model: &Model, param: &Param) -> Option<Form> {
 }
 
 /// Writes the caller's preparations for its parameters with pointers: first the checks of
-/// arguments, then allocations, and last the code that takes values from the caller. Thus a call
-/// that is refused takes nothing and leaves nothing behind.
+/// arguments, then allocations, and last the code that moves values out of `[in, out]` parameters.
+/// Thus a refused argument costs the caller no value.
 pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     let graphs: Vec<&Param> =
         plan.params.iter().filter(|param| param.passing == Passing::Graph).map(|param| param.param).collect();
@@ -38,7 +38,7 @@ pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>
     }
 }
 
-/// Writes the checks of an argument.
+/// Writes the checks of an argument, and the conversion of a union, which may fail.
 fn check(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     let (name, raw) = (binding(&param.code), &param.code);
     match form_of(model, param) {
@@ -73,15 +73,15 @@ fn check(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) 
                 out.line(format!("obvia::rt::check_length({name}.len(), {wanted})?;"));
             }
         }
-        Some(Form::Filled { size, .. }) => {
+        Some(Form::Filled { text, size }) => {
             let count = size_text(plan, &size, Side::Caller);
-            out.line(format!("let {raw}_count = {count}.ok_or(obvia::rt::code::E_INVALIDARG)?;"));
+            out.line(format!("let {raw}_count = obvia::rt::place_count::<{text}>({count})?;"));
         }
         _ => {}
     }
 }
 
-/// Writes the places for a result.
+/// Writes the variable or the allocation that receives a result. Other parameters need none.
 fn place(out: &mut Writer, model: &Model, param: &Param) {
     let (name, raw) = (binding(&param.code), &param.code);
     match form_of(model, param) {
