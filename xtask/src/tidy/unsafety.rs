@@ -116,7 +116,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         }
     }
     for (path, _) in ALLOWED.iter().filter(|(path, _)| path.ends_with(".rs")) {
-        if let Some(file) = repo.file(path).filter(|file| places(&tokens(&file.text)).is_empty()) {
+        if let Some(file) = repo.file(path).filter(|file| !is_unsafe(file)) {
             let message = "has no unsafe any more: take it off the list in xtask/src/tidy/unsafety.rs";
             findings.push(Finding::new(file, 1, message));
         }
@@ -136,7 +136,7 @@ fn forbids(file: &File) -> bool {
 
 /// Whether a file contains unsafe code.
 pub(crate) fn is_unsafe(file: &File) -> bool {
-    file.is_rust() && tokens(&file.text).iter().any(|token| token.is("unsafe"))
+    file.is_rust() && !places(&tokens(&file.text)).is_empty()
 }
 
 /// The number of proofs, for the summary.
