@@ -110,8 +110,8 @@ fn limited<R>(deadline: Deadline, is_said: bool, calls: impl FnOnce() -> R) -> R
     calls()
 }
 
-/// Runs calls that give back what the program no longer uses. Each has a time limit of its own, even
-/// if the program's limit is over, or the caller of the performed method no longer waits.
+/// Runs calls that give back what the program no longer uses. Each has a time limit of its own,
+/// even if the program's limit is over, or the caller of the performed method no longer waits.
 pub(crate) fn to_clean_up<R>(calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<Instant>);
     impl Drop for Restore {
