@@ -242,7 +242,8 @@ impl Interface {
         let bases = extended.filter_map(|base| Self::of_kept(model, base, is_whole).ok()).collect();
         let methods = model.all_methods(id);
         let layout = Layout::new(model, &methods);
-        let methods = methods.into_iter().map(|method| Method::of(&layout, method)).collect();
+        let travelling = methods.into_iter().filter(|method| !method.local);
+        let methods = travelling.map(|method| Method::of(&layout, method)).collect();
         let structs = model.structs.iter().map(|_| PyOnceLock::new()).collect();
         let enums = model.enums.iter().map(|_| PyOnceLock::new()).collect();
         keep(key, Self { described, info, methods, bases, model, is_whole, structs, enums })

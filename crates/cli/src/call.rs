@@ -167,7 +167,8 @@ impl<'a> Method<'a> {
         let mut methods = Vec::new();
         for id in model.lineage(described.id) {
             let owner = &model.interfaces[id.0];
-            methods.extend(owner.methods.iter().map(|method| (owner.name.as_str(), method)));
+            let travelling = owner.methods.iter().filter(|method| !method.local);
+            methods.extend(travelling.map(|method| (owner.name.as_str(), method)));
         }
         let names: Vec<&str> = methods.iter().map(|(_, method)| method.name.as_str()).collect();
         let Some(at) = names.iter().position(|known| *known == name) else {

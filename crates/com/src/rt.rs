@@ -31,7 +31,7 @@ pub use crate::types::error::{Failed, check, code, guard};
 pub use crate::types::memory::{slice, slice_mut, text, vtable, wide};
 pub use crate::types::object;
 pub use crate::types::registry::{
-    Declared, DeclaredInterface, Description, InterfaceInfo, Remote, StubFn, Stubs, VtablePointer, declare, pad,
+    Declared, DeclaredInterface, Description, InterfaceInfo, Remote, StubFn, Stubs, VtablePointer, declare, pad, refuse,
 };
 pub use crate::types::utf8::{Utf8Room, refuse_zero, take_utf8, utf8_argument};
 pub use obvia_ndr::flat::{self, shape};
@@ -57,6 +57,13 @@ pub fn fail(error: crate::Error) -> HRESULT {
 pub fn not_shared() -> HRESULT {
     let words = "the array of a [map] parameter has to lie in shared memory that its method may use";
     crate::types::error::leave(Error::new(code::E_INVALIDARG, words))
+}
+
+/// Returns the error for a caller of a `[local]` method whose object is in another process.
+#[cold]
+pub fn refuse_local(method: &str) -> HRESULT {
+    let words = format!("`{method}` is [local]: only programs in the object's own process can call it");
+    crate::types::error::leave(Error::new(code::E_NOTIMPL, words))
 }
 
 /// Makes the caller's room for an array that a method lends, and returns a pointer to the room. A

@@ -23,13 +23,19 @@ fn value(model: &Model, name: &str) -> Option<Value> {
 /// Checks that each back end refuses a file, in a message with these words and the back end's name.
 #[track_caller]
 fn refused_by_all(text: &str, words: &str) {
+    refused_by(&["Rust", "C", "Java"], text, words);
+}
+
+/// As [`refused_by_all`], for the back ends of some languages.
+#[track_caller]
+fn refused_by(languages: &[&str], text: &str, words: &str) {
     let found = check(text);
     let errors = [
         ("Rust", emit::rust::emit(&found).err()),
         ("C", emit::c::emit(&found, "x").err()),
         ("Java", emit::java::emit(&found, "x", None).err()),
     ];
-    for (language, errors) in errors {
+    for (language, errors) in errors.into_iter().filter(|(language, _)| languages.contains(language)) {
         let errors = errors.unwrap_or_else(|| panic!("{language} accepts\n{text}"));
         let said = errors
             .iter()
@@ -60,11 +66,35 @@ fn local_methods_and_those_that_travel_for_them_share_a_place_in_the_vtable() {
     assert_eq!(names, [("A", 3), ("Next", 4), ("B", 5)]);
     let remote = methods[1].travels_as.as_deref().expect("it travels");
     assert_eq!((remote.name.as_str(), remote.opnum, remote.local), ("RemoteNext", 4, false));
-    refused_by_all(&text, "`Next` travels as `RemoteNext`");
-    refused_by_all(&with("", "[local] HRESULT M([in] void *p);"), "`M` is [local]");
+    refused_by(&["C", "Java"], &text, "`Next` travels as `RemoteNext`");
+    refused_by(&["Rust"], &text, "`Next` is [local] and returns no HRESULT");
+    refused_by(&["C", "Java"], &with("", "[local] HRESULT M([in] void *p);"), "`M` is [local]");
     let lone = with("", "[call_as(M)] HRESULT RemoteM();");
     let failure = Compiler::new().check_text(Path::new("x.idl"), &lone).expect_err("there is no M");
     assert_eq!(failure.diagnostics[0].code, "bad-call-as");
+}
+
+#[test]
+fn local_methods_beside_others_count_in_the_fingerprint_of_the_vtable_alone() {
+    let emitted = |parameter: &str| {
+        let text = with("", &format!("HRESULT A();\n[local] HRESULT Next([in] {parameter} p);\nHRESULT B();"));
+        let found = check(&text);
+        let id = InterfaceId(found.model.interfaces.len() - 1);
+        assert!(canonical::text(&found.model, id).contains("    [local] HRESULT Next();\n"));
+        let made = emit::rust::emit(&found).expect("supported");
+        let (_, declared) = made.split_once(".with_vtable(").expect("the vtable has a fingerprint of its own");
+        (canonical::fingerprint(&found.model, id), declared[..34].to_owned())
+    };
+    let [(first, one), (second, other)] = [emitted("void *"), emitted("long")];
+    assert_eq!(first, second, "other processes do not see the parameters");
+    assert_ne!(one, other, "the vtables differ");
+}
+
+#[test]
+fn local_methods_are_refused_beside_methods_that_are_called_by_name() {
+    let text = "import \"oaidl.idl\";\n[object, dual, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a22)]\n\
+                interface IX : IDispatch { [id(1)] HRESULT A(); [local] HRESULT M([in] void *p); }";
+    refused_by(&["Rust"], text, "whose methods are called by name");
 }
 
 #[test]

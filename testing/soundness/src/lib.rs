@@ -2,6 +2,7 @@
 
 obvia::include_idl!("soundness");
 
+mod numbers;
 mod values;
 
 pub use values::Values;

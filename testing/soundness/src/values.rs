@@ -1,12 +1,12 @@
 //! An object with methods whose results are unusual. Some of the results violate their
 //! declarations.
 
-use super::{Any, Holder, IProgress, IValues, IValues_Impl, Named, Node, Own};
+use super::{Any, Holder, INamedNumbers, IProgress, IValues, IValues_Impl, Named, Node, Own};
 use obvia::{Owned, OwnedSlice, Result, code};
 use std::ffi::CString;
 
-/// The implementation of `IValues`.
-#[obvia::object(IValues)]
+/// The implementation of `IValues` and `INamedNumbers`.
+#[obvia::object(IValues, INamedNumbers)]
 pub struct Values;
 
 fn holders(count: i64) -> Result<OwnedSlice<Holder<'static>>> {

@@ -7,7 +7,7 @@ mod stubs;
 
 pub use declared::{Declared, DeclaredInterface, declare, declare_copy};
 pub(crate) use proxies::{is_proxy, note_proxies};
-pub use stubs::{StubFn, Stubs, pad};
+pub use stubs::{StubFn, Stubs, pad, refuse};
 
 use crate::types::error::{Error, Result, code};
 use obvia_ndr::ndr::Plan;

@@ -133,7 +133,7 @@ fn refuse(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> 
         let help = "write its clients and servers in Rust, or declare an interface for C that extends IUnknown";
         return vec![Diagnostic::error("not-yet", found.span, text).help(help)];
     }
-    let unsupported = unsupported(model, id, "C");
+    let unsupported = unsupported(model, id, "C", false);
     if !unsupported.is_empty() {
         return unsupported;
     }

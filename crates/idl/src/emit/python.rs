@@ -130,7 +130,7 @@ impl Stubs<'_> {
     fn interface(&self, id: InterfaceId) -> String {
         let found = &self.model.interfaces[id.0];
         let (mut text, mut methods) = (String::new(), String::new());
-        for method in &found.methods {
+        for method in found.methods.iter().filter(|method| !method.local) {
             let plan = plan(self.model, method);
             let result = match plan.results()[..] {
                 [] => "None".to_owned(),

@@ -101,10 +101,13 @@ pub(super) fn limits(base: Base, range: Option<(i64, i64)>) -> [i64; 2] {
 }
 
 fn tested_method<'a>(model: &Model, plan: MethodPlan<'a>) -> TestedMethod<'a> {
-    let omission_reason = plan.params.iter().find_map(|param| {
-        let why = unsupported_reason(model, &plan, param)?;
-        Some(format!("`{}` is {why}", param.param.name))
-    });
+    let parameter = || {
+        plan.params.iter().find_map(|param| {
+            let why = unsupported_reason(model, &plan, param)?;
+            Some(format!("`{}` is {why}", param.param.name))
+        })
+    };
+    let omission_reason = if plan.method.local { Some("it is [local]".to_owned()) } else { parameter() };
     let fields = if omission_reason.is_some() { Vec::new() } else { fields(model, &plan) };
     TestedMethod { plan, fields, omission_reason }
 }

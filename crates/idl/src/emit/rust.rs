@@ -148,7 +148,9 @@ fn declared(out: &mut Writer, model: &Model, left_out: &BTreeMap<InterfaceId, St
     let interface = |id: InterfaceId| {
         let (found, fingerprint) = (&model.interfaces[id.0], canonical::fingerprint(model, id));
         let (name, iid) = (&found.name, found.uuid);
-        format!("obvia::rt::DeclaredInterface::new({name:?}, {iid:#034x}, {fingerprint:#034x})")
+        let vtable = canonical::vtable_fingerprint(model, id);
+        let vtable = if vtable == fingerprint { String::new() } else { format!(".with_vtable({vtable:#034x})") };
+        format!("obvia::rt::DeclaredInterface::new({name:?}, {iid:#034x}, {fingerprint:#034x}){vtable}")
     };
     let interfaces: Vec<String> = own.map(interface).collect();
     if interfaces.is_empty() {

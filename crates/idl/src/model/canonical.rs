@@ -7,8 +7,8 @@
 
 use crate::model::automation::{FILE, Kind, Member, element_name};
 use crate::model::{
-    Arith, Base, BitField, Direction, EnumId, Extent, Field, InterfaceId, Memory, Method, Model, Object, Operand,
-    Param, Pointer, PointerClass, Returns, StructId, Transfer, Type, UnionId, Value, Varying,
+    Arith, Base, BitField, Direction, EnumId, Extent, Field, Interface, InterfaceId, Memory, Method, Model, Object,
+    Operand, Param, Pointer, PointerClass, Returns, StructId, Transfer, Type, UnionId, Value, Varying,
 };
 use obvia_ndr::vartype as vt;
 use sha2::{Digest, Sha256};
@@ -30,14 +30,21 @@ struct Closure {
 
 /// Returns the canonical text of an interface.
 pub fn text(model: &Model, id: InterfaceId) -> String {
+    print(model, id, false)
+}
+
+/// Returns the canonical text, in which `[local]` methods have parameters only `with_slots`. Other
+/// processes need to know only that the methods take their places in the vtable.
+fn print(model: &Model, id: InterfaceId, with_slots: bool) -> String {
     let mut closure = Closure::default();
     let own: Vec<InterfaceId> = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).collect();
-    let methods = own.iter().flat_map(|id| &model.interfaces[id.0].methods);
+    let printer = Printer { model, with_slots, aliases: RefCell::default() };
+    let interfaces = own.iter().map(|id| &model.interfaces[id.0]);
+    let methods = interfaces.flat_map(|found| found.methods.iter().filter(|method| printer.is_whole(found, method)));
     let params = methods.flat_map(|method| &method.params);
     let (known, own_types): (Vec<&Param>, Vec<&Param>) = params.partition(|param| param.memory.is_some());
     closure.built_in = !known.is_empty();
     closure.add(model, own_types.into_iter().map(|param| &param.ty));
-    let printer = Printer { model, aliases: RefCell::default() };
     let (mut out, mut body) = (String::new(), String::new());
     if closure.take_built_in(model) || own.len() < model.lineage(id).len() {
         let _ = writeln!(out, "import \"{FILE}\";");
@@ -75,7 +82,17 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
 
 /// Returns the fingerprint of an interface: the first 16 bytes of SHA-256 over the canonical text.
 pub fn fingerprint(model: &Model, id: InterfaceId) -> u128 {
-    let digest = Sha256::digest(text(model, id).as_bytes());
+    hash(&text(model, id))
+}
+
+/// Returns the fingerprint of an interface's vtable: as [`fingerprint`], but the parameters of
+/// `[local]` methods count, too. Two modules of one program must agree on it.
+pub(crate) fn vtable_fingerprint(model: &Model, id: InterfaceId) -> u128 {
+    hash(&print(model, id, true))
+}
+
+fn hash(text: &str) -> u128 {
+    let digest = Sha256::digest(text.as_bytes());
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest[..16]);
     u128::from_be_bytes(bytes)
@@ -115,6 +132,8 @@ impl Closure {
 /// Writes the model's parts as IDL.
 struct Printer<'a> {
     model: &'a Model,
+    /// Whether `[local]` methods beside methods that travel have their parameters.
+    with_slots: bool,
     /// Typedefs of inner pointers that are not [unique], since only a typedef can state the class
     /// of an inner pointer. A typedef comes before the typedefs that use it.
     aliases: RefCell<Vec<String>>,
@@ -128,7 +147,7 @@ pub(crate) fn uuid_text(value: u128) -> String {
 
 /// Returns the name of a type without its pointers and dimensions.
 pub(crate) fn type_name(model: &Model, ty: &Type) -> String {
-    Printer { model, aliases: RefCell::default() }.name(ty)
+    Printer { model, with_slots: false, aliases: RefCell::default() }.name(ty)
 }
 
 /// Returns a bit field as IDL has it.
@@ -226,6 +245,11 @@ impl Printer<'_> {
         field.map_or_else(String::new, |field| self.field(field, &[]))
     }
 
+    /// Whether a method's parameters are part of the text.
+    fn is_whole(&self, interface: &Interface, method: &Method) -> bool {
+        self.with_slots || interface.local || !method.local
+    }
+
     fn interface(&self, out: &mut String, id: InterfaceId) {
         let found = &self.model.interfaces[id.0];
         let base = found.base.map_or("IUnknown", |base| self.model.interfaces[base.0].name.as_str());
@@ -241,7 +265,11 @@ impl Printer<'_> {
             found.name
         );
         for method in &found.methods {
-            self.method(out, method, found.dual);
+            if self.is_whole(found, method) {
+                self.method(out, method, found.dual);
+            } else {
+                let _ = writeln!(out, "    [local] HRESULT {}();", method.name);
+            }
         }
         out.push_str("}\n");
     }

@@ -23,10 +23,10 @@ pub fn kind_of(kinds: &[Type], element: &Type) -> u32 {
 /// The types to which pointers lead are numbered in the order of the source: methods, their
 /// parameters, members of structures. The targets of pointers within a structure come before the
 /// targets of pointers that follow the structure. Strings and object references have fixed type
-/// numbers.
+/// numbers. `[local]` methods have no frames.
 pub fn kinds<'m>(model: &'m Model, methods: &[&'m Method]) -> Vec<Type> {
     let mut kinds = Kinds::default();
-    for param in methods.iter().flat_map(|method| &method.params) {
+    for param in methods.iter().filter(|method| !method.local).flat_map(|method| &method.params) {
         kinds.add(model, in_place(model, param));
     }
     kinds.list

@@ -37,7 +37,7 @@ pub fn plan_by_reference<'a>(model: &Model, method: &'a Method, opnum: u16) -> O
 pub fn plans<'a>(model: &Model, methods: &[&'a Method]) -> (Vec<MethodPlan<'a>>, Vec<MethodPlan<'a>>) {
     let usual: Vec<MethodPlan<'a>> = methods.iter().map(|method| plan(model, method)).collect();
     let mut referring = Vec::new();
-    for method in methods {
+    for method in methods.iter().filter(|method| !method.local) {
         let opnum = usual.len() + referring.len() + FIRST_OPNUM;
         referring.extend(plan_by_reference(model, method, opnum as u16));
     }

@@ -28,7 +28,8 @@ pub fn words(model: &Model, id: InterfaceId) -> Vec<i64> {
         Types { model, kinds: Numbers::of(&kinds), known: HashMap::new(), closed: HashMap::new(), words: Vec::new() };
     let of_kinds: Vec<i64> = kinds.iter().map(|ty| types.add(ty, About::default(), NOWHERE)).collect();
     let is_invoke = |method: &Method| method.opnum == INVOKE && model.extends_dispatch(id);
-    let of_methods = methods.iter().map(|method| types.method(&plan::plan(model, method), is_invoke(method)));
+    let travelling = methods.iter().filter(|method| !method.local);
+    let of_methods = travelling.map(|method| types.method(&plan::plan(model, method), is_invoke(method)));
     let of_methods = list(of_methods);
     let count = types.known.len() as i64;
     let of_kinds = list(of_kinds.into_iter().map(|kind| vec![kind]));

@@ -4,14 +4,22 @@ use crate::model::{Interface, InterfaceId, Method, Model, Object, Param, Type, U
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
-/// Returns errors for the parts of an interface that no back end supports yet. `language` is the
-/// name of the back end's language in messages. Methods of `[local]` interfaces do not travel, but
-/// may have values whose form in memory the model does not have.
-pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str) -> Vec<Diagnostic> {
-    let is_local = model.interfaces[id.0].local;
+/// Returns errors for the parts of an interface that a back end does not support yet. `language` is
+/// the name of the back end's language in messages. `[local]` methods do not travel, but may have
+/// values whose form in memory the model does not have. `has_slots` says whether the back end
+/// supports them beside methods that travel; none supports an interface that travels and extends a
+/// `[local]` one.
+pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, has_slots: bool) -> Vec<Diagnostic> {
+    let found = &model.interfaces[id.0];
+    let has_slots = has_slots && !model.lineage(id).iter().any(|id| model.interfaces[id.0].local);
     let methods = model.all_methods(id).into_iter();
     let reasons = methods.filter_map(|method| {
-        Some((method, if is_local { local_reason(model, method) } else { reason(model, method) }?))
+        let reason = match method.local {
+            true if found.local => local_reason(model, method),
+            true if has_slots => slot_reason(model, found, method),
+            _ => reason(model, method),
+        };
+        Some((method, reason?))
     });
     reasons
         .map(|(method, Reason { span, what, bare })| {
@@ -54,6 +62,18 @@ fn local_reason(model: &Model, method: &Method) -> Option<Reason> {
         let (why, bare) = shape.map(|why| (why, None)).or_else(|| Some(unsupported_reason(model, leads()?)))?;
         Some(of_parameter(param, why, bare))
     })
+}
+
+/// Returns the reason why a `[local]` method cannot be beside methods that travel.
+fn slot_reason(model: &Model, interface: &Interface, method: &Method) -> Option<Reason> {
+    let what = if method.returns_directly() {
+        "is [local] and returns no HRESULT, in an interface that other processes call"
+    } else if interface.dual {
+        "is [local] in an interface whose methods are called by name"
+    } else {
+        return local_reason(model, method);
+    };
+    Some(Reason { span: method.span, what: what.to_owned(), bare: None })
 }
 
 fn of_parameter(param: &Param, why: String, bare: Option<InterfaceId>) -> Reason {

@@ -16,12 +16,20 @@ pub struct DeclaredInterface {
     name: &'static str,
     iid: u128,
     fingerprint: u128,
+    /// The fingerprint of the vtable, in which the parameters of `[local]` methods count, too.
+    vtable: u128,
 }
 
 impl DeclaredInterface {
     /// Makes the value from the interface's name, its IID and the fingerprint of its text.
     pub const fn new(name: &'static str, iid: u128, fingerprint: u128) -> Self {
-        Self { name, iid, fingerprint }
+        Self { name, iid, fingerprint, vtable: fingerprint }
+    }
+
+    /// Sets the fingerprint of the vtable of an interface with `[local]` methods.
+    #[must_use]
+    pub const fn with_vtable(self, vtable: u128) -> Self {
+        Self { vtable, ..self }
     }
 }
 
@@ -54,7 +62,8 @@ fn all() -> impl Iterator<Item = &'static Declared> {
 /// Returns two different interfaces with the same IID, one of each module, if there are any.
 fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a DeclaredInterface, &'a DeclaredInterface)> {
     let rival = |own: &'a DeclaredInterface| {
-        other.interfaces.iter().find(|known| known.iid == own.iid && known.fingerprint != own.fingerprint)
+        let differs = |known: &DeclaredInterface| (known.fingerprint, known.vtable) != (own.fingerprint, own.vtable);
+        other.interfaces.iter().find(|known| known.iid == own.iid && differs(known))
     };
     one.interfaces.iter().find_map(|own| Some((own, rival(own)?)))
 }
@@ -135,6 +144,16 @@ mod tests {
         assert_eq!((own.name, rival.name), ("IOther", "ISecond"));
         let text = conflict((OTHER.module, own), (ONE.module, rival));
         assert!(text.contains("other::IOther and one::ISecond have the same IID"), "{text}");
+    }
+
+    #[test]
+    fn interfaces_with_other_local_methods_differ() {
+        let slot = |vtable| DeclaredInterface::new("ISlot", 4, 40).with_vtable(vtable);
+        static SLOT: Declared = Declared::new("slot", &[DeclaredInterface::new("ISlot", 4, 40).with_vtable(41)]);
+        for (vtable, is_other) in [(41, false), (42, true)] {
+            let one: &'static [DeclaredInterface] = Box::leak(Box::new([slot(vtable)]));
+            assert_eq!(differing(&Declared::new("one", one), &SLOT).is_some(), is_other);
+        }
     }
 
     #[test]

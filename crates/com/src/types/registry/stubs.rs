@@ -60,7 +60,11 @@ pub const fn pad<const N: usize>(methods: &[StubFn]) -> [StubFn; N] {
 /// The opnum of the first method after those of IUnknown.
 const FIRST_OPNUM: usize = 3;
 
-/// Refuses the call: the stub of opnums without a method.
-unsafe extern "C-unwind" fn refuse(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
+/// Refuses the call: the stub of opnums without a method, and of `[local]` methods.
+///
+/// # Safety
+///
+/// Callers have no obligation, because the arguments are not used.
+pub unsafe extern "C-unwind" fn refuse(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
     Answer::fault(Status::OP_RNG_ERROR)
 }

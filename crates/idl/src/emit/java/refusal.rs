@@ -32,7 +32,7 @@ pub(super) fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
             format!("interface `{}` extends IDispatch, which the Java back end does not support yet", found.name);
         return vec![Diagnostic::error("not-yet", found.span, text)];
     }
-    let unsupported = unsupported(model, id, "Java");
+    let unsupported = unsupported(model, id, "Java", false);
     if !unsupported.is_empty() {
         return unsupported;
     }

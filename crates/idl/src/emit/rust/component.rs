@@ -33,6 +33,9 @@ fn method(model: &Model, plan: &MethodPlan<'_>) -> Method {
 }
 
 fn call(model: &Model, plan: &MethodPlan<'_>) -> Result<Call, String> {
+    if plan.method.local {
+        return Err("it is [local]".to_owned());
+    }
     let given = plan.params.iter().filter(|param| argument(model, param).is_some());
     let arguments: Result<Vec<String>, String> = given
         .map(|param| sample(model, plan, param).map_err(|why| format!("`{}` is {why}", param.param.name)))

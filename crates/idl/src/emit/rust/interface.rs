@@ -15,7 +15,7 @@ use crate::text::writer::Writer;
 
 /// Returns errors for the parts of an interface that the back end does not support.
 pub(super) fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
-    let mut refused = unsupported(model, id, "Rust");
+    let mut refused = unsupported(model, id, "Rust", true);
     if !refused.is_empty() {
         return refused;
     }
@@ -42,11 +42,13 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     }
     if !found.local {
         information(out, &context, id, &plans, &referring);
-        if plans.iter().any(MethodPlan::has_graph) {
+        if plans.iter().any(|plan| plan.has_graph() && !plan.method.local) {
             graph::types(out, &context);
         }
         for plan in plans.iter().chain(&referring).filter(|plan| context.built_in(plan).is_none()) {
-            if plan.has_graph() {
+            if plan.method.local {
+                proxy::refusal(out, &context, plan);
+            } else if plan.has_graph() {
                 graph::method(out, &context, plan);
             } else {
                 proxy::proxy(out, &context, plan);
@@ -146,6 +148,9 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
     out.line(format!("impl {name} {{"));
     for plan in own {
         out.doc(&plan.method.doc);
+        if plan.method.local && !context.is_local {
+            out.line("/// `[local]`: fails with E_NOTIMPL if the object is in another process.");
+        }
         let method = ident(&plan.method.name);
         let keyword = if is_unsafe(plan) { "unsafe fn" } else { "fn" };
         if is_unsafe(plan) {
@@ -378,6 +383,7 @@ fn information(
     out.line(format!("base: {base},"));
     out.line(format!("proxy: obvia::rt::VtablePointer((&raw const {name}_PROXY).cast()),"));
     let stub = |plan: &MethodPlan<'_>| match context.built_in(plan) {
+        _ if plan.method.local => "obvia::rt::refuse".to_owned(),
         Some(base) => format!("obvia::rt::{base}_{}_stub", plan.method.name),
         None => format!("{}_stub", context.stem(plan)),
     };

@@ -135,6 +135,19 @@ fn head(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
     )
 }
 
+/// Writes the function in the vtables of proxies for a method that other processes cannot call. The
+/// function does not write to the results.
+pub(super) fn refusal(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let params: String = plan.params.iter().map(|param| format!(", _: {}", abi(context.model, param))).collect();
+    let stem = context.stem(plan);
+    out.line(format!(
+        "unsafe extern \"system\" fn {stem}_proxy(_: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
+    ));
+    out.line(format!("obvia::rt::refuse_local({:?})", plan.method.name));
+    out.line("}");
+    out.line("");
+}
+
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     layout_table(out, context, plan);
     begin(out, context, plan);

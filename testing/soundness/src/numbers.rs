@@ -1,0 +1,34 @@
+//! The numbers of [`Values`](crate::Values): an object with `[local]` methods beside methods that
+//! other processes call.
+
+use super::values::Values_Impl;
+use super::{INamedNumbers_Impl, INumbers_Impl};
+use obvia::{Result, U16CString};
+use std::ffi::c_void;
+
+impl INumbers_Impl for Values_Impl {
+    fn Skip(&self, _count: u32) -> Result<()> {
+        Ok(())
+    }
+
+    unsafe fn Next(&self, numbers: &mut [i32], fetched: *mut u32) -> Result<()> {
+        numbers.fill(7);
+        // SAFETY: the caller's promise.
+        unsafe { fetched.write(numbers.len() as u32) };
+        Ok(())
+    }
+
+    unsafe fn Peek(&self, _key: *const c_void, _named: *mut c_void) -> Result<()> {
+        Ok(())
+    }
+
+    fn Reset(&self, to: i32) -> Result<i32> {
+        Ok(to + 1)
+    }
+}
+
+impl INamedNumbers_Impl for Values_Impl {
+    fn Name(&self) -> Result<U16CString> {
+        Ok(U16CString::from_str_truncate("numbers"))
+    }
+}

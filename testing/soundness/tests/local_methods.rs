@@ -1,0 +1,52 @@
+//! Tests of `[local]` methods beside methods that other processes call.
+
+use ground::{Process, fresh_name};
+use obvia::dynamic::Identity;
+use obvia::{Error, Interface, Remote, Result, code};
+use soundness::{INamedNumbers, IValues, Values};
+use std::process::Command;
+
+fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
+    result.err().map(|error: Error| error.code())
+}
+
+fn serve() -> (Process, String) {
+    let name = fresh_name("local");
+    let mut server = Process::start(Command::new(env!("CARGO_BIN_EXE_soundness-server")).arg(&name));
+    assert_eq!(server.line(), "ready");
+    (server, name)
+}
+
+#[test]
+fn local_methods_have_places_in_vtables_and_are_refused_across_processes() {
+    let (_server, name) = serve();
+    let (here, there) = (IValues::from(Values), obvia::connect::<IValues>(&name).unwrap());
+    for (values, outcome) in [(here, None), (there, Some(code::E_NOTIMPL))] {
+        let numbers: INamedNumbers = values.cast().unwrap();
+        let (mut got, mut fetched) = ([1, 2, 3], 9);
+        // SAFETY: the method writes one number behind the pointer.
+        let next = unsafe { numbers.Next(&mut got, &mut fetched) };
+        let words = next.as_ref().err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!((code_of(next), words.contains("`Next` is [local]")), (outcome, outcome.is_some()), "{words}");
+        assert_eq!((got, fetched), if outcome.is_none() { ([7; 3], 3) } else { ([1, 2, 3], 9) });
+        // SAFETY: the method reads nothing behind the pointers.
+        assert_eq!(code_of(unsafe { numbers.Peek(std::ptr::null(), std::ptr::null_mut()) }), outcome);
+        // The methods around them have their own opnums.
+        numbers.Skip(1).unwrap();
+        assert_eq!((numbers.Reset(4).unwrap(), numbers.Name().unwrap().to_string_lossy()), (5, "numbers".to_owned()));
+    }
+}
+
+#[test]
+fn servers_refuse_the_opnums_of_local_methods() {
+    let (_server, name) = serve();
+    let info = <INamedNumbers as Remote>::INFO;
+    let text = obvia::dynamic::describe(&name, &INamedNumbers::IID).unwrap();
+    assert!(text.contains("    [local] HRESULT Next();\n    [local] HRESULT Peek();\n"), "{text}");
+    let identity = Identity { iid: INamedNumbers::IID, fingerprint: info.fingerprint };
+    let numbers = obvia::dynamic::Object::connect(&name, identity).unwrap();
+    for (opnum, is_refused) in [(3, false), (4, true), (5, true), (6, false), (7, false), (8, true)] {
+        let request: &[u8] = if opnum == 7 { &[] } else { &[0; 8] };
+        assert_eq!(numbers.call(opnum, request).is_err(), is_refused, "{opnum}");
+    }
+}
