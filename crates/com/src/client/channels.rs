@@ -116,8 +116,8 @@ impl Calls {
     ///
     /// # Errors
     ///
-    /// If the peer cannot be reached or takes no further call, if the call's deadline has passed, or
-    /// if one of the thread's cancellers was used.
+    /// If the peer cannot be reached or takes no further call, if the call's deadline has passed,
+    /// or if one of the thread's cancellers was used.
     #[cold]
     #[inline(never)]
     pub(crate) fn prepare(&self, link: &Arc<Link>) -> Result<()> {
