@@ -38,6 +38,7 @@ const METHODS: Rows = &[
     (&["methods-moved"], "HRESULT A(); HRESULT B();", "HRESULT B(); HRESULT A();"),
     (&["method-renamed"], "HRESULT A([in] long n);", "HRESULT B([in] long n);"),
     (&["method-oneway"], "HRESULT A();", "[oneway] HRESULT A();"),
+    (&["method-local"], "HRESULT A();", "[local] HRESULT A();"),
     (
         &["method-call-as"],
         "HRESULT A([in] long n);",

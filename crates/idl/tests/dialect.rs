@@ -74,20 +74,29 @@ fn local_methods_and_those_that_travel_for_them_share_a_place_in_the_vtable() {
     assert_eq!(failure.diagnostics[0].code, "bad-call-as");
 }
 
+/// Returns an interface's fingerprint, and the one on which the modules of a program must agree.
+fn both_fingerprints(methods: &str) -> (u128, String) {
+    let found = check(&with("", methods));
+    let id = InterfaceId(found.model.interfaces.len() - 1);
+    let made = emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let (_, vtable) = made.split_once(".with_vtable(").expect("the vtable has a fingerprint of its own");
+    (canonical::fingerprint(&found.model, id), vtable[..34].to_owned())
+}
+
 #[test]
-fn local_methods_beside_others_count_in_the_fingerprint_of_the_vtable_alone() {
-    let emitted = |parameter: &str| {
-        let text = with("", &format!("HRESULT A();\n[local] HRESULT Next([in] {parameter} p);\nHRESULT B();"));
-        let found = check(&text);
-        let id = InterfaceId(found.model.interfaces.len() - 1);
-        assert!(canonical::text(&found.model, id).contains("    [local] HRESULT Next();\n"));
-        let made = emit::rust::emit(&found).expect("supported");
-        let (_, declared) = made.split_once(".with_vtable(").expect("the vtable has a fingerprint of its own");
-        (canonical::fingerprint(&found.model, id), declared[..34].to_owned())
+fn modules_of_one_program_agree_on_more_than_processes_do() {
+    let local = |parameter: &str| format!("HRESULT A();\n[local] HRESULT Next([in] {parameter} p);\nHRESULT B();");
+    let lent = |room: &str| {
+        format!("HRESULT A([out] unsigned long *n, [out, lend, prealloc({room}), size_is(, *n)] hyper **values);")
     };
-    let [(first, one), (second, other)] = [emitted("void *"), emitted("long")];
-    assert_eq!(first, second, "other processes do not see the parameters");
-    assert_ne!(one, other, "the vtables differ");
+    for [one, other] in [[local("void *"), local("long")], [lent("4"), lent("5")]] {
+        let ((first, vtable), (second, other)) = (both_fingerprints(&one), both_fingerprints(&other));
+        assert_eq!(first, second, "{one}");
+        assert_ne!(vtable, other, "{one}");
+    }
+    let found = check(&with("", &local("void *")));
+    let id = InterfaceId(found.model.interfaces.len() - 1);
+    assert!(canonical::text(&found.model, id).contains("    [local] HRESULT Next();\n"));
 }
 
 #[test]

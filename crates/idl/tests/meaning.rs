@@ -491,8 +491,14 @@ fn rust_omits_unsupported_imported_interfaces() {
     let folder = ground::Folder::new("idl-left-out");
     let head =
         |name: &str, last: u8| format!("[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a{last:02x})] interface {name}");
-    let other =
-        format!("import \"unknwn.idl\"; {} : IUnknown {{ HRESULT M([in, out, string] wchar_t **a); }}", head("IA", 1));
+    let other = format!(
+        "import \"unknwn.idl\"; {} : IUnknown {{ HRESULT M([in, out, string] wchar_t **a); }}\n\
+         {} : IUnknown {{ [local] HRESULT Next([in] unsigned long n, [out] IA **a, [out] unsigned long *got); }}\n\
+         {} : IUnknown {{ [local] void F(); }}",
+        head("IA", 1),
+        head("IUser", 3),
+        head("ILocal", 4)
+    );
     std::fs::write(folder.join("other.idl"), other).expect("the folder can be written to");
     let rust = |text: String| {
         let file = folder.join("x.idl");
@@ -502,11 +508,13 @@ fn rust_omits_unsupported_imported_interfaces() {
     };
     let text = rust(format!("{} : IUnknown {{ HRESULT N(); }}", head("IB", 2))).expect("IB can be done");
     assert!(text.contains("// `IA` is left out: parameter `a` is passed as"), "{text}");
-    assert!(!text.contains("IA_INFO") && text.contains("&IB_INFO"), "{text}");
+    assert!(text.contains("// `IUser` is left out: it uses `IA`, which is left out"), "{text}");
+    assert!(!text.contains("IA_INFO") && !text.contains("IUser_INFO") && text.contains("&IB_INFO"), "{text}");
     for uses in [
         format!("{} : IUnknown {{ HRESULT N([in] IA *a); }}", head("IB", 2)),
         format!("struct S {{ IA *a; }}; {} : IUnknown {{ HRESULT N(); }}", head("IB", 2)),
         format!("{} : IA {{ HRESULT N(); }}", head("IB", 2)),
+        format!("{} : ILocal {{ HRESULT N(); }}", head("IB", 2).replace("[object,", "[object, local,")),
     ] {
         let refused = rust(uses.clone()).expect_err(&uses);
         assert!(refused.iter().all(|found| found.code == "not-yet" && found.span.is_some()), "{refused:?}");

@@ -135,8 +135,8 @@ const SWITCHED: &str = "a union whose discriminant is not simply another member"
 const ENDS_OPEN: &str = "a structure that ends in an open array";
 const LAST_OPEN: &str = "a structure with a member that ends in an open array";
 const AUTOMATED: &str = "one of Automation's types";
-/// Places in a parameter's declaration behind more than one reference pointer to a single value:
-/// other pointers, and elements of arrays.
+/// Places in a parameter's declaration, apart from the value itself and the target of one `[ref]`
+/// pointer: targets of other pointers, and elements of arrays.
 const INDIRECT: &[Names] =
     &[MAYBE, IN_TWO, OUT_TWO, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, ALLOCATED, IN_FIXED, OUT_FIXED];
 /// Places in structures and unions.

@@ -11,10 +11,11 @@ impl INumbers_Impl for Values_Impl {
         Ok(())
     }
 
-    unsafe fn Next(&self, numbers: &mut [i32], fetched: *mut u32) -> Result<()> {
-        numbers.fill(7);
+    unsafe fn Next(&self, count: u32, numbers: *mut i32, fetched: *mut u32) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { fetched.write(numbers.len() as u32) };
+        unsafe { std::slice::from_raw_parts_mut(numbers, count as usize) }.fill(7);
+        // SAFETY: the caller's promise.
+        unsafe { fetched.write(count) };
         Ok(())
     }
 

@@ -306,8 +306,8 @@ impl Calls {
 }
 
 /// Whether each call of this thread must prepare: a cancellable call registers its channel with the
-/// thread's cancellers, a call with a context sends the context first, and a call whose deadline
-/// has passed is refused.
+/// thread's cancellers, and a call with a context, which a deadline is a part of, checks the
+/// deadline and sends the context first.
 fn has_to_prepare() -> bool {
     is_cancellable() || call_context::is_set()
 }

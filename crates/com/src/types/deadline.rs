@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// The default limit on the time of a call.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The limit on the time of a call that gives back what the program no longer uses.
+/// The limit on the time of a call that releases resources.
 const CLEANUP_TIMEOUT: Duration = Duration::from_secs(5);
 const UNSAID: Deadline = Deadline::Within(DEFAULT_TIMEOUT);
 
@@ -110,8 +110,8 @@ fn limited<R>(deadline: Deadline, is_said: bool, calls: impl FnOnce() -> R) -> R
     calls()
 }
 
-/// Runs calls that give back what the program no longer uses. Each has a time limit of its own,
-/// even if the program's limit is over, or the caller of the performed method no longer waits.
+/// Runs calls that release resources. Each may take [`CLEANUP_TIMEOUT`], even after the deadline of
+/// the program or of the performed method's caller.
 pub(crate) fn to_clean_up<R>(calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<Instant>);
     impl Drop for Restore {

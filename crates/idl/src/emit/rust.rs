@@ -124,6 +124,12 @@ fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::D
             left_out.insert(id, first.message);
         }
     }
+    leave_out_users(model, &mut left_out);
+    let own = model.interfaces.iter().filter(|found| !found.imported && found.local);
+    for (found, why) in own.filter_map(|found| Some((found, left_out.get(&found.base?)?))) {
+        let text = format!("interface `{}` extends one that cannot be done: {why}", found.name);
+        refused.push(crate::Diagnostic::error("not-yet", found.span, text));
+    }
     let structs = model.structs.iter().flat_map(|found| &found.fields).map(|field| (&field.ty, field.span));
     let arms = model.unions.iter().flat_map(all_arms).map(|field| (&field.ty, field.span));
     let here = model.interfaces.iter().enumerate().filter(|(at, _)| !left_out.contains_key(&InterfaceId(*at)));
@@ -138,6 +144,30 @@ fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::D
         }
     }
     if refused.is_empty() { Ok(left_out) } else { Err(refused) }
+}
+
+/// Leaves out the imported interfaces that extend or pass one that is left out.
+fn leave_out_users(model: &Model, left_out: &mut BTreeMap<InterfaceId, String>) {
+    let imported = (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId);
+    let imported: Vec<InterfaceId> = imported.filter(|id| model.interfaces[id.0].imported).collect();
+    loop {
+        let used = |id: &InterfaceId| {
+            let found = &model.interfaces[id.0];
+            let params = found.methods.iter().flat_map(|method| &method.params);
+            let passed = params.filter_map(|param| match model.innermost(&param.ty) {
+                Type::Interface(Object::Known(other)) => Some(*other),
+                _ => None,
+            });
+            passed.chain(found.base).find(|other| left_out.contains_key(other))
+        };
+        let users = imported.iter().filter(|id| !left_out.contains_key(id));
+        let users: Vec<_> = users.filter_map(|id| Some((*id, used(id)?))).collect();
+        if users.is_empty() {
+            return;
+        }
+        let why = |used: InterfaceId| format!("it uses `{}`, which is left out", model.interfaces[used.0].name);
+        left_out.extend(users.into_iter().map(|(id, used)| (id, why(used))));
+    }
 }
 
 /// Writes the code that registers the linked interfaces when the program is loaded, so that two

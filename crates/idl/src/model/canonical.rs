@@ -33,12 +33,13 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     print(model, id, false)
 }
 
-/// Returns the canonical text, in which `[local]` methods have parameters only `with_slots`. Other
-/// processes need to know only that the methods take their places in the vtable.
-fn print(model: &Model, id: InterfaceId, with_slots: bool) -> String {
+/// Returns the canonical text. For one process the text also has what other processes need not
+/// know: the parameters of `[local]` methods, of which others see only the places in the vtable,
+/// and the room for lent arrays.
+fn print(model: &Model, id: InterfaceId, for_one_process: bool) -> String {
     let mut closure = Closure::default();
     let own: Vec<InterfaceId> = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).collect();
-    let printer = Printer { model, with_slots, aliases: RefCell::default() };
+    let printer = Printer { model, for_one_process, aliases: RefCell::default() };
     let interfaces = own.iter().map(|id| &model.interfaces[id.0]);
     let methods = interfaces.flat_map(|found| found.methods.iter().filter(|method| printer.is_whole(found, method)));
     let params = methods.flat_map(|method| &method.params);
@@ -85,8 +86,8 @@ pub fn fingerprint(model: &Model, id: InterfaceId) -> u128 {
     hash(&text(model, id))
 }
 
-/// Returns the fingerprint of an interface's vtable: as [`fingerprint`], but the parameters of
-/// `[local]` methods count, too. Two modules of one program must agree on it.
+/// Returns the fingerprint on which two modules of one program must agree: as [`fingerprint`], but
+/// the parameters of `[local]` methods and the room for lent arrays count, too.
 pub(crate) fn vtable_fingerprint(model: &Model, id: InterfaceId) -> u128 {
     hash(&print(model, id, true))
 }
@@ -132,8 +133,8 @@ impl Closure {
 /// Writes the model's parts as IDL.
 struct Printer<'a> {
     model: &'a Model,
-    /// Whether `[local]` methods beside methods that travel have their parameters.
-    with_slots: bool,
+    /// See [`print`].
+    for_one_process: bool,
     /// Typedefs of inner pointers that are not [unique], since only a typedef can state the class
     /// of an inner pointer. A typedef comes before the typedefs that use it.
     aliases: RefCell<Vec<String>>,
@@ -147,7 +148,7 @@ pub(crate) fn uuid_text(value: u128) -> String {
 
 /// Returns the name of a type without its pointers and dimensions.
 pub(crate) fn type_name(model: &Model, ty: &Type) -> String {
-    Printer { model, with_slots: false, aliases: RefCell::default() }.name(ty)
+    Printer { model, for_one_process: false, aliases: RefCell::default() }.name(ty)
 }
 
 /// Returns a bit field as IDL has it.
@@ -247,7 +248,7 @@ impl Printer<'_> {
 
     /// Whether a method's parameters are part of the text.
     fn is_whole(&self, interface: &Interface, method: &Method) -> bool {
-        self.with_slots || interface.local || !method.local
+        self.for_one_process || interface.local || !method.local
     }
 
     fn interface(&self, out: &mut String, id: InterfaceId) {
@@ -306,8 +307,9 @@ impl Printer<'_> {
                     Transfer::Frame => None,
                     Transfer::ZeroCopy => Some("zero_copy".to_owned()),
                     Transfer::Map => Some("map".to_owned()),
-                    // The number of elements that fit into the reply is not a part of the text:
-                    // only the server uses it.
+                    // Of two processes, only the server uses the room. Within one process, the
+                    // caller makes room for what the method writes.
+                    Transfer::Lend(room) if self.for_one_process => Some(format!("lend, prealloc({room})")),
                     Transfer::Lend(_) => Some("lend".to_owned()),
                 });
                 if dual {
@@ -420,7 +422,7 @@ impl Printer<'_> {
     }
 }
 
-/// Returns the stars of a method's result. Only methods of `[local]` interfaces return pointers.
+/// Returns the stars of a method's result. Only `[local]` methods return pointers.
 fn stars(place: &Type) -> String {
     let (mut ty, mut stars) = (place, String::new());
     while let Type::Pointer(pointer) = ty {

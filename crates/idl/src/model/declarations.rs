@@ -295,8 +295,8 @@ pub enum Returns {
 }
 
 impl Method {
-    /// Whether the method returns its declared result instead of an HRESULT. Only methods of
-    /// `[local]` interfaces do.
+    /// Whether the method returns its declared result instead of an HRESULT. Only `[local]` methods
+    /// do.
     pub fn returns_directly(&self) -> bool {
         self.local && self.returns != Returns::Hresult
     }

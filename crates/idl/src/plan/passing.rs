@@ -2,7 +2,7 @@
 
 use super::method::Passing;
 use super::types::{in_place, is_plain};
-use crate::model::{Base, Direction, Extent, Method, Model, Object, Param, PointerClass, Transfer, Type};
+use crate::model::{Base, Direction, Extent, Method, Model, Object, Operand, Param, PointerClass, Transfer, Type};
 
 /// Returns the way in which a parameter travels.
 pub(crate) fn passing(model: &Model, param: &Param) -> Passing {
@@ -71,13 +71,19 @@ pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Pas
     if *innermost == Type::Void || model.opaque.contains_key(innermost) {
         return Some(raw);
     }
-    // The size stands behind a pointer for which only the caller and the callee are responsible.
-    if let Extent::Counted { size, .. } = &pointer.extent {
-        let mut is_behind = false;
-        size.operands(&mut |operand| is_behind |= operand.deref);
-        if is_behind {
-            return Some(raw);
+    // A size or a length stands behind a pointer for which only the caller and the callee are
+    // responsible.
+    let (mut is_behind, mut level) = (false, Some(pointer));
+    while let Some(pointer) = level {
+        if let Extent::Counted { size, length } = &pointer.extent {
+            let mut note = |operand: &Operand| is_behind |= operand.deref;
+            size.operands(&mut note);
+            length.iter().for_each(|length| length.operands(&mut note));
         }
+        level = if let Type::Pointer(inner) = &pointer.to { Some(inner) } else { None };
+    }
+    if is_behind {
+        return Some(raw);
     }
     let is_number = |ty: &Type| matches!(ty, Type::Base(base) if base.is_integer() && *base != Base::Boolean);
     let is_count = |param: &Param| param.direction.is_in() && is_number(in_place(model, param));

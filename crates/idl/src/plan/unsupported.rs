@@ -6,17 +6,17 @@ use crate::text::source::Span;
 
 /// Returns errors for the parts of an interface that a back end does not support yet. `language` is
 /// the name of the back end's language in messages. `[local]` methods do not travel, but may have
-/// values whose form in memory the model does not have. `has_slots` says whether the back end
-/// supports them beside methods that travel; none supports an interface that travels and extends a
-/// `[local]` one.
-pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, has_slots: bool) -> Vec<Diagnostic> {
+/// values whose form in memory the model does not have. `permits_local` says whether the back end
+/// supports them in interfaces that travel. No back end supports an interface that travels and
+/// extends a `[local]` one.
+pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, permits_local: bool) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
-    let has_slots = has_slots && !model.lineage(id).iter().any(|id| model.interfaces[id.0].local);
+    let permits_local = permits_local && !model.lineage(id).iter().any(|id| model.interfaces[id.0].local);
     let methods = model.all_methods(id).into_iter();
     let reasons = methods.filter_map(|method| {
         let reason = match method.local {
             true if found.local => local_reason(model, method),
-            true if has_slots => slot_reason(model, found, method),
+            true if permits_local => mixed_reason(model, found, method),
             _ => reason(model, method),
         };
         Some((method, reason?))
@@ -65,9 +65,11 @@ fn local_reason(model: &Model, method: &Method) -> Option<Reason> {
 }
 
 /// Returns the reason why a `[local]` method cannot be beside methods that travel.
-fn slot_reason(model: &Model, interface: &Interface, method: &Method) -> Option<Reason> {
+fn mixed_reason(model: &Model, interface: &Interface, method: &Method) -> Option<Reason> {
     let what = if method.returns_directly() {
         "is [local] and returns no HRESULT, in an interface that other processes call"
+    } else if interface.plain {
+        "is [local] in an interface of functions"
     } else if interface.dual {
         "is [local] in an interface whose methods are called by name"
     } else {

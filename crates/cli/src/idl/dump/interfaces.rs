@@ -49,6 +49,7 @@ fn method(model: &Model, owner: &Interface, method: &Method) -> Value {
         "place": method.opnum,
         "opnum": if owner.plain { method.opnum.saturating_sub(FIRST) } else { method.opnum },
         "returns": returns,
+        "local": method.local,
         "oneway": method.oneway,
         "idempotent": method.idempotent,
         "travels_as": method.travels_as.as_ref().map(|other| self::method(model, owner, other)),

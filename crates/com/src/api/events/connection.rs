@@ -58,14 +58,14 @@ impl Connection {
     /// # Errors
     ///
     /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
-    /// call.
+    /// call. If the deadline passes, the connection still ends, for which this function may wait
+    /// five more seconds.
     pub fn unadvise(mut self) -> Result<()> {
-        let Some(point) = &self.point else { return Ok(()) };
-        let is_late = deadline::of_thread().is_over();
+        let Some(point) = self.point.take() else { return Ok(()) };
         let ended = point.get().Unadvise(self.cookie);
-        // A call after its deadline is not sent. The drop then ends the connection.
-        if ended.is_ok() || !is_late {
-            self.point = None;
+        if ended.as_ref().is_err_and(|error| error.code() == code::RPC_E_TIMEOUT) && deadline::of_thread().is_over() {
+            // The call may not have been sent, so that the drop ends the connection.
+            self.point = Some(point);
         }
         ended
     }

@@ -103,6 +103,8 @@ impl Others {
 /// If the peer cannot be reached, if the call's deadline has passed, or if one of the thread's
 /// cancellers was used.
 pub(super) fn obtain(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
+    let in_time = || deadline::check_in_time(deadline::of_thread());
+    in_time()?;
     let at_hand = Calls::with(Calls::take_from_hand);
     let found = match at_hand {
         Some(owned) if owned.is_of(link) => Some(owned),
@@ -123,7 +125,7 @@ pub(super) fn obtain(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
             Box::new(OwnedChannel { link: Arc::downgrade(link), channel, alarmed: Cell::new(false) })
         }
     };
-    let in_time = || deadline::check_in_time(deadline::of_thread());
+    // The connecting may have taken time.
     if let Err(error) = in_time().and_then(|()| owned.register()).and_then(|()| say_context(&mut owned.channel)) {
         Link::note_failure(&error);
         Others::with(|others| others.borrow_mut().push(owned));

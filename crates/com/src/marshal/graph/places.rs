@@ -23,8 +23,8 @@ pub fn place_for<T: Graph>() -> Result<*mut u8> {
     places_for::<T>(1)
 }
 
-/// Returns the number of structures that a method fills, after a check. `None` stands for an
-/// expression without a value.
+/// Returns the number of structures that a method fills, after a check. `None` if the number could
+/// not be computed, for example after an overflow.
 ///
 /// # Errors
 ///

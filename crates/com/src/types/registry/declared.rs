@@ -10,13 +10,18 @@ use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use windows_core::GUID;
 
+/// A fingerprint of the vtable that a module does not tell.
+const UNTOLD: u128 = 0;
+
 /// The interface that a module associates with an IID.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredInterface {
     name: &'static str,
     iid: u128,
     fingerprint: u128,
-    /// The fingerprint of the vtable, in which the parameters of `[local]` methods count, too.
+    /// As `fingerprint`, but of all that modules of one program must agree on: the parameters of
+    /// `[local]` methods and the room for lent arrays count, too. 0 in modules of C, which do not
+    /// tell it.
     vtable: u128,
 }
 
@@ -26,7 +31,8 @@ impl DeclaredInterface {
         Self { name, iid, fingerprint, vtable: fingerprint }
     }
 
-    /// Sets the fingerprint of the vtable of an interface with `[local]` methods.
+    /// Sets the fingerprint of an interface with `[local]` methods or lent arrays, in which these
+    /// count.
     #[must_use]
     pub const fn with_vtable(self, vtable: u128) -> Self {
         Self { vtable, ..self }
@@ -62,7 +68,10 @@ fn all() -> impl Iterator<Item = &'static Declared> {
 /// Returns two different interfaces with the same IID, one of each module, if there are any.
 fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a DeclaredInterface, &'a DeclaredInterface)> {
     let rival = |own: &'a DeclaredInterface| {
-        let differs = |known: &DeclaredInterface| (known.fingerprint, known.vtable) != (own.fingerprint, own.vtable);
+        let differs = |known: &DeclaredInterface| {
+            known.fingerprint != own.fingerprint
+                || known.vtable != own.vtable && known.vtable != UNTOLD && own.vtable != UNTOLD
+        };
         other.interfaces.iter().find(|known| known.iid == own.iid && differs(known))
     };
     one.interfaces.iter().find_map(|own| Some((own, rival(own)?)))
@@ -105,19 +114,23 @@ pub fn declare_copy(module: &str, interfaces: &[(&str, GUID, u128)]) {
     let kept = |text: &str| &*String::leak(text.to_owned());
     let declared = interfaces
         .iter()
-        .map(|(name, iid, fingerprint)| DeclaredInterface::new(kept(name), iid.to_u128(), *fingerprint));
+        .map(|(name, iid, fingerprint)| DeclaredInterface::new(kept(name), iid.to_u128(), *fingerprint))
+        .map(|declared| declared.with_vtable(UNTOLD));
     declare(Box::leak(Box::new(Declared::new(kept(module), Vec::leak(declared.collect())))));
 }
 
 fn conflict((module, own): (&str, &DeclaredInterface), (other, rival): (&str, &DeclaredInterface)) -> String {
+    let (one, two, iid) = (own.name, rival.name, GUID::from_u128(own.iid));
+    let both = format!("obvia: {module}::{one} and {other}::{two} have the same IID, {{{iid:?}}}, but");
+    if own.fingerprint == rival.fingerprint {
+        return format!(
+            "{both} differ in the parameters of [local] methods or in [prealloc]: compile both from one IDL file"
+        );
+    }
+    let (own, rival) = (own.fingerprint, rival.fingerprint);
     format!(
-        "obvia: {module}::{} and {other}::{} have the same IID, {{{:?}}}, but are different interfaces (fingerprints \
-            {:032x} and {:032x}): give one of them a new uuid, from `uuidgen`",
-        own.name,
-        rival.name,
-        GUID::from_u128(own.iid),
-        own.fingerprint,
-        rival.fingerprint
+        "{both} are different interfaces (fingerprints {own:032x} and {rival:032x}): give one of them a new uuid, from \
+            `uuidgen`"
     )
 }
 
@@ -147,12 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn interfaces_with_other_local_methods_differ() {
+    fn interfaces_differ_if_their_vtables_have_other_fingerprints() {
         let slot = |vtable| DeclaredInterface::new("ISlot", 4, 40).with_vtable(vtable);
         static SLOT: Declared = Declared::new("slot", &[DeclaredInterface::new("ISlot", 4, 40).with_vtable(41)]);
-        for (vtable, is_other) in [(41, false), (42, true)] {
+        for (vtable, is_other) in [(41, false), (42, true), (UNTOLD, false)] {
             let one: &'static [DeclaredInterface] = Box::leak(Box::new([slot(vtable)]));
-            assert_eq!(differing(&Declared::new("one", one), &SLOT).is_some(), is_other);
+            let found =
+                differing(&Declared::new("one", one), &SLOT).map(|(own, rival)| conflict(("a", own), ("b", rival)));
+            assert_eq!(found.is_some_and(|text| text.contains("from one IDL file")), is_other, "{vtable}");
         }
     }
 

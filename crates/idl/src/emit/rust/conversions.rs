@@ -16,7 +16,7 @@ fn form_of(model: &Model, param: &Param) -> Option<Form> {
 
 /// Writes the caller's preparations for its parameters with pointers: first the checks of
 /// arguments, then allocations, and last the code that moves values out of `[in, out]` parameters.
-/// Thus a refused argument costs the caller no value.
+/// So the caller keeps its values if an argument is refused.
 pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
     let graphs: Vec<&Param> =
         plan.params.iter().filter(|param| param.passing == Passing::Graph).map(|param| param.param).collect();

@@ -149,6 +149,9 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
     for plan in own {
         out.doc(&plan.method.doc);
         if plan.method.local && !context.is_local {
+            if !plan.method.doc.is_empty() {
+                out.line("///");
+            }
             out.line("/// `[local]`: fails with E_NOTIMPL if the object is in another process.");
         }
         let method = ident(&plan.method.name);

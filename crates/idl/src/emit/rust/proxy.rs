@@ -143,7 +143,7 @@ pub(super) fn refusal(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan
     out.line(format!(
         "unsafe extern \"system\" fn {stem}_proxy(_: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
     ));
-    out.line(format!("obvia::rt::refuse_local({:?})", plan.method.name));
+    out.line(format!("obvia::rt::refuse_local(\"{}.{}\")", context.name, plan.method.name));
     out.line("}");
     out.line("");
 }

@@ -1,7 +1,7 @@
 //! Random calls in Rust: a test program that serves objects that check their arguments, and calls
 //! these objects.
 
-use super::names::{base as base_name, ident, item_name, tuple, type_name, value as value_type};
+use super::names::{base as base_name, ident, is_unsafe, item_name, tuple, type_name, value as value_type};
 use super::parameters::{argument, result};
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, FieldKind, TestedMethod, count, field_name, limits, tested_methods};
@@ -261,7 +261,8 @@ fn method(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMetho
     let params = params.filter_map(|param| Some(format!(", {}_given: {}", param.param.name, argument(model, param)?)));
     let results: Vec<String> = tested.plan.params.iter().filter_map(|param| result(model, param)).collect();
     let (params, results) = (params.collect::<String>(), tuple(&results));
-    out.line(format!("fn {}(&self{params}) -> obvia::Result<{results}> {{", ident(name)));
+    let keyword = if is_unsafe(&tested.plan) { "unsafe fn" } else { "fn" };
+    out.line(format!("{keyword} {}(&self{params}) -> obvia::Result<{results}> {{", ident(name)));
     if tested.omission_reason.is_some() {
         out.line("Err(obvia::code::E_NOTIMPL.into())");
         return out.line("}");

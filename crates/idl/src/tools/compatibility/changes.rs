@@ -56,6 +56,9 @@ kinds! {
     MethodOneway, "method-oneway",
         "one side waits for a response that the other does not send",
         "restore [oneway] or its absence, and declare a new method in a new interface";
+    MethodLocal, "method-local",
+        "old peers call a method that servers refuse now, or a server performs one that they cannot call",
+        "restore [local] or its absence, and declare a new method in a new interface";
     MethodCallAs, "method-call-as",
         "old peers call the method itself, or the one in its place",
         "restore [call_as] or its absence, and declare a new method in a new interface";

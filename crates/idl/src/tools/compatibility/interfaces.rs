@@ -95,7 +95,14 @@ impl<'m> Comparison<'m> {
         let kinds = [Kind::MethodRemoved, Kind::MethodAdded, Kind::MethodMoved];
         self.parts((&format!("`{}`", new.name), new.span), ("method", kinds), &scope, |at| new.methods[at].span);
         for &(a, b) in &scope.alignment.pairs {
-            self.method(&new.name, &old.methods[a], &new.methods[b], is_described);
+            let (before, now) = (&old.methods[a], &new.methods[b]);
+            let travels_alike = before.travels_as.is_some() == now.travels_as.is_some();
+            if before.local != now.local && old.local == new.local && travels_alike {
+                let verb = if now.local { "now" } else { "no longer" };
+                let message = format!("`{}.{}` is {verb} [local]", new.name, now.name);
+                self.report(Kind::MethodLocal, Some(now.span), message);
+            }
+            self.method(&new.name, before, now, is_described);
         }
     }
 
