@@ -515,6 +515,7 @@ fn rust_omits_unsupported_imported_interfaces() {
         format!("struct S {{ IA *a; }}; {} : IUnknown {{ HRESULT N(); }}", head("IB", 2)),
         format!("{} : IA {{ HRESULT N(); }}", head("IB", 2)),
         format!("{} : ILocal {{ HRESULT N(); }}", head("IB", 2).replace("[object,", "[object, local,")),
+        format!("{} : IUser {{ HRESULT N(); }}", head("IB", 2)),
     ] {
         let refused = rust(uses.clone()).expect_err(&uses);
         assert!(refused.iter().all(|found| found.code == "not-yet" && found.span.is_some()), "{refused:?}");

@@ -125,10 +125,15 @@ fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::D
         }
     }
     leave_out_users(model, &mut left_out);
-    let own = model.interfaces.iter().filter(|found| !found.imported && found.local);
-    for (found, why) in own.filter_map(|found| Some((found, left_out.get(&found.base?)?))) {
-        let text = format!("interface `{}` extends one that cannot be done: {why}", found.name);
-        refused.push(crate::Diagnostic::error("not-yet", found.span, text));
+    let own = (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId);
+    let own = own.filter(|id| !model.interfaces[id.0].imported && !left_out.contains_key(id));
+    for id in own.filter(|id| interface::refusals(model, *id).is_empty()) {
+        let found = &model.interfaces[id.0];
+        if let Some((base, why)) = found.base.and_then(|base| Some((base, left_out.get(&base)?))) {
+            let text = format!("interface `{}` extends one that cannot be done: {why}", found.name);
+            let error = crate::Diagnostic::error("not-yet", found.span, text);
+            refused.push(error.related(model.interfaces[base.0].span, "this one"));
+        }
     }
     let structs = model.structs.iter().flat_map(|found| &found.fields).map(|field| (&field.ty, field.span));
     let arms = model.unions.iter().flat_map(all_arms).map(|field| (&field.ty, field.span));

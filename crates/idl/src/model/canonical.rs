@@ -33,9 +33,9 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     print(model, id, false)
 }
 
-/// Returns the canonical text. For one process the text also has what other processes need not
-/// know: the parameters of `[local]` methods, of which others see only the places in the vtable,
-/// and the room for lent arrays.
+/// Returns the canonical text. With `for_one_process`, the text also has the parameters of
+/// `[local]` methods and the room for lent arrays. Other processes need neither: they see only that
+/// a `[local]` method takes a place in the vtable.
 fn print(model: &Model, id: InterfaceId, for_one_process: bool) -> String {
     let mut closure = Closure::default();
     let own: Vec<InterfaceId> = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).collect();

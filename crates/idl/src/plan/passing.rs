@@ -71,8 +71,8 @@ pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Pas
     if *innermost == Type::Void || model.opaque.contains_key(innermost) {
         return Some(raw);
     }
-    // A size or a length stands behind a pointer for which only the caller and the callee are
-    // responsible.
+    // The number of elements may be the target of a raw pointer, which generated code must not
+    // read.
     let (mut is_behind, mut level) = (false, Some(pointer));
     while let Some(pointer) = level {
         if let Extent::Counted { size, length } = &pointer.extent {

@@ -58,13 +58,14 @@ impl Connection {
     /// # Errors
     ///
     /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
-    /// call. If the deadline passes, the connection still ends, for which this function may wait
-    /// five more seconds.
+    /// call. If the deadline has passed before, this function fails with RPC_E_TIMEOUT, but still
+    /// ends the connection, and waits up to five seconds for that.
     pub fn unadvise(mut self) -> Result<()> {
         let Some(point) = self.point.take() else { return Ok(()) };
+        let is_late = deadline::of_thread().is_over();
         let ended = point.get().Unadvise(self.cookie);
-        if ended.as_ref().is_err_and(|error| error.code() == code::RPC_E_TIMEOUT) && deadline::of_thread().is_over() {
-            // The call may not have been sent, so that the drop ends the connection.
+        if ended.is_err() && is_late {
+            // The call was late, so it was not sent. The drop ends the connection.
             self.point = Some(point);
         }
         ended

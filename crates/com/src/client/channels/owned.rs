@@ -219,7 +219,8 @@ pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) 
 ///
 /// # Errors
 ///
-/// If the peer cannot be reached, if one of the thread's cancellers was used, or if `work` fails.
+/// If the peer cannot be reached, if the call's deadline has passed, if one of the thread's
+/// cancellers was used, or if `work` fails.
 pub(crate) fn take_out<R>(link: &Arc<Link>, work: impl FnOnce(&mut OwnedChannel) -> Result<R>) -> Result<R> {
     let removed = REMOVED.get();
     let mut taken = Taken { owned: Some(obtain(link)?), removed };

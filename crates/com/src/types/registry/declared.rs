@@ -10,7 +10,7 @@ use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use windows_core::GUID;
 
-/// A fingerprint of the vtable that a module does not tell.
+/// Stands for the vtable's fingerprint where a module does not give it.
 const UNTOLD: u128 = 0;
 
 /// The interface that a module associates with an IID.
@@ -20,8 +20,7 @@ pub struct DeclaredInterface {
     iid: u128,
     fingerprint: u128,
     /// As `fingerprint`, but of all that modules of one program must agree on: the parameters of
-    /// `[local]` methods and the room for lent arrays count, too. 0 in modules of C, which do not
-    /// tell it.
+    /// `[local]` methods and the room for lent arrays count, too. [`UNTOLD`] in modules of C.
     vtable: u128,
 }
 
@@ -31,8 +30,8 @@ impl DeclaredInterface {
         Self { name, iid, fingerprint, vtable: fingerprint }
     }
 
-    /// Sets the fingerprint of an interface with `[local]` methods or lent arrays, in which these
-    /// count.
+    /// Sets the fingerprint that modules of one program compare. It differs from the usual one if
+    /// the interface has `[local]` methods or lent arrays.
     #[must_use]
     pub const fn with_vtable(self, vtable: u128) -> Self {
         Self { vtable, ..self }
@@ -124,7 +123,8 @@ fn conflict((module, own): (&str, &DeclaredInterface), (other, rival): (&str, &D
     let both = format!("obvia: {module}::{one} and {other}::{two} have the same IID, {{{iid:?}}}, but");
     if own.fingerprint == rival.fingerprint {
         return format!(
-            "{both} differ in the parameters of [local] methods or in [prealloc]: compile both from one IDL file"
+            "{both} differ in the parameters of [local] methods, in their types, or in [prealloc]: compile both from \
+                one IDL file, by the same version of obvia-idl"
         );
     }
     let (own, rival) = (own.fingerprint, rival.fingerprint);

@@ -57,7 +57,7 @@ kinds! {
         "one side waits for a response that the other does not send",
         "restore [oneway] or its absence, and declare a new method in a new interface";
     MethodLocal, "method-local",
-        "old peers call a method that servers refuse now, or a server performs one that they cannot call",
+        "old clients call a method that new servers refuse, or new clients call one that old servers refuse",
         "restore [local] or its absence, and declare a new method in a new interface";
     MethodCallAs, "method-call-as",
         "old peers call the method itself, or the one in its place",
