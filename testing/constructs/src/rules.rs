@@ -78,6 +78,10 @@ const IN_TWO: Names = &["in_two"];
 const OUT_TWO: Names = &["out_two", "inout_two"];
 const IN_ARRAYS: Names = &["in_array", "in_open", "in_unique_array", "in_varying"];
 const OUT_ARRAYS: Names = &["out_array", "out_varying"];
+const OUT_ARRAY: Names = &["out_array"];
+/// An array whose length is behind a pointer. Generated code for `[local]` methods leaves it a
+/// pointer.
+const OUT_VARYING: Names = &["out_varying"];
 const INOUT_ARRAY: Names = &["inout_array"];
 const ALLOCATED: Names = &["out_allocated"];
 const IN_FIXED: Names = &["in_fixed"];
@@ -199,9 +203,11 @@ pub const RULES: &[Rule] = &[
     )),
     rust(UNION_RESULT, &[TAGGED], &[OUT_TWO]),
     rust(UNION_RESULT, &[&["tagged_pointer", "pointing_union"]], &[OUT_SINGLE]),
-    and_local(rust("an array of pointers", &[NAMED_POINTER], &[OUT_ARRAYS])),
+    and_local(rust("an array of pointers", &[NAMED_POINTER], &[OUT_ARRAY])),
+    rust("an array of pointers", &[NAMED_POINTER], &[OUT_VARYING]),
     rust("an array of pointers", &[NAMED_POINTER], &[ALLOCATED]),
-    and_local(rust("an array of unions", &[TAGGED, UNIONS], &[OUT_ARRAYS])),
+    and_local(rust("an array of unions", &[TAGGED, UNIONS], &[OUT_ARRAY])),
+    rust("an array of unions", &[TAGGED, UNIONS], &[OUT_VARYING]),
     rust("an array of unions", &[TAGGED], &[ALLOCATED]),
     rust("a pointer to a pointer, as a result", &[NAMED_POINTER], &[OUT_TWO]),
     rust("an [in, out] string", &[TEXTS], &[&["inout"]]),
@@ -290,11 +296,6 @@ const LOCAL_READS: &[Rule] = &[
     )),
     arguments(rust(SWITCHED, &[UNIONS], &[MEMBER_POINTERS, MEMBER_ARRAYS])),
     arguments(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[MEMBER_FIXED])),
-    rust(
-        "whose size or discriminant is behind a pointer",
-        &[LEADING, CIRCULAR, OPEN, TEXTS, OBJECTS, LOCAL_OBJECT],
-        &[&["out_varying"]],
-    ),
     rust(UNION_RESULT, &[&["tagged_pointer", "pointing_union"]], &[&["retval"]]),
 ];
 
