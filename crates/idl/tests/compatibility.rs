@@ -39,6 +39,8 @@ const METHODS: Rows = &[
     (&["method-renamed"], "HRESULT A([in] long n);", "HRESULT B([in] long n);"),
     (&["method-oneway"], "HRESULT A();", "[oneway] HRESULT A();"),
     (&["method-local"], "HRESULT A();", "[local] HRESULT A();"),
+    (&["method-local"], "[local] HRESULT A();", "HRESULT A();"),
+    (&["method-renamed"], "[local] HRESULT A([in] long n);", "[local] HRESULT B([in] long n);"),
     (
         &["method-call-as"],
         "HRESULT A([in] long n);",

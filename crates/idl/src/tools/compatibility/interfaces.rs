@@ -102,15 +102,16 @@ impl<'m> Comparison<'m> {
                 let message = format!("`{}.{}` is {verb} [local]", new.name, now.name);
                 self.report(Kind::MethodLocal, Some(now.span), message);
             }
-            self.method(&new.name, before, now, is_described);
+            self.method(new, before, now, is_described);
         }
     }
 
-    /// Compares two methods. `is_described` says whether the methods are called by name.
-    fn method(&mut self, owner: &str, old: &'m Method, new: &'m Method, is_described: bool) {
-        let (name, span) = (format!("`{owner}.{}`", new.name), Some(new.span));
+    /// Compares two methods of an interface. `is_described` says whether the methods are called by
+    /// name.
+    fn method(&mut self, owner: &Interface, old: &'m Method, new: &'m Method, is_described: bool) {
+        let (name, span) = (format!("`{}.{}`", owner.name, new.name), Some(new.span));
         if old.name != new.name {
-            let message = format!("the method `{owner}.{}` is called `{}` now", old.name, new.name);
+            let message = format!("the method `{}.{}` is called `{}` now", owner.name, old.name, new.name);
             self.report(Kind::MethodRenamed, span, message);
         }
         if old.returns != new.returns {
@@ -136,6 +137,10 @@ impl<'m> Comparison<'m> {
                 let verb = if now.is_some() { "now travels" } else { "no longer travels" };
                 self.report(Kind::MethodCallAs, span, format!("{name} {verb} as another method"));
             }
+        }
+        // Peers do not know the parameters of [local] methods.
+        if old.local && new.local && !owner.local {
+            return;
         }
         if is_described {
             self.member(&name, old, new);
