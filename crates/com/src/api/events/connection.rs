@@ -58,14 +58,13 @@ impl Connection {
     /// # Errors
     ///
     /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
-    /// call. If the deadline has passed before, this function fails with RPC_E_TIMEOUT, but still
-    /// ends the connection, and waits up to five seconds for that.
+    /// call. After RPC_E_TIMEOUT this function tries to end the connection once more, for at most
+    /// five seconds.
     pub fn unadvise(mut self) -> Result<()> {
         let Some(point) = self.point.take() else { return Ok(()) };
-        let is_late = deadline::of_thread().is_over();
         let ended = point.get().Unadvise(self.cookie);
-        if ended.is_err() && is_late {
-            // The call was late, so it was not sent. The drop ends the connection.
+        if ended.as_ref().is_err_and(|error| error.code() == code::RPC_E_TIMEOUT) {
+            // The source may not have got the call. The drop calls it again.
             self.point = Some(point);
         }
         ended
