@@ -97,8 +97,8 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     const SILENCE: Duration;
     /// Whether a NIC in another process, opened by [`Self::at`], reaches this process's listeners.
     const CROSSES_PROCESSES: bool;
-    /// Whether an undisturbed wire treats all connections alike. On a wire that loses datagrams at
-    /// random, some connections fall behind.
+    /// Whether an undisturbed wire treats all connections alike in the long run. On a wire that
+    /// loses datagrams at random, some connections fall behind for long.
     const IS_STEADY: bool = true;
 
     /// Makes the fixture of one test. Tests run at the same time.
