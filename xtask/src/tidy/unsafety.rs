@@ -71,7 +71,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("bench/src/goodput/tun.rs", "creates network interfaces by a request that only the kernel's types describe"),
     ("bench/src/raw.rs", "baselines share memory without the checks that obvia makes"),
     ("testing/soundness/src/numbers.rs", "has methods with pointers, which only programs of its process call"),
-    ("testing/soundness/tests/local_methods.rs", "calls methods with pointers"),
+    ("testing/soundness/tests/runtime_checks/local_methods.rs", "calls methods with pointers"),
     ("testing/soundness/tests/strings_of_c.rs", "passes and returns strings that only C can have"),
     ("testing/soundness/tests/refused/foreign.rs", "declares an interface as windows-core does"),
     ("testing/torture/src/allocations.rs", "is a global allocator"),

@@ -1,21 +1,9 @@
 //! Tests of `[local]` methods beside methods that other processes call.
 
-use ground::{Process, fresh_name};
+use super::{code_of, serve};
 use obvia::dynamic::Identity;
-use obvia::{Error, Interface, Remote, Result, code};
+use obvia::{Interface, Remote, code};
 use soundness::{INamedNumbers, IValues, Values};
-use std::process::Command;
-
-fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
-    result.err().map(|error: Error| error.code())
-}
-
-fn serve() -> (Process, String) {
-    let name = fresh_name("local");
-    let mut server = Process::start(Command::new(env!("CARGO_BIN_EXE_soundness-server")).arg(&name));
-    assert_eq!(server.line(), "ready");
-    (server, name)
-}
 
 #[test]
 fn local_methods_have_places_in_vtables_and_are_refused_across_processes() {

@@ -13,6 +13,8 @@ use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
 
+mod local_methods;
+
 fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
     result.err().map(|error: Error| error.code())
 }
