@@ -8,6 +8,7 @@
 mod blocks;
 mod kinds;
 mod layout;
+mod left_out;
 mod method;
 pub mod ndr;
 mod passing;
@@ -19,6 +20,7 @@ mod uses;
 pub(crate) use kinds::Numbers;
 pub use kinds::{Kinds, kind_of, kinds, text_kind};
 pub use layout::{plan, plan_by_reference, plans};
+pub(crate) use left_out::LeftOut;
 pub(crate) use method::ENDINGS;
 pub use method::{FIRST_OPNUM, INLINE_MAX, MethodPlan, ParamPlan, Passing, stub_table_length};
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};

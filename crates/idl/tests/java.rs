@@ -25,6 +25,37 @@ fn constructs_unsupported_in_java_are_refused_by_name() {
     assert!(array[0].contains("an array of fixed size with elements that are more than values"), "{array:?}");
 }
 
+#[test]
+fn imported_declarations_that_lead_to_unsupported_interfaces_are_left_out() {
+    let folder = ground::Folder::new("idl-left-out-java");
+    let other = "import \"unknwn.idl\"; import \"oaidl.idl\";
+        [object, uuid(d3a1b2c4-1111-4222-8333-944455566702)] interface IFirst : IUnknown { HRESULT M([in] BSTR text); }
+        [object, uuid(d3a1b2c4-1111-4222-8333-944455566703)] interface IUser : IUnknown { HRESULT M([in] IFirst *a); }
+        struct Holder { long n; IUser *user; };
+        struct Plain { long n; };";
+    std::fs::write(folder.join("other.idl"), other).expect("the folder can be written to");
+    let java = |text: &str| {
+        let file = folder.join("x.idl");
+        std::fs::write(&file, format!("import \"other.idl\"; {text}")).expect("the folder can be written to");
+        let compilation = Compiler::new().check(&file).unwrap_or_else(|failure| panic!("{failure}"));
+        emit::java::emit(&compilation, "x", None)
+    };
+    let made = java(&format!("{HEAD} : IUnknown {{ HRESULT M([in] struct Plain *p); }}")).expect("it is supported");
+    let classes: Vec<String> = made.files.iter().map(|(path, _)| path.display().to_string()).collect();
+    assert!(classes.iter().any(|path| path.ends_with("Plain.java")), "{classes:?}");
+    assert!(
+        !classes.iter().any(|path| ["IFirst", "IUser", "Holder"].iter().any(|name| path.contains(name))),
+        "{classes:?}"
+    );
+    for (method, used) in
+        [("[in] IFirst *a", "IFirst"), ("[out] IUser **a", "IUser"), ("[in] struct Holder *h", "Holder")]
+    {
+        let refused = java(&format!("{HEAD} : IUnknown {{ HRESULT M({method}); }}")).expect_err(method);
+        let start = format!("this uses `{used}`, which is left out: ");
+        assert!(refused.len() == 1 && refused[0].message.starts_with(&start), "{refused:?}");
+    }
+}
+
 /// Returns the fingerprints in a text. Each stands between `before` and `end`.
 fn prints<'a>(text: &'a str, before: &'a str, end: char) -> impl Iterator<Item = String> + 'a {
     text.split(before).skip(1).filter_map(move |rest| Some(rest.split_once(end)?.0.replace(char::is_whitespace, "")))

@@ -494,10 +494,15 @@ fn rust_omits_unsupported_imported_interfaces() {
     let other = format!(
         "import \"unknwn.idl\"; {} : IUnknown {{ HRESULT M([in, out, string] wchar_t **a); }}\n\
          {} : IUnknown {{ [local] HRESULT Next([in] unsigned long n, [out] IA **a, [out] unsigned long *got); }}\n\
-         {} : IUnknown {{ [local] void F(); }}",
+         {} : IUnknown {{ [local] void F(); }}
+         struct Holder {{ long n; IA *a; }};
+         union Either switch (long tag) at {{ case 0: struct Holder *held; case 1: long n; }};
+         struct Plain {{ long n; }};
+         {} : IUnknown {{ HRESULT Put([in] const struct Holder *held); }}",
         head("IA", 1),
         head("IUser", 3),
-        head("ILocal", 4)
+        head("ILocal", 4),
+        head("IFar", 5)
     );
     std::fs::write(folder.join("other.idl"), other).expect("the folder can be written to");
     let rust = |text: String| {
@@ -508,17 +513,30 @@ fn rust_omits_unsupported_imported_interfaces() {
     };
     let text = rust(format!("{} : IUnknown {{ HRESULT N(); }}", head("IB", 2))).expect("IB can be done");
     assert!(text.contains("// `IA` is left out: parameter `a` is passed as"), "{text}");
-    assert!(text.contains("// `IUser` is left out: it uses `IA`, which is left out"), "{text}");
-    assert!(!text.contains("IA_INFO") && !text.contains("IUser_INFO") && text.contains("&IB_INFO"), "{text}");
-    for uses in [
-        format!("{} : IUnknown {{ HRESULT N([in] IA *a); }}", head("IB", 2)),
-        format!("struct S {{ IA *a; }}; {} : IUnknown {{ HRESULT N(); }}", head("IB", 2)),
-        format!("{} : IA {{ HRESULT N(); }}", head("IB", 2)),
-        format!("{} : ILocal {{ HRESULT N(); }}", head("IB", 2).replace("[object,", "[object, local,")),
-        format!("{} : IUser {{ HRESULT N(); }}", head("IB", 2)),
+    for (user, used) in [("IUser", "IA"), ("Holder", "IA"), ("Either", "Holder"), ("IFar", "Holder")] {
+        assert!(text.contains(&format!("// `{user}` is left out: it uses `{used}`, which is left out.")), "{text}");
+        assert!(!text.contains(&format!("pub struct {user}")), "{text}");
+    }
+    assert!(!text.contains("IA_INFO") && text.contains("&IB_INFO") && text.contains("pub struct Plain"), "{text}");
+    for (uses, used) in [
+        (format!("{} : IUnknown {{ HRESULT N([in] IA *a); }}", head("IB", 2)), "IA"),
+        (format!("struct S {{ IA *a; }}; {} : IUnknown {{ HRESULT N(); }}", head("IB", 2)), "IA"),
+        (format!("{} : IA {{ HRESULT N(); }}", head("IB", 2)), "IA"),
+        (format!("{} : ILocal {{ HRESULT N(); }}", head("IB", 2).replace("[object,", "[object, local,")), "ILocal"),
+        (format!("{} : IUser {{ HRESULT N(); }}", head("IB", 2)), "IUser"),
+        (format!("{} : IUnknown {{ HRESULT N([in] struct Holder *a); }}", head("IB", 2)), "Holder"),
+        (
+            format!(
+                "union U switch (long n) u {{ case 0: struct Holder *h; }}; {} : IUnknown {{ HRESULT N(); }}",
+                head("IB", 2)
+            ),
+            "Holder",
+        ),
     ] {
         let refused = rust(uses.clone()).expect_err(&uses);
-        assert!(refused.iter().all(|found| found.code == "not-yet" && found.span.is_some()), "{refused:?}");
+        let start = format!("this uses `{used}`, which is left out: ");
+        let found = refused.iter().filter(|found| found.message.starts_with(&start) && found.span.is_some());
+        assert_eq!((found.count(), refused.iter().all(|found| found.code == "not-yet")), (1, true), "{refused:?}");
     }
 }
 

@@ -79,8 +79,7 @@ const OUT_TWO: Names = &["out_two", "inout_two"];
 const IN_ARRAYS: Names = &["in_array", "in_open", "in_unique_array", "in_varying"];
 const OUT_ARRAYS: Names = &["out_array", "out_varying"];
 const OUT_ARRAY: Names = &["out_array"];
-/// An array whose length is behind a pointer. Generated code for `[local]` methods leaves it a
-/// pointer.
+/// An array whose length is behind a pointer. In `[local]` methods it is a raw pointer.
 const OUT_VARYING: Names = &["out_varying"];
 const INOUT_ARRAY: Names = &["inout_array"];
 const ALLOCATED: Names = &["out_allocated"];
@@ -204,8 +203,7 @@ pub const RULES: &[Rule] = &[
     rust(UNION_RESULT, &[TAGGED], &[OUT_TWO]),
     rust(UNION_RESULT, &[&["tagged_pointer", "pointing_union"]], &[OUT_SINGLE]),
     and_local(rust("an array of pointers", &[NAMED_POINTER], &[OUT_ARRAY])),
-    rust("an array of pointers", &[NAMED_POINTER], &[OUT_VARYING]),
-    rust("an array of pointers", &[NAMED_POINTER], &[ALLOCATED]),
+    rust("an array of pointers", &[NAMED_POINTER], &[OUT_VARYING, ALLOCATED]),
     and_local(rust("an array of unions", &[TAGGED, UNIONS], &[OUT_ARRAY])),
     rust("an array of unions", &[TAGGED, UNIONS], &[OUT_VARYING]),
     rust("an array of unions", &[TAGGED], &[ALLOCATED]),

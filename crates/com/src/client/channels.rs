@@ -306,8 +306,8 @@ impl Calls {
 }
 
 /// Whether each call of this thread must prepare: a cancellable call registers its channel with the
-/// thread's cancellers, and a call with a context (deadlines belong to it) checks the deadline and
-/// sends the context first.
+/// thread's cancellers. A call with a context checks the context's deadline and sends the context
+/// first.
 fn has_to_prepare() -> bool {
     is_cancellable() || call_context::is_set()
 }

@@ -28,9 +28,9 @@ pub use random_calls::random_calls;
 
 use crate::compile::Compilation;
 use crate::model::canonical;
-use crate::model::{InterfaceId, Model, Object, Type, all_arms};
+use crate::model::{InterfaceId, Model};
+use crate::plan::LeftOut;
 use crate::text::writer::Writer;
-use std::collections::BTreeMap;
 
 /// Returns the Rust source of vtables, proxies and stubs with parameters as they travel, for the
 /// runtime's own interfaces.
@@ -82,15 +82,15 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
     types::constants(&mut out, model);
     types::enumerations(&mut out, model);
     types::structures(&mut out, model);
-    structures::structures(&mut out, model);
     let left_out = left_out(model)?;
-    for (id, why) in &left_out {
-        out.line(format!("// `{}` is left out: {why}.", model.interfaces[id.0].name));
+    structures::structures(&mut out, model, &left_out);
+    for (name, why) in left_out.reasons(model) {
+        out.line(format!("// `{name}` is left out: {why}."));
     }
-    let is_here = |id: &InterfaceId| !left_out.contains_key(id);
-    (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId).filter(is_here).for_each(|id| {
+    let is_here = |id: &InterfaceId| !left_out.has(*id);
+    for id in compiled(model).filter(is_here) {
         interface::interface(&mut out, model, id);
-    });
+    }
     let own = (model.built_in.interfaces..model.interfaces.len()).map(InterfaceId);
     let own = own.filter(is_here).map(|id| &model.interfaces[id.0]).filter(|interface| !interface.local);
     let built_in = model.interfaces[..model.built_in.interfaces].iter();
@@ -104,82 +104,39 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
     Ok(out.finish())
 }
 
-/// Returns the imported interfaces that this back end does not support, with the reasons.
+/// Returns the interfaces of the file and of the files that it imports. The runtime has the others.
+fn compiled(model: &Model) -> impl Iterator<Item = InterfaceId> + use<> {
+    (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId)
+}
+
+/// Returns the declarations that this back end leaves out.
 ///
 /// # Errors
 ///
-/// Unsupported parts of the file's own interfaces, and uses of an imported interface that is not
-/// supported.
-fn left_out(model: &Model) -> Result<BTreeMap<InterfaceId, String>, Vec<crate::Diagnostic>> {
-    let (mut left_out, mut refused) = (BTreeMap::new(), Vec::new());
-    for id in (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId) {
-        if let Some(bare) = model.interfaces[id.0].bare {
-            left_out.insert(id, format!("it {bare}"));
+/// Unsupported parts of the file's own interfaces, and uses of declarations that are left out.
+fn left_out(model: &Model) -> Result<LeftOut, Vec<crate::Diagnostic>> {
+    let (mut left_out, mut refused) = (Vec::new(), Vec::new());
+    for id in compiled(model) {
+        let interface = &model.interfaces[id.0];
+        if let Some(bare) = interface.bare {
+            left_out.push((id, format!("it {bare}")));
             continue;
         }
         let found = interface::refusals(model, id);
-        if !model.interfaces[id.0].imported {
+        if !interface.imported {
             refused.extend(found);
         } else if let Some(first) = found.into_iter().next() {
-            left_out.insert(id, first.message);
+            left_out.push((id, first.message));
         }
     }
-    leave_out_users(model, &mut left_out);
-    let own = (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId);
-    let own = own.filter(|id| !model.interfaces[id.0].imported && !left_out.contains_key(id));
-    for id in own.filter(|id| interface::refusals(model, *id).is_empty()) {
-        let found = &model.interfaces[id.0];
-        if let Some((base, why)) = found.base.and_then(|base| Some((base, left_out.get(&base)?))) {
-            let text = format!("interface `{}` extends one that cannot be done: {why}", found.name);
-            let error = crate::Diagnostic::error("not-yet", found.span, text);
-            refused.push(error.related(model.interfaces[base.0].span, "this one"));
-        }
-    }
-    let structs = model.structs.iter().flat_map(|found| &found.fields).map(|field| (&field.ty, field.span));
-    let arms = model.unions.iter().flat_map(all_arms).map(|field| (&field.ty, field.span));
-    let here = model.interfaces.iter().enumerate().filter(|(at, _)| !left_out.contains_key(&InterfaceId(*at)));
-    let params = here.flat_map(|(_, found)| &found.methods).flat_map(|method| &method.params);
-    for (ty, span) in structs.chain(arms).chain(params.map(|param| (&param.ty, param.span))) {
-        if let Type::Interface(Object::Known(id)) = model.innermost(ty)
-            && let Some(why) = left_out.get(id)
-        {
-            let text = format!("interface `{}` cannot be done: {why}", model.interfaces[id.0].name);
-            let error = crate::Diagnostic::error("not-yet", span, text);
-            refused.push(error.related(model.interfaces[id.0].span, "this one"));
-        }
-    }
+    let left_out = LeftOut::new(model, left_out);
+    refused.extend(left_out.errors(model));
     if refused.is_empty() { Ok(left_out) } else { Err(refused) }
-}
-
-/// Leaves out the imported interfaces that extend or pass one that is left out.
-fn leave_out_users(model: &Model, left_out: &mut BTreeMap<InterfaceId, String>) {
-    let imported = (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId);
-    let imported: Vec<InterfaceId> = imported.filter(|id| model.interfaces[id.0].imported).collect();
-    loop {
-        let used = |id: &InterfaceId| {
-            let found = &model.interfaces[id.0];
-            let params = found.methods.iter().flat_map(|method| &method.params);
-            let passed = params.filter_map(|param| match model.innermost(&param.ty) {
-                Type::Interface(Object::Known(other)) => Some(*other),
-                _ => None,
-            });
-            passed.chain(found.base).find(|other| left_out.contains_key(other))
-        };
-        let users = imported.iter().filter(|id| !left_out.contains_key(id));
-        let users: Vec<_> = users.filter_map(|id| Some((*id, used(id)?))).collect();
-        if users.is_empty() {
-            return;
-        }
-        let why = |used: InterfaceId| format!("it uses `{}`, which is left out", model.interfaces[used.0].name);
-        left_out.extend(users.into_iter().map(|(id, used)| (id, why(used))));
-    }
 }
 
 /// Writes the code that registers the linked interfaces when the program is loaded, so that two
 /// different interfaces with the same IID are noticed.
-fn declared(out: &mut Writer, model: &Model, left_out: &BTreeMap<InterfaceId, String>) {
-    let own = (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId);
-    let own = own.filter(|id| !left_out.contains_key(id));
+fn declared(out: &mut Writer, model: &Model, left_out: &LeftOut) {
     let interface = |id: InterfaceId| {
         let (found, fingerprint) = (&model.interfaces[id.0], canonical::fingerprint(model, id));
         let (name, iid) = (&found.name, found.uuid);
@@ -187,7 +144,7 @@ fn declared(out: &mut Writer, model: &Model, left_out: &BTreeMap<InterfaceId, St
         let vtable = if vtable == fingerprint { String::new() } else { format!(".with_vtable({vtable:#034x})") };
         format!("obvia::rt::DeclaredInterface::new({name:?}, {iid:#034x}, {fingerprint:#034x}){vtable}")
     };
-    let interfaces: Vec<String> = own.map(interface).collect();
+    let interfaces: Vec<String> = compiled(model).filter(|id| !left_out.has(*id)).map(interface).collect();
     if interfaces.is_empty() {
         return;
     }

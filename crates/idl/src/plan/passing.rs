@@ -61,6 +61,8 @@ pub(crate) fn passing(model: &Model, param: &Param) -> Passing {
 /// A `[retval]` parameter points to one value, and so does an `[out]` object whose IID another
 /// parameter holds. Other `[out]` objects, and `[in]` structures and GUIDs, are one value if no
 /// parameter could be their count. A GUID that is the IID of an object is always one value.
+///
+/// An array whose size or length is behind a pointer is a raw pointer.
 pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Passing> {
     let Type::Pointer(pointer) = &param.ty else { return None };
     let raw = Passing::Raw(pointer.to.clone());
@@ -71,8 +73,8 @@ pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Pas
     if *innermost == Type::Void || model.opaque.contains_key(innermost) {
         return Some(raw);
     }
-    // The number of elements may be the target of a raw pointer, which generated code must not
-    // read.
+    // The number of elements is behind a pointer that may be a raw one. Generated code must not
+    // read through a raw pointer.
     let (mut is_behind, mut level) = (false, Some(pointer));
     while let Some(pointer) = level {
         if let Extent::Counted { size, length } = &pointer.extent {

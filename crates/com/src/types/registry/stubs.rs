@@ -64,7 +64,8 @@ const FIRST_OPNUM: usize = 3;
 ///
 /// # Safety
 ///
-/// Callers have no obligation, because the arguments are not used.
+/// Callers have no obligation, because the arguments are not used. The function is unsafe because
+/// all stubs have one type.
 pub unsafe extern "C-unwind" fn refuse(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
     Answer::fault(Status::OP_RNG_ERROR)
 }

@@ -206,11 +206,8 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
                     out.line(format!("let mut {name} = std::ptr::null_mut();"));
                 }
                 Passing::Lent { room, .. } => {
-                    let is_proxy = if context.is_local {
-                        "false".to_owned()
-                    } else {
-                        format!("std::ptr::eq(obvia::Interface::vtable(self), &raw const {}_PROXY)", context.name)
-                    };
+                    let is_proxy =
+                        format!("std::ptr::eq(obvia::Interface::vtable(self), &raw const {}_PROXY)", context.name);
                     out.line(format!(
                         "let ({}_borrowing, mut {name}) = obvia::rt::borrowing({is_proxy}, {room});",
                         param.param.code

@@ -7,7 +7,7 @@ use super::names::{getter as getter_name, ident, object, text as text_type, type
 use super::{open, tables};
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
 use crate::plan::shapes::Shapes;
-use crate::plan::{Kinds, Uses, is_plain};
+use crate::plan::{Kinds, LeftOut, Uses, is_plain};
 use crate::text::writer::Writer;
 
 /// The name of the table of the file's types, by which owned data is freed.
@@ -51,8 +51,9 @@ fn seen<'a>(model: &Model, field: &'a Field) -> Seen<'a> {
 }
 
 /// Writes every structure and union with pointers, and the implementations for owned types.
-pub(super) fn structures(out: &mut Writer, model: &Model) {
-    for (at, found) in model.structs.iter().enumerate().skip(model.bundled.structs) {
+pub(super) fn structures(out: &mut Writer, model: &Model, left_out: &LeftOut) {
+    let is_here = |(at, _): &(usize, &Struct)| !left_out.has_type(&Type::Struct(StructId(*at)));
+    for (at, found) in model.structs.iter().enumerate().skip(model.bundled.structs).filter(is_here) {
         if form::is_open(model, StructId(at)) {
             open::structure(out, model, found);
         }
@@ -62,20 +63,21 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
         }
     }
     for id in (model.bundled.unions..model.unions.len()).map(UnionId) {
-        if form::union(model, id).is_ok() {
+        if !left_out.has_type(&Type::Union(id)) && form::union(model, id).is_ok() {
             super::unions::union(out, model, id);
         }
     }
-    ownership(out, model);
+    ownership(out, model, left_out);
 }
 
 /// Writes the implementations for owned types: structures and enumerations.
-fn ownership(out: &mut Writer, model: &Model) {
+fn ownership(out: &mut Writer, model: &Model, left_out: &LeftOut) {
+    let is_here = |id: &StructId| !left_out.has_type(&Type::Struct(*id));
     let is_ownable = |id: &StructId| form::structure(model, *id).is_ok() || form::is_open(model, *id);
     let is_there = |id: &StructId| {
         id.0 >= model.bundled.structs || id.0 < model.built_in.structs && is_plain(model, &Type::Struct(*id))
     };
-    let structs = (0..model.structs.len()).map(StructId).filter(is_there).filter(is_ownable);
+    let structs = (0..model.structs.len()).map(StructId).filter(is_there).filter(is_here).filter(is_ownable);
     let types: Vec<Type> =
         structs.map(Type::Struct).chain((0..model.enums.len()).map(|at| Type::Enum(EnumId(at)))).collect();
     if types.is_empty() {

@@ -1,0 +1,108 @@
+//! Imported declarations that a back end leaves out of its output.
+
+use crate::model::{InterfaceId, Model, Object, StructId, Type, UnionId, all_arms};
+use crate::text::diagnostic::Diagnostic;
+use crate::text::source::Span;
+use std::collections::{HashMap, VecDeque};
+
+/// The interfaces that a back end does not support, and the imported interfaces, structures and
+/// unions that use one of these, each with the reason. The reason is a part of a sentence.
+#[derive(Debug)]
+pub(crate) struct LeftOut(HashMap<Type, String>);
+
+impl LeftOut {
+    /// Adds the imported users of the given interfaces.
+    pub(crate) fn new(model: &Model, interfaces: impl IntoIterator<Item = (InterfaceId, String)>) -> Self {
+        let declared: Vec<(Type, bool)> = declared(model).collect();
+        let mut users: HashMap<Type, Vec<&Type>> = HashMap::new();
+        for (user, _) in declared.iter().filter(|(_, imported)| *imported) {
+            for (used, _) in uses(model, user) {
+                users.entry(used).or_default().push(user);
+            }
+        }
+        let mut next: VecDeque<(Type, String)> =
+            interfaces.into_iter().map(|(id, why)| (Type::Interface(Object::Known(id)), why)).collect();
+        let mut left_out = HashMap::new();
+        while let Some((ty, why)) = next.pop_front() {
+            if left_out.contains_key(&ty) {
+                continue;
+            }
+            let because = format!("it uses `{}`, which is left out", name(model, &ty).0);
+            let found = users.get(&ty).into_iter().flatten();
+            next.extend(found.map(|user| ((*user).clone(), because.clone())));
+            left_out.insert(ty, why);
+        }
+        Self(left_out)
+    }
+
+    /// Whether an interface is left out.
+    pub(crate) fn has(&self, id: InterfaceId) -> bool {
+        self.has_type(&Type::Interface(Object::Known(id)))
+    }
+
+    /// Whether a structure, a union or the interface of an object is left out.
+    pub(crate) fn has_type(&self, ty: &Type) -> bool {
+        self.0.contains_key(ty)
+    }
+
+    /// Returns the names and the reasons: of interfaces, then of structures, then of unions.
+    pub(crate) fn reasons<'m>(&self, model: &'m Model) -> Vec<(&'m str, &str)> {
+        let reason = |(ty, _): (Type, bool)| Some((name(model, &ty).0, self.0.get(&ty)?.as_str()));
+        declared(model).filter_map(reason).collect()
+    }
+
+    /// Returns an error for each place where a declaration of the file itself uses one that is left
+    /// out.
+    pub(crate) fn errors(&self, model: &Model) -> Vec<Diagnostic> {
+        let own = declared(model).filter(|(ty, imported)| !imported && !self.has_type(ty));
+        let places = own.flat_map(|(user, _)| uses(model, &user));
+        let error = |(used, span): (Type, Span)| {
+            let why = self.0.get(&used)?;
+            let (name, place) = name(model, &used);
+            let text = format!("this uses `{name}`, which is left out: {why}");
+            Some(Diagnostic::error("not-yet", span, text).related(place, "this one"))
+        };
+        places.filter_map(error).collect()
+    }
+}
+
+/// Returns the interfaces, structures and unions that are not built in, and whether an imported
+/// file declares them.
+fn declared(model: &Model) -> impl Iterator<Item = (Type, bool)> {
+    let interfaces = model.interfaces.iter().enumerate().skip(model.bundled.interfaces);
+    let interfaces = interfaces.map(|(at, found)| (Type::Interface(Object::Known(InterfaceId(at))), found.imported));
+    let structs = model.structs.iter().enumerate().skip(model.bundled.structs);
+    let structs = structs.map(|(at, found)| (Type::Struct(StructId(at)), found.imported));
+    let unions = model.unions.iter().enumerate().skip(model.bundled.unions);
+    interfaces.chain(structs).chain(unions.map(|(at, found)| (Type::Union(UnionId(at)), found.imported)))
+}
+
+/// Returns the types that an interface, a structure or a union names, each with its place.
+fn uses(model: &Model, user: &Type) -> Vec<(Type, Span)> {
+    let innermost = |ty: &Type, span| (model.innermost(ty).clone(), span);
+    match user {
+        Type::Interface(Object::Known(id)) => {
+            let found = &model.interfaces[id.0];
+            let base = found.base.map(|base| (Type::Interface(Object::Known(base)), found.span));
+            let params = found.methods.iter().flat_map(|method| &method.params);
+            base.into_iter().chain(params.map(|param| innermost(&param.ty, param.span))).collect()
+        }
+        Type::Struct(id) => {
+            let found = &model.structs[id.0];
+            let open = found.conformant.iter().map(|(element, ..)| innermost(element, found.span));
+            found.fields.iter().map(|field| innermost(&field.ty, field.span)).chain(open).collect()
+        }
+        Type::Union(id) => all_arms(&model.unions[id.0]).map(|field| innermost(&field.ty, field.span)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the name and the place of an interface, a structure or a union.
+fn name<'m>(model: &'m Model, ty: &Type) -> (&'m str, Span) {
+    match ty {
+        Type::Interface(Object::Known(id)) => (&model.interfaces[id.0].name, model.interfaces[id.0].span),
+        Type::Struct(id) => (&model.structs[id.0].name, model.structs[id.0].span),
+        Type::Union(id) => (&model.unions[id.0].name, model.unions[id.0].span),
+        _ => unreachable!("only declarations are left out"),
+    }
+}
