@@ -348,6 +348,8 @@ int obvia_select_region(const obvia_calls *calls, unsigned region, const void *a
 int obvia_shares_memory(const obvia_calls *calls);
 /* Returns the failure for an array that must lie in memory of obvia_share(), but does not. */
 HRESULT obvia_not_shared(void);
+/* Returns the failure for a caller of a [local] method whose object is in another process. */
+HRESULT obvia_refuse_local(const char *method);
 /* Returns the HRESULT of a reply whose frame does not have the length of the results. */
 HRESULT obvia_refusal(obvia_reply reply);
 
@@ -451,7 +453,7 @@ static inline int obvia_has_room(const obvia_call *call, size_t length)
 /* Ends the method's use of the states of its context handles. Other calls may have destroyed these
  * handles during the method. */
 void obvia_context_used(void);
-/* The stub of opnums without a method. */
+/* The stub of opnums without a method, and of [local] methods. */
 obvia_answer obvia_refuse(void *object, obvia_call *call);
 
 /* Returns the answer for a number of elements that is negative or exceeds any frame. */

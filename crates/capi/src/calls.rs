@@ -2,9 +2,9 @@
 
 use crate::errors::guarded;
 use com::abi::{self, Answer, Calls, FRAME_MAX, Proxy, REGION_CACHES, RawReply, ServerCall, UNKNOWN};
-use com::rt::Status;
+use com::rt::{Status, refuse_local};
 use com::{Error, GUID, HRESULT, code};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// `obvia_prepare` in obvia_stub.h.
@@ -206,6 +206,17 @@ pub unsafe extern "C" fn obvia_shares_memory(calls: *const Calls) -> i32 {
 pub extern "C" fn obvia_not_shared() -> HRESULT {
     let words = "the array of a [map] parameter has to lie in memory of obvia_share() that its method may use";
     abi::fail(Error::new(code::E_INVALIDARG, words))
+}
+
+/// `obvia_refuse_local` in obvia_stub.h.
+///
+/// # Safety
+///
+/// `method` must be a string that ends in a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_refuse_local(method: *const c_char) -> HRESULT {
+    // SAFETY: the caller's promise.
+    refuse_local(&unsafe { CStr::from_ptr(method) }.to_string_lossy())
 }
 
 /// `obvia_refuse` in obvia_stub.h.

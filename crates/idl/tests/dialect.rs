@@ -66,9 +66,9 @@ fn local_methods_and_those_that_travel_for_them_share_a_place_in_the_vtable() {
     assert_eq!(names, [("A", 3), ("Next", 4), ("B", 5)]);
     let remote = methods[1].travels_as.as_deref().expect("it travels");
     assert_eq!((remote.name.as_str(), remote.opnum, remote.local), ("RemoteNext", 4, false));
-    refused_by(&["C", "Java"], &text, "`Next` travels as `RemoteNext`");
-    refused_by(&["Rust"], &text, "`Next` is [local] and returns no HRESULT");
-    refused_by(&["C", "Java"], &with("", "[local] HRESULT M([in] void *p);"), "`M` is [local]");
+    refused_by(&["Java"], &text, "`Next` travels as `RemoteNext`");
+    refused_by(&["Rust", "C"], &text, "`Next` is [local] and returns no HRESULT");
+    refused_by(&["Java"], &with("", "[local] HRESULT M([in] void *p);"), "`M` is [local]");
     let lone = with("", "[call_as(M)] HRESULT RemoteM();");
     let failure = Compiler::new().check_text(Path::new("x.idl"), &lone).expect_err("there is no M");
     assert_eq!(failure.diagnostics[0].code, "bad-call-as");

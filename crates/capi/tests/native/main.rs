@@ -5,6 +5,7 @@ mod cancel;
 mod classes;
 mod contexts;
 mod events;
+mod local;
 mod meaning;
 mod program;
 mod races;

@@ -29,6 +29,7 @@ mod words;
 
 pub use component::component;
 pub use names::is_name;
+pub use projection::has_classes;
 pub use random_calls::random_calls;
 
 use crate::Diagnostic;
@@ -133,7 +134,7 @@ fn refuse(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> 
         let help = "write its clients and servers in Rust, or declare an interface for C that extends IUnknown";
         return vec![Diagnostic::error("not-yet", found.span, text).help(help)];
     }
-    let unsupported = unsupported(model, id, "C", false);
+    let unsupported = unsupported(model, id, "C", true);
     if !unsupported.is_empty() {
         return unsupported;
     }
@@ -144,11 +145,11 @@ fn refuse(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> 
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
         .flat_map(|plan| {
-            // Local interfaces have no proxies, so parameters of every type can be declared, except
-            // for Automation types.
+            // A local method's parameters are not passed to other processes, so parameters of every
+            // type can be declared, except for Automation types.
             let is_unknown =
                 |param: &ParamPlan<'_>| param.param.memory.is_some() || is_automation(model, &param.param.ty);
-            let params = plan.params.iter().filter(|param| !found.local || is_unknown(param));
+            let params = plan.params.iter().filter(|param| !plan.method.local || is_unknown(param));
             params.filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
         })
         .collect()
@@ -208,7 +209,10 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId], imports: &I
     out.unindented("#define CINTERFACE");
     out.unindented("#endif");
     let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| imports.proxies.are_made(model, *id)).collect();
-    let methods = || remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
+    let methods = || {
+        let all = remote.iter().flat_map(|id| model.all_methods(*id));
+        all.filter(|method| !method.local).map(|method| plan(model, method))
+    };
     let has_tables = structures::has_structures(model) || methods().any(|plan| table::is_by_table(&plan));
     let runtime = if has_tables { "obvia_table.h" } else { "obvia_stub.h" };
     out.line(format!("#include \"{runtime}\""));

@@ -196,6 +196,9 @@ fn of_stubs<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
 fn of_method<'m>(names: &mut Names<'m>, interface: &str, plan: &MethodPlan<'_>, owner: &Owner<'m>) {
     let mut function = |ending: &str| names.add(made(interface, plan, ending), owner);
     function(PROXY);
+    if plan.method.local {
+        return;
+    }
     function(STUB);
     if table::is_by_table(plan) {
         function(suffix::INVOKE);

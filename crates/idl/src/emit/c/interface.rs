@@ -67,13 +67,17 @@ fn fingerprint(model: &Model, id: InterfaceId) -> String {
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let (usual, referring) = plans(model, &model.all_methods(id));
     let methods = model.all_methods(id);
-    let mut params = methods.iter().flat_map(|method| &method.params);
+    let mut params = methods.iter().filter(|method| !method.local).flat_map(|method| &method.params);
     let has_contexts = params.any(|param| *in_place(model, param) == Type::Base(Base::Context));
     let context = Context { model, name: name_of(model, id), kinds: kinds(model, &methods), has_contexts };
-    if usual.iter().any(table::is_by_table) {
+    if usual.iter().any(|plan| !plan.method.local && table::is_by_table(plan)) {
         table::types(out, &context);
     }
     for plan in usual.iter().flat_map(|plan| [plan].into_iter().chain(by_reference(&referring, plan))) {
+        if plan.method.local {
+            proxy::refusal(out, &context, plan);
+            continue;
+        }
         if table::is_by_table(plan) {
             table::method(out, &context, plan);
             continue;
@@ -139,7 +143,8 @@ fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], ref
     out.line("");
     out.line(format!("static obvia_stub *const {name}{STUBS}[{}] = {{", stub_table_length(all)));
     let mut stubs = if plans.is_empty() { Vec::new() } else { vec!["obvia_refuse".to_owned(); FIRST_OPNUM] };
-    stubs.extend(plans.iter().chain(referring).map(|plan| context.stub(plan)));
+    let stub = |plan: &MethodPlan<'_>| if plan.method.local { "obvia_refuse".to_owned() } else { context.stub(plan) };
+    stubs.extend(plans.iter().chain(referring).map(stub));
     stubs.resize(stub_table_length(all), "obvia_refuse".to_owned());
     for (at, stub) in stubs.iter().enumerate() {
         out.line(format!("{stub}{}", if at + 1 == stubs.len() { "" } else { "," }));

@@ -35,7 +35,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     for stem in imports.included() {
         out.line(format!("#include \"{stem}_values.hpp\""));
     }
-    let remote = own.iter().filter(|id| imports.proxies.are_made(model, **id) && !is_local(model, **id));
+    let remote = own.iter().filter(|id| imports.proxies.are_made(model, **id) && has_classes(model, **id));
     let projections: Vec<Projection<'_>> = remote.map(|id| Projection::of(model, *id)).collect();
     let calculates = |text: &String| text.contains("obvia_count(");
     let lines =
@@ -83,7 +83,7 @@ pub(super) fn component(model: &Model, id: InterfaceId) -> component::Interface 
 
 /// Returns the names that the header has for an interface, besides the interface's own.
 pub(super) fn made(model: &Model, id: InterfaceId) -> Vec<String> {
-    if is_local(model, id) {
+    if !has_classes(model, id) {
         return Vec::new();
     }
     let projection = Projection::of(model, id);
@@ -92,9 +92,11 @@ pub(super) fn made(model: &Model, id: InterfaceId) -> Vec<String> {
     templates.into_iter().chain(results).collect()
 }
 
-/// Whether an interface or one of its base interfaces is used within one process only.
-fn is_local(model: &Model, id: InterfaceId) -> bool {
-    model.lineage(id).iter().any(|id| model.interfaces[id.0].local)
+/// Whether an interface has classes with values. Interfaces with `[local]` methods have none, since
+/// the parameters of these methods may be pointers of which only the callers know more.
+pub fn has_classes(model: &Model, id: InterfaceId) -> bool {
+    let lineage = model.lineage(id).into_iter().map(|id| &model.interfaces[id.0]);
+    lineage.into_iter().all(|found| !found.local && found.methods.iter().all(|method| !method.local))
 }
 
 /// An interface with its methods in terms of values.

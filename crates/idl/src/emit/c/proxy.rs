@@ -2,7 +2,7 @@
 
 use super::context::{Array, Context, Named, arrays, block_end, block_type, leave, place, position};
 use super::expression::{Side, count};
-use super::names::{binding, local, parameters, pointer_to, type_name};
+use super::names::{binding, local, parameters, pointer_to, quoted, type_name};
 use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, limits, range, refuse, store, store_elements,
     utf8,
@@ -11,6 +11,21 @@ use super::{by_reference, lent, suffix};
 use crate::model::Type;
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
+
+/// Writes the function in the vtables of proxies for a method that other processes cannot call. The
+/// function does not write to the results.
+pub(super) fn refusal(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let params = parameters(context.model, plan, binding);
+    out.line(format!("static HRESULT {}({} *self{params})", context.proxy(plan), context.name));
+    out.line("{");
+    out.line("(void)self;");
+    for param in &plan.params {
+        out.line(format!("(void){};", binding(&param.param.code)));
+    }
+    out.line(format!("return obvia_refuse_local({});", quoted(&format!("{}.{}", context.name, plan.method.name))));
+    out.line("}");
+    out.line("");
+}
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));
