@@ -10,7 +10,7 @@ mod lease;
 mod owned;
 
 pub(crate) use lease::Lease;
-pub(crate) use owned::{OwnedChannel, take_out, with_channel};
+pub(crate) use owned::{OwnedChannel, sending, take_out, with_channel};
 
 use crate::client::canceller::is_cancellable;
 use crate::client::link::Link;

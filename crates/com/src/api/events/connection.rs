@@ -1,6 +1,7 @@
 //! The clients' side of connections.
 
 use super::idl::{IConnectionPoint, IConnectionPointContainer};
+use crate::client::channels::sending;
 use crate::types::agile::Agile;
 use crate::types::deadline;
 use crate::types::error::{Error, Result, code};
@@ -58,13 +59,14 @@ impl Connection {
     /// # Errors
     ///
     /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
-    /// call. After RPC_E_TIMEOUT this function tries to end the connection once more, for at most
-    /// five seconds.
+    /// call. If the deadline has passed before the call is sent, the connection still ends: the
+    /// function returns RPC_E_TIMEOUT, but makes the call once more, for at most five seconds.
     pub fn unadvise(mut self) -> Result<()> {
         let Some(point) = self.point.take() else { return Ok(()) };
-        let ended = point.get().Unadvise(self.cookie);
-        if ended.as_ref().is_err_and(|error| error.code() == code::RPC_E_TIMEOUT) {
-            // The source may not have got the call. The drop calls it again.
+        let (ended, is_unsent) = sending(|| point.get().Unadvise(self.cookie));
+        if ended.is_err() && is_unsent {
+            // The drop makes the call again. A call that was sent is not repeated, because the
+            // source may have given the cookie to another sink.
             self.point = Some(point);
         }
         ended

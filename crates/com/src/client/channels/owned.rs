@@ -20,6 +20,8 @@ thread_local! {
     static LAST: Others = const { Others(RefCell::new(Vec::new())) };
     /// The number of used cancellers that were removed from this thread.
     static REMOVED: Cell<u64> = const { Cell::new(0) };
+    /// Whether a call of this thread failed before it was sent, since [`sending`] began.
+    static IS_UNSENT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A channel from a link's pool. The channel is returned when the thread ends.
@@ -103,6 +105,17 @@ impl Others {
 /// If the peer cannot be reached, if the call's deadline has passed, or if one of the thread's
 /// cancellers was used.
 pub(super) fn obtain(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
+    select(link).inspect_err(|_| IS_UNSENT.set(true))
+}
+
+/// Makes a call of a proxy. Returns the result, and whether the call was not sent because there was
+/// no channel for it.
+pub(crate) fn sending<R>(call: impl FnOnce() -> R) -> (R, bool) {
+    IS_UNSENT.set(false);
+    (call(), IS_UNSENT.get())
+}
+
+fn select(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
     let in_time = || deadline::check_in_time(deadline::of_thread());
     in_time()?;
     let at_hand = Calls::with(Calls::take_from_hand);
