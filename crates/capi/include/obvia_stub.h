@@ -348,7 +348,7 @@ int obvia_select_region(const obvia_calls *calls, unsigned region, const void *a
 int obvia_shares_memory(const obvia_calls *calls);
 /* Returns the failure for an array that must lie in memory of obvia_share(), but does not. */
 HRESULT obvia_not_shared(void);
-/* Returns the failure for a caller of a [local] method whose object is in another process. */
+/* Returns the failure of a [local] method that is called on an object of another process. */
 HRESULT obvia_refuse_local(const char *method);
 /* Returns the HRESULT of a reply whose frame does not have the length of the results. */
 HRESULT obvia_refusal(obvia_reply reply);
@@ -487,11 +487,14 @@ static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 
 /* ---- Interfaces ---- */
 
-/* The interface that a file associates with an IID, and its fingerprint. */
+/* The interface that a file associates with an IID, and its fingerprints: the one that peers
+ * compare, and the one that the modules of a program compare, which also has the parameters of
+ * [local] methods and the room for lent arrays. */
 typedef struct obvia_declared_interface {
     const char *name;
     IID iid;
     uint8_t fingerprint[16];
+    uint8_t vtable[16];
 } obvia_declared_interface;
 
 /* Declares the interfaces of a file. Each file with stubs calls this when it is loaded. Ends the

@@ -62,6 +62,7 @@ pub struct DeclaredInterface {
     name: *const c_char,
     iid: GUID,
     fingerprint: [u8; 16],
+    vtable: [u8; 16],
 }
 
 /// `obvia_declare` in obvia_stub.h.
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn obvia_declare(file: *const c_char, interfaces: *const D
         let interface = |one: &DeclaredInterface| {
             // SAFETY: the caller's promise.
             let name = unsafe { text(one.name) }?;
-            Ok((name, one.iid, u128::from_le_bytes(one.fingerprint)))
+            Ok((name, one.iid, u128::from_le_bytes(one.fingerprint), u128::from_le_bytes(one.vtable)))
         };
         // SAFETY: the caller's promise.
         declare_copy(unsafe { text(file) }?, &interfaces.iter().map(interface).collect::<Result<Vec<_>>>()?);

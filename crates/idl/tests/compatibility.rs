@@ -41,6 +41,7 @@ const METHODS: Rows = &[
     (&["method-local"], "HRESULT A();", "[local] HRESULT A();"),
     (&["method-local"], "[local] HRESULT A();", "HRESULT A();"),
     (&["method-renamed"], "[local] HRESULT A([in] long n);", "[local] HRESULT B([in] long n);"),
+    (&["method-in-process"], "[local] HRESULT A([in] void *p);", "[local] void A([in] long n, [in] long m);"),
     (
         &["method-call-as"],
         "HRESULT A([in] long n);",

@@ -169,7 +169,8 @@ const PASSED: [(&str, &str); 3] = [("in", "[in] @ *s"), ("out", "[out] @ *s"), (
 pub enum InterfaceKind {
     /// An object's interface that other processes call.
     Remote,
-    /// An object's interface that only its own process calls.
+    /// An object's interface whose methods only its own process calls: the interface is `[local]`,
+    /// or each method with a construct is.
     Local,
     /// A server's interface without objects.
     Plain,
@@ -284,9 +285,10 @@ pub fn file(cases: &[&Case]) -> String {
     for (at, group) in
         cases.chunk_by(|one, other| one.construct == other.construct && one.kind == other.kind).enumerate()
     {
+        let is_method_local = group[0].kind == InterfaceKind::Local && at.is_multiple_of(2);
         let (begin, base) = match group[0].kind {
-            InterfaceKind::Remote => ("object, ", ": IUnknown "),
-            InterfaceKind::Local => ("object, local, ", ": IUnknown "),
+            InterfaceKind::Local if !is_method_local => ("object, local, ", ": IUnknown "),
+            InterfaceKind::Remote | InterfaceKind::Local => ("object, ", ": IUnknown "),
             InterfaceKind::Plain => ("", ""),
         };
         for case in group {
@@ -294,10 +296,11 @@ pub fn file(cases: &[&Case]) -> String {
         }
         let name = format!("I{:?}_{}", group[0].kind, group[0].construct);
         let _ = writeln!(text, "[{begin}uuid(c0135700-0000-4000-8000-{:012x})]\ninterface {name} {base}{{", at + 0x100);
+        let attribute = if is_method_local { "[local] " } else { "" };
         for case in group {
-            let _ = writeln!(text, "    {}", case.method);
+            let _ = writeln!(text, "    {attribute}{}", case.method);
         }
-        text.push_str("}\n");
+        text.push_str(if is_method_local { "    HRESULT Far();\n}\n" } else { "}\n" });
     }
     text
 }

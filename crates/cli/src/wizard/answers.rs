@@ -53,7 +53,7 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
     if language == Language::Cpp {
         names::check_header(&idl.stem()).map_err(exit::usage)?;
     }
-    let interface = interface(arguments, asking, &idl, language)?;
+    let interface = interface(arguments, asking, &idl)?;
     let proposal = names::class(language, idl.model(), interface);
     let question = optional("--class", "What is the object's class called", &proposal);
     let class = asking.ask(&question, arguments.class.as_deref(), |text| {
@@ -134,15 +134,15 @@ fn language(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Re
     })
 }
 
-fn interface(arguments: &Arguments, asking: &mut Asking, idl: &Idl, language: Language) -> anyhow::Result<InterfaceId> {
+fn interface(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Result<InterfaceId> {
     let interfaces = idl.interfaces();
     if let ([only], None) = (interfaces.as_slice(), &arguments.interface) {
-        return idl.check_interface(*only, language).map_err(exit::usage);
+        return Ok(*only);
     }
     let names: Vec<&str> = interfaces.iter().map(|id| idl.model().interfaces[id.0].name.as_str()).collect();
     let text = format!("Which interface does the object have, of {}", names.join(", "));
     let question = Question { flag: "--interface", text: &text, proposal: names.last().copied(), is_needed: true };
-    asking.ask(&question, arguments.interface.as_deref(), |text| idl.check_interface(idl.interface(text)?, language))
+    asking.ask(&question, arguments.interface.as_deref(), |text| idl.interface(text))
 }
 
 /// Returns the transports for other hosts. `shm` is not among them, because it needs no code.

@@ -100,17 +100,6 @@ impl Idl {
         ))
     }
 
-    /// Returns the interface if the wizard can write an object with it in a language.
-    pub(super) fn check_interface(&self, id: InterfaceId, language: Language) -> Result<InterfaceId, String> {
-        let name = &self.model().interfaces[id.0].name;
-        match language {
-            Language::Cpp if !emit::c::has_classes(self.model(), id) => Err(format!(
-                "`{name}` has [local] methods, and the wizard writes objects with such methods in Rust only"
-            )),
-            _ => Ok(id),
-        }
-    }
-
     /// Reports the parts of the files that a language's back end does not support.
     pub(super) fn check_for(&self, language: Language) -> Result<(), String> {
         let refused = match language {
@@ -329,17 +318,6 @@ mod tests {
             error,
             "both.idl declares no interface `IOn` that other processes can call; it declares IOne; did you mean `IOne`?"
         );
-    }
-
-    #[test]
-    fn objects_with_local_methods_are_written_in_rust() {
-        let text = ONE.replacen('{', "{ [local] HRESULT Near([in] void *p); ", 1);
-        let folder = Folder::new("near", &[("near.idl", &text)]);
-        let idl = folder.read("near.idl", &[]).unwrap();
-        let [only] = idl.interfaces()[..] else { panic!("{text}") };
-        idl.check_interface(only, Language::Rust).unwrap();
-        let refused = idl.check_interface(only, Language::Cpp).unwrap_err();
-        assert!(refused.contains("`IOne` has [local] methods"), "{refused}");
     }
 
     #[test]

@@ -29,7 +29,6 @@ mod words;
 
 pub use component::component;
 pub use names::is_name;
-pub use projection::has_classes;
 pub use random_calls::random_calls;
 
 use crate::Diagnostic;
@@ -158,8 +157,8 @@ fn refuse(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> 
 /// Returns errors for the methods that pass objects of built-in interfaces that have no proxies.
 /// Methods of `[local]` interfaces need no proxies.
 fn base_interfaces(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Diagnostic> {
-    let methods = model.all_methods(id).into_iter().filter(|method| !method.local && !model.interfaces[id.0].local);
-    let params = methods.flat_map(|method| method.params.iter().map(move |param| (method, param)));
+    let methods = if model.interfaces[id.0].local { Vec::new() } else { model.remote_methods(id) };
+    let params = methods.into_iter().flat_map(|method| method.params.iter().map(move |param| (method, param)));
     let refusal = |(method, param): (&Method, &Param)| {
         let found = model.reachable(&param.ty).find_map(|ty| match ty {
             Type::Interface(Object::Known(other)) if !proxies.has(model, id, *other) => {
@@ -209,10 +208,7 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId], imports: &I
     out.unindented("#define CINTERFACE");
     out.unindented("#endif");
     let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| imports.proxies.are_made(model, *id)).collect();
-    let methods = || {
-        let all = remote.iter().flat_map(|id| model.all_methods(*id));
-        all.filter(|method| !method.local).map(|method| plan(model, method))
-    };
+    let methods = || remote.iter().flat_map(|id| model.remote_methods(*id)).map(|method| plan(model, method));
     let has_tables = structures::has_structures(model) || methods().any(|plan| table::is_by_table(&plan));
     let runtime = if has_tables { "obvia_table.h" } else { "obvia_stub.h" };
     out.line(format!("#include \"{runtime}\""));

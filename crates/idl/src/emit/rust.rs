@@ -115,7 +115,7 @@ fn compiled(model: &Model) -> impl Iterator<Item = InterfaceId> + use<> {
 ///
 /// Unsupported parts of the file's own interfaces, and uses of declarations that are left out.
 fn left_out(model: &Model) -> Result<LeftOut, Vec<crate::Diagnostic>> {
-    let (mut left_out, mut refused) = (Vec::new(), Vec::new());
+    let (mut left_out, mut refused, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for id in compiled(model) {
         let interface = &model.interfaces[id.0];
         if let Some(bare) = interface.bare {
@@ -123,14 +123,14 @@ fn left_out(model: &Model) -> Result<LeftOut, Vec<crate::Diagnostic>> {
             continue;
         }
         let found = interface::refusals(model, id);
-        if !interface.imported {
-            refused.extend(found);
-        } else if let Some(first) = found.into_iter().next() {
-            left_out.push((id, first.message));
+        match found.first() {
+            Some(first) if interface.imported => left_out.push((id, first.message.clone())),
+            None if !interface.imported => own.push(id),
+            _ => refused.extend(found),
         }
     }
-    let left_out = LeftOut::new(model, left_out);
-    refused.extend(left_out.errors(model));
+    let left_out = LeftOut::new(model, left_out, true);
+    refused.extend(left_out.errors(model, &own));
     if refused.is_empty() { Ok(left_out) } else { Err(refused) }
 }
 

@@ -4,7 +4,7 @@
 use super::declarations::{Const, Enum, Interface, Method, Struct, Typedef, Union};
 use super::known::Known;
 use super::library::{Coclass, Declared, Dispinterface, Library, Offered};
-use super::types::{InterfaceId, Type};
+use super::types::{InterfaceId, Object, Type};
 use crate::text::source::{FileId, Span};
 use std::collections::HashMap;
 
@@ -110,6 +110,17 @@ impl Model {
         id.0 < self.built_in.interfaces
     }
 
+    /// Returns the name and the place of an interface, a structure or a union. `None` for other
+    /// types.
+    pub(crate) fn named(&self, ty: &Type) -> Option<(&str, Span)> {
+        Some(match ty {
+            Type::Interface(Object::Known(id)) => (&self.interfaces[id.0].name, self.interfaces[id.0].span),
+            Type::Struct(id) => (&self.structs[id.0].name, self.structs[id.0].span),
+            Type::Union(id) => (&self.unions[id.0].name, self.unions[id.0].span),
+            _ => return None,
+        })
+    }
+
     /// Returns the kind and the name of a library's declaration.
     pub fn declared_name(&self, declared: Declared) -> (&'static str, &str) {
         match declared {
@@ -147,5 +158,10 @@ impl Model {
     /// Returns all methods of an interface in the order of their opnums, inherited ones first.
     pub fn all_methods(&self, id: InterfaceId) -> Vec<&Method> {
         self.lineage(id).into_iter().flat_map(|id| &self.interfaces[id.0].methods).collect()
+    }
+
+    /// Returns the methods of an interface that other processes call, inherited ones first.
+    pub(crate) fn remote_methods(&self, id: InterfaceId) -> Vec<&Method> {
+        self.all_methods(id).into_iter().filter(|method| !method.local).collect()
     }
 }

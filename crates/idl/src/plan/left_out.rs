@@ -6,33 +6,43 @@ use crate::text::source::Span;
 use std::collections::{HashMap, VecDeque};
 
 /// The interfaces that a back end does not support, and the imported interfaces, structures and
-/// unions that use one of these, each with the reason. The reason is a part of a sentence.
+/// unions that lead to one of them. Each has a reason, which is a part of a sentence.
 #[derive(Debug)]
-pub(crate) struct LeftOut(HashMap<Type, String>);
+pub(crate) struct LeftOut {
+    reasons: HashMap<Type, String>,
+    writes_local: bool,
+}
 
 impl LeftOut {
-    /// Adds the imported users of the given interfaces.
-    pub(crate) fn new(model: &Model, interfaces: impl IntoIterator<Item = (InterfaceId, String)>) -> Self {
+    /// Finds the imported users of the given interfaces. `writes_local` says whether the back end
+    /// writes `[local]` methods, so that these use the types of their parameters.
+    pub(crate) fn new(
+        model: &Model,
+        interfaces: impl IntoIterator<Item = (InterfaceId, String)>,
+        writes_local: bool,
+    ) -> Self {
         let declared: Vec<(Type, bool)> = declared(model).collect();
         let mut users: HashMap<Type, Vec<&Type>> = HashMap::new();
         for (user, _) in declared.iter().filter(|(_, imported)| *imported) {
-            for (used, _) in uses(model, user) {
+            for (used, _) in uses(model, user, writes_local) {
                 users.entry(used).or_default().push(user);
             }
         }
         let mut next: VecDeque<(Type, String)> =
             interfaces.into_iter().map(|(id, why)| (Type::Interface(Object::Known(id)), why)).collect();
-        let mut left_out = HashMap::new();
+        let mut reasons = HashMap::new();
         while let Some((ty, why)) = next.pop_front() {
-            if left_out.contains_key(&ty) {
+            if reasons.contains_key(&ty) {
                 continue;
             }
-            let because = format!("it uses `{}`, which is left out", name(model, &ty).0);
-            let found = users.get(&ty).into_iter().flatten();
-            next.extend(found.map(|user| ((*user).clone(), because.clone())));
-            left_out.insert(ty, why);
+            if let Some((name, _)) = model.named(&ty) {
+                let because = format!("it uses `{name}`, which is left out");
+                let found = users.get(&ty).into_iter().flatten();
+                next.extend(found.map(|user| ((*user).clone(), because.clone())));
+            }
+            reasons.insert(ty, why);
         }
-        Self(left_out)
+        Self { reasons, writes_local }
     }
 
     /// Whether an interface is left out.
@@ -42,23 +52,27 @@ impl LeftOut {
 
     /// Whether a structure, a union or the interface of an object is left out.
     pub(crate) fn has_type(&self, ty: &Type) -> bool {
-        self.0.contains_key(ty)
+        self.reasons.contains_key(ty)
     }
 
-    /// Returns the names and the reasons: of interfaces, then of structures, then of unions.
+    /// Returns each name with its reason: interfaces first, then structures, then unions.
     pub(crate) fn reasons<'m>(&self, model: &'m Model) -> Vec<(&'m str, &str)> {
-        let reason = |(ty, _): (Type, bool)| Some((name(model, &ty).0, self.0.get(&ty)?.as_str()));
+        let reason = |(ty, _): (Type, bool)| Some((model.named(&ty)?.0, self.reasons.get(&ty)?.as_str()));
         declared(model).filter_map(reason).collect()
     }
 
-    /// Returns an error for each place where a declaration of the file itself uses one that is left
-    /// out.
-    pub(crate) fn errors(&self, model: &Model) -> Vec<Diagnostic> {
-        let own = declared(model).filter(|(ty, imported)| !imported && !self.has_type(ty));
-        let places = own.flat_map(|(user, _)| uses(model, &user));
+    /// Returns an error for each place where a type of the file itself, or one of the given
+    /// interfaces, uses a declaration that is left out. The interfaces are in the order of the
+    /// model.
+    pub(crate) fn errors(&self, model: &Model, interfaces: &[InterfaceId]) -> Vec<Diagnostic> {
+        let own = declared(model).filter(|(ty, imported)| match ty {
+            Type::Interface(Object::Known(id)) => interfaces.binary_search(id).is_ok(),
+            _ => !imported,
+        });
+        let places = own.flat_map(|(user, _)| uses(model, &user, self.writes_local));
         let error = |(used, span): (Type, Span)| {
-            let why = self.0.get(&used)?;
-            let (name, place) = name(model, &used);
+            let why = self.reasons.get(&used)?;
+            let (name, place) = model.named(&used)?;
             let text = format!("this uses `{name}`, which is left out: {why}");
             Some(Diagnostic::error("not-yet", span, text).related(place, "this one"))
         };
@@ -78,13 +92,14 @@ fn declared(model: &Model) -> impl Iterator<Item = (Type, bool)> {
 }
 
 /// Returns the types that an interface, a structure or a union names, each with its place.
-fn uses(model: &Model, user: &Type) -> Vec<(Type, Span)> {
+fn uses(model: &Model, user: &Type, writes_local: bool) -> Vec<(Type, Span)> {
     let innermost = |ty: &Type, span| (model.innermost(ty).clone(), span);
     match user {
         Type::Interface(Object::Known(id)) => {
             let found = &model.interfaces[id.0];
             let base = found.base.map(|base| (Type::Interface(Object::Known(base)), found.span));
-            let params = found.methods.iter().flat_map(|method| &method.params);
+            let methods = found.methods.iter().filter(|method| writes_local || !method.local);
+            let params = methods.flat_map(|method| &method.params);
             base.into_iter().chain(params.map(|param| innermost(&param.ty, param.span))).collect()
         }
         Type::Struct(id) => {
@@ -94,15 +109,5 @@ fn uses(model: &Model, user: &Type) -> Vec<(Type, Span)> {
         }
         Type::Union(id) => all_arms(&model.unions[id.0]).map(|field| innermost(&field.ty, field.span)).collect(),
         _ => Vec::new(),
-    }
-}
-
-/// Returns the name and the place of an interface, a structure or a union.
-fn name<'m>(model: &'m Model, ty: &Type) -> (&'m str, Span) {
-    match ty {
-        Type::Interface(Object::Known(id)) => (&model.interfaces[id.0].name, model.interfaces[id.0].span),
-        Type::Struct(id) => (&model.structs[id.0].name, model.structs[id.0].span),
-        Type::Union(id) => (&model.unions[id.0].name, model.unions[id.0].span),
-        _ => unreachable!("only declarations are left out"),
     }
 }

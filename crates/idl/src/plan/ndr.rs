@@ -22,14 +22,13 @@ pub fn plan(model: &Model, id: InterfaceId) -> Option<Plan> {
 
 /// Returns the words of an interface's plan: see `obvia_ndr::ndr`.
 pub fn words(model: &Model, id: InterfaceId) -> Vec<i64> {
-    let methods = model.all_methods(id);
+    let methods = model.remote_methods(id);
     let kinds = kinds(model, &methods);
     let mut types =
         Types { model, kinds: Numbers::of(&kinds), known: HashMap::new(), closed: HashMap::new(), words: Vec::new() };
     let of_kinds: Vec<i64> = kinds.iter().map(|ty| types.add(ty, About::default(), NOWHERE)).collect();
     let is_invoke = |method: &Method| method.opnum == INVOKE && model.extends_dispatch(id);
-    let travelling = methods.iter().filter(|method| !method.local);
-    let of_methods = travelling.map(|method| types.method(&plan::plan(model, method), is_invoke(method)));
+    let of_methods = methods.iter().map(|method| types.method(&plan::plan(model, method), is_invoke(method)));
     let of_methods = list(of_methods);
     let count = types.known.len() as i64;
     let of_kinds = list(of_kinds.into_iter().map(|kind| vec![kind]));

@@ -6,18 +6,26 @@ use crate::text::source::Span;
 
 /// Returns errors for the parts of an interface that a back end does not support yet. `language` is
 /// the name of the back end's language in messages. `[local]` methods do not travel, but may have
-/// values whose form in memory the model does not have. `permits_local` says whether the back end
-/// supports them in interfaces that travel. No back end supports an interface that travels and
-/// extends a `[local]` one.
-pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, permits_local: bool) -> Vec<Diagnostic> {
+/// values whose form in memory the model does not have. `writes_local` says whether the back end
+/// writes these methods.
+pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, writes_local: bool) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
-    let permits_local = permits_local && !model.lineage(id).iter().any(|id| model.interfaces[id.0].local);
+    let mut lineage = model.lineage(id).into_iter().map(|id| &model.interfaces[id.0]);
+    if let (false, Some(base)) = (found.local, lineage.find(|base| base.local)) {
+        let (name, base_name) = (&found.name, &base.name);
+        let text = format!(
+            "interface `{name}` extends the [local] interface `{base_name}`, which the {language} back end does not support yet"
+        );
+        let error = Diagnostic::error("not-yet", found.span, text).related(base.span, "this interface");
+        return vec![error.help(format!("declare `{name}` [local], too, or remove [local] from `{base_name}`"))];
+    }
     let methods = model.all_methods(id).into_iter();
     let reasons = methods.filter_map(|method| {
         let reason = match method.local {
             true if found.local => local_reason(model, method),
-            true if permits_local => mixed_reason(model, found, method),
-            _ => reason(model, method),
+            true if writes_local => mixed_reason(model, found, method),
+            true => None,
+            false => reason(model, method),
         };
         Some((method, reason?))
     });
@@ -75,7 +83,11 @@ fn mixed_reason(model: &Model, interface: &Interface, method: &Method) -> Option
     } else {
         return local_reason(model, method);
     };
-    Some(Reason { span: method.span, what: what.to_owned(), bare: None })
+    Some(of_method(method, what))
+}
+
+fn of_method(method: &Method, what: &str) -> Reason {
+    Reason { span: method.span, what: what.to_owned(), bare: None }
 }
 
 fn of_parameter(param: &Param, why: String, bare: Option<InterfaceId>) -> Reason {
@@ -87,13 +99,6 @@ fn of_parameter(param: &Param, why: String, bare: Option<InterfaceId>) -> Reason
 }
 
 fn reason(model: &Model, method: &Method) -> Option<Reason> {
-    let of_method = |what| Some(Reason { span: method.span, what, bare: None });
-    if let Some(remote) = &method.travels_as {
-        return of_method(format!("travels as `{}`", remote.name));
-    }
-    if method.local {
-        return of_method("is [local] in an interface that other processes call".to_owned());
-    }
     method.params.iter().find_map(|param| {
         let shape = param.unsupported.clone().map(|why| (why, None));
         let (why, bare) = shape.or_else(|| type_reason(model, model.innermost(&param.ty)))?;
@@ -131,9 +136,5 @@ fn unsupported_reason(model: &Model, why: &Unsupported) -> (String, Option<Inter
 
 /// Returns the name of a structure or a union.
 fn name<'m>(model: &'m Model, ty: &Type) -> &'m str {
-    match ty {
-        Type::Union(id) => &model.unions[id.0].name,
-        Type::Struct(id) => &model.structs[id.0].name,
-        _ => "",
-    }
+    model.named(ty).map_or("", |(name, _)| name)
 }

@@ -72,10 +72,6 @@ const ROWS: &[(&str, &str)] = &[
          HRESULT A([out] long *n, [out, lend, prealloc(9), size_is(, *n)] long **p); }",
     ),
     (
-        "[object, @1#] interface I : IUnknown { [local] HRESULT A([in] void *p); HRESULT B(); }",
-        "[object, @1#] interface I : IUnknown { [local] HRESULT A([in] long n, [in] long m); HRESULT B(); }",
-    ),
-    (
         "[object, dual, @1#] interface I : IDispatch { [id(1)] HRESULT A(); }",
         "[object, dual, @1#, helpstring(\"An interface.\")] interface I : IDispatch {\n\
          [id(1), helpstring(\"A method.\")] HRESULT A(); }",

@@ -10,9 +10,6 @@ use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use windows_core::GUID;
 
-/// Stands for the vtable's fingerprint where a module does not give it.
-const UNTOLD: u128 = 0;
-
 /// The interface that a module associates with an IID.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredInterface {
@@ -20,7 +17,7 @@ pub struct DeclaredInterface {
     iid: u128,
     fingerprint: u128,
     /// As `fingerprint`, but of all that modules of one program must agree on: the parameters of
-    /// `[local]` methods and the room for lent arrays count, too. [`UNTOLD`] in modules of C.
+    /// `[local]` methods and the room for lent arrays count, too.
     vtable: u128,
 }
 
@@ -67,10 +64,7 @@ fn all() -> impl Iterator<Item = &'static Declared> {
 /// Returns two different interfaces with the same IID, one of each module, if there are any.
 fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a DeclaredInterface, &'a DeclaredInterface)> {
     let rival = |own: &'a DeclaredInterface| {
-        let differs = |known: &DeclaredInterface| {
-            known.fingerprint != own.fingerprint
-                || known.vtable != own.vtable && known.vtable != UNTOLD && own.vtable != UNTOLD
-        };
+        let differs = |known: &DeclaredInterface| (known.fingerprint, known.vtable) != (own.fingerprint, own.vtable);
         other.interfaces.iter().find(|known| known.iid == own.iid && differs(known))
     };
     one.interfaces.iter().find_map(|own| Some((own, rival(own)?)))
@@ -98,23 +92,23 @@ pub fn declare(declared: &'static Declared) {
 }
 
 /// Declares the interfaces of a module in another language: the name of each interface, its IID and
-/// the fingerprint of its text. The strings are copied, because those of the module may not live as
-/// long as the program. If all interfaces are declared already, the function does nothing.
+/// its fingerprints, as in [`DeclaredInterface`]. The function copies the strings, because those of
+/// the module may not live as long as the program. If all interfaces are declared already, it does
+/// nothing.
 ///
 /// Aborts the program as [`declare`] does.
-pub fn declare_copy(module: &str, interfaces: &[(&str, GUID, u128)]) {
-    let is_known = |(_, iid, fingerprint): &(&str, GUID, u128)| {
+pub fn declare_copy(module: &str, interfaces: &[(&str, GUID, u128, u128)]) {
+    let is_known = |(_, iid, fingerprint, vtable): &(&str, GUID, u128, u128)| {
         let mut known = all().flat_map(|declared| declared.interfaces);
-        known.any(|known| known.iid == iid.to_u128() && known.fingerprint == *fingerprint)
+        known.any(|known| (known.iid, known.fingerprint, known.vtable) == (iid.to_u128(), *fingerprint, *vtable))
     };
     if interfaces.iter().all(is_known) {
         return;
     }
     let kept = |text: &str| &*String::leak(text.to_owned());
-    let declared = interfaces
-        .iter()
-        .map(|(name, iid, fingerprint)| DeclaredInterface::new(kept(name), iid.to_u128(), *fingerprint))
-        .map(|declared| declared.with_vtable(UNTOLD));
+    let declared = interfaces.iter().map(|(name, iid, fingerprint, vtable)| {
+        DeclaredInterface::new(kept(name), iid.to_u128(), *fingerprint).with_vtable(*vtable)
+    });
     declare(Box::leak(Box::new(Declared::new(kept(module), Vec::leak(declared.collect())))));
 }
 
@@ -163,7 +157,7 @@ mod tests {
     fn interfaces_differ_if_their_vtables_have_other_fingerprints() {
         let slot = |vtable| DeclaredInterface::new("ISlot", 4, 40).with_vtable(vtable);
         static SLOT: Declared = Declared::new("slot", &[DeclaredInterface::new("ISlot", 4, 40).with_vtable(41)]);
-        for (vtable, is_other) in [(41, false), (42, true), (UNTOLD, false)] {
+        for (vtable, is_other) in [(41, false), (42, true)] {
             let one: &'static [DeclaredInterface] = Box::leak(Box::new([slot(vtable)]));
             let found =
                 differing(&Declared::new("one", one), &SLOT).map(|(own, rival)| conflict(("a", own), ("b", rival)));
@@ -176,8 +170,8 @@ mod tests {
         declare(&ONE);
         declare(&SAME);
         declare(&ONE);
-        declare_copy("copied", &[("IThird", GUID::from_u128(3), 30)]);
-        declare_copy("known", &[("IThird", GUID::from_u128(3), 30), ("IFirst", GUID::from_u128(1), 10)]);
+        declare_copy("copied", &[("IThird", GUID::from_u128(3), 30, 30)]);
+        declare_copy("known", &[("IThird", GUID::from_u128(3), 30, 30), ("IFirst", GUID::from_u128(1), 10, 10)]);
         assert!(all().any(|declared| declared.module == "copied") && all().all(|declared| declared.module != "known"));
         let declared = all().filter(|declared| ["one", "same"].contains(&declared.module));
         assert_eq!(declared.map(|declared| declared.module).collect::<Vec<_>>(), ["same", "one"]);

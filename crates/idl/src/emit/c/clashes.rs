@@ -177,7 +177,7 @@ fn of_stubs<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
     for plan in usual.iter().flat_map(|plan| [plan].into_iter().chain(by_reference(&referring, plan))) {
         of_method(names, &name, plan, &owner_of(model, id, plan.method));
     }
-    let has_tables = usual.iter().any(table::is_by_table);
+    let has_tables = usual.iter().any(|plan| !plan.method.local && table::is_by_table(plan));
     let of_types = format!("{}{}", suffix::TYPES, suffix::WORDS);
     let endings = [
         (suffix::PROXIES, true),
@@ -223,7 +223,7 @@ fn of_method<'m>(names: &mut Names<'m>, interface: &str, plan: &MethodPlan<'_>, 
 /// Adds the functions that check and store the values that interfaces pass. The generated file also
 /// contains these functions for imported types.
 fn of_values<'m>(model: &'m Model, names: &mut Names<'m>, remote: &[InterfaceId]) {
-    let plans = remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
+    let plans = remote.iter().flat_map(|id| model.remote_methods(*id)).map(|method| plan(model, method));
     let plans = plans.filter(|plan| !table::is_by_table(plan));
     let written = Functions::of_plans(&mut Writer::default(), model, plans);
     for (name, of, span, imported) in written.names(model) {

@@ -9,7 +9,7 @@ use super::proxies::{Proxies, importing};
 use super::{automation, refuse};
 use crate::Diagnostic;
 use crate::compile::{BUILT_IN, Compilation};
-use crate::model::{Interface, InterfaceId, Model, Object, StructId, Type, UnionId, events};
+use crate::model::{Interface, InterfaceId, Method, Model, Object, StructId, Type, UnionId, events};
 use crate::text::source::{File, FileId, Role, Sources, Span};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -137,7 +137,7 @@ fn included(
 
 /// Returns the declarations of other files that each declaration needs: types, base interfaces, and
 /// interfaces whose objects travel.
-fn needs(model: &Model) -> Vec<Need<'_>> {
+fn needs<'m>(model: &'m Model) -> Vec<Need<'m>> {
     let mut needs = Vec::new();
     let mut add = |(span, imported): (Span, bool), ty: &Type, travels: bool| {
         let (name, other) = match model.innermost(ty) {
@@ -167,9 +167,9 @@ fn needs(model: &Model) -> Vec<Need<'_>> {
     for found in &model.interfaces {
         let base = found.base.map(|base| Type::Interface(Object::Known(base)));
         base.iter().for_each(|base| add((found.span, found.imported), base, true));
-        for param in found.methods.iter().flat_map(|method| &method.params) {
+        let params = |method: &'m Method| method.params.iter().map(|param| (param, !method.local));
+        for (param, travels) in found.methods.iter().flat_map(params) {
             // The objects in structures matter for the file's own code only.
-            let travels = !found.local;
             let deep = model.reachable(&param.ty).filter(|_| travels && !found.imported);
             deep.chain([&param.ty]).for_each(|ty| add((param.span, found.imported), ty, travels));
         }

@@ -45,8 +45,9 @@ pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[In
     out.line("static const obvia_declared_interface obvia_declared[] = {");
     for id in own {
         let found = &compilation.model.interfaces[id.0];
-        let fingerprint = fingerprint(&compilation.model, *id);
-        out.line(format!("{{{}, {}, {fingerprint}}},", quoted(&found.name), guid(found.uuid)));
+        let fingerprint = bytes(canonical::fingerprint(&compilation.model, *id));
+        let vtable = bytes(canonical::vtable_fingerprint(&compilation.model, *id));
+        out.line(format!("{{{}, {}, {fingerprint}, {vtable}}},", quoted(&found.name), guid(found.uuid)));
     }
     out.line("};");
     out.line("");
@@ -57,17 +58,16 @@ pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[In
     out.line("}");
 }
 
-/// Returns an interface's fingerprint as its bytes in memory.
-fn fingerprint(model: &Model, id: InterfaceId) -> String {
-    let bytes: Vec<String> =
-        canonical::fingerprint(model, id).to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
+/// Returns a fingerprint as its bytes in memory.
+fn bytes(fingerprint: u128) -> String {
+    let bytes: Vec<String> = fingerprint.to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
     format!("{{{}}}", bytes.join(", "))
 }
 
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let (usual, referring) = plans(model, &model.all_methods(id));
     let methods = model.all_methods(id);
-    let mut params = methods.iter().filter(|method| !method.local).flat_map(|method| &method.params);
+    let mut params = model.remote_methods(id).into_iter().flat_map(|method| &method.params);
     let has_contexts = params.any(|param| *in_place(model, param) == Type::Base(Base::Context));
     let context = Context { model, name: name_of(model, id), kinds: kinds(model, &methods), has_contexts };
     if usual.iter().any(|plan| !plan.method.local && table::is_by_table(plan)) {
@@ -180,7 +180,7 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods
     out.line(format!("{},", guid(found.uuid)));
     out.line(format!("{},", found.version.0));
     out.line(format!("{},", found.version.1));
-    out.line(format!("{},", fingerprint(model, id)));
+    out.line(format!("{},", bytes(canonical::fingerprint(model, id))));
     out.line(format!("{base},"));
     out.line(format!("&{name}{PROXIES},"));
     out.line(format!("{name}{STUBS},"));

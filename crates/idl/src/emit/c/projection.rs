@@ -18,7 +18,7 @@ use crate::emit::component;
 use crate::model::{Interface, InterfaceId, Model, Object};
 use crate::plan::{MethodPlan, ParamPlan, plan};
 use crate::text::writer::Writer;
-use view::{RESULT, Reason, View, Viewer};
+use view::{RESULT, View, Viewer};
 
 /// Returns the text of the header. `own` are the file's own interfaces.
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId], imports: &Imports<'_>) -> String {
@@ -35,7 +35,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     for stem in imports.included() {
         out.line(format!("#include \"{stem}_values.hpp\""));
     }
-    let remote = own.iter().filter(|id| imports.proxies.are_made(model, **id) && has_classes(model, **id));
+    let remote = own.iter().filter(|id| imports.proxies.are_made(model, **id) && !is_local(model, **id));
     let projections: Vec<Projection<'_>> = remote.map(|id| Projection::of(model, *id)).collect();
     let calculates = |text: &String| text.contains("obvia_count(");
     let lines =
@@ -83,7 +83,7 @@ pub(super) fn component(model: &Model, id: InterfaceId) -> component::Interface 
 
 /// Returns the names that the header has for an interface, besides the interface's own.
 pub(super) fn made(model: &Model, id: InterfaceId) -> Vec<String> {
-    if !has_classes(model, id) {
+    if is_local(model, id) {
         return Vec::new();
     }
     let projection = Projection::of(model, id);
@@ -92,11 +92,9 @@ pub(super) fn made(model: &Model, id: InterfaceId) -> Vec<String> {
     templates.into_iter().chain(results).collect()
 }
 
-/// Whether an interface has classes with values. Interfaces with `[local]` methods have none, since
-/// the parameters of these methods may be pointers of which only the callers know more.
-pub fn has_classes(model: &Model, id: InterfaceId) -> bool {
-    let lineage = model.lineage(id).into_iter().map(|id| &model.interfaces[id.0]);
-    lineage.into_iter().all(|found| !found.local && found.methods.iter().all(|method| !method.local))
+/// Whether an interface or one of its base interfaces is used within one process only.
+fn is_local(model: &Model, id: InterfaceId) -> bool {
+    model.lineage(id).iter().any(|id| model.interfaces[id.0].local)
 }
 
 /// An interface with its methods in terms of values.
@@ -117,8 +115,8 @@ struct Method<'a> {
     raw: String,
     name: String,
     plan: MethodPlan<'a>,
-    /// The parameters' views, or the first parameter without a view and the reason.
-    views: Result<Vec<View>, (&'a str, Reason)>,
+    /// The parameters' views, or the reason why the method keeps its C form.
+    views: Result<Vec<View>, String>,
 }
 
 impl<'a> Projection<'a> {
@@ -129,8 +127,10 @@ impl<'a> Projection<'a> {
         let methods = found.methods.iter().map(|method| {
             let plan = plan(model, method);
             let viewer = Viewer { model, plan: &plan };
-            let view = |param: &ParamPlan<'a>| viewer.view(param).map_err(|why| (param.param.name.as_str(), why));
-            let views = plan.params.iter().map(view).collect();
+            let view =
+                |param: &ParamPlan<'a>| viewer.view(param).map_err(|why| format!("`{}` {why}", param.param.name));
+            let views =
+                if method.local { Err("it is [local]".to_owned()) } else { plan.params.iter().map(view).collect() };
             let raw = method_name(&method.code);
             let name_here = name_of_method(&raw);
             Method { model, interface: name.clone(), object: object.clone(), raw, name: name_here, views, plan }
@@ -166,8 +166,8 @@ impl<'a> Projection<'a> {
             out.block_comment(&method.plan.method.doc);
             match &method.views {
                 Ok(_) => out.line(format!("{} {}({}) const;", method.result(), method.name, method.parameters())),
-                Err((param, why)) => {
-                    let text = format!("{}: call it by ->, as {} has it; `{param}` {why}.", method.raw, self.name);
+                Err(why) => {
+                    let text = format!("{}: call it by ->, as {} has it; {why}.", method.raw, self.name);
                     out.line(format!("/* {text} */"));
                 }
             }

@@ -4,7 +4,6 @@
 use super::names::{
     base as base_name, declare, ident, interface, method as method_name, parameters, type_ident, type_name,
 };
-use super::projection::has_classes;
 use crate::compile::Compilation;
 use crate::emit::random_calls::{Field, FieldKind, TestedMethod, count, field_name, tested_methods};
 use crate::model::{Base, InterfaceId, Model, StructId, Type};
@@ -52,8 +51,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
         out.line("");
     }
     structs.iter().for_each(|id| structure(&mut out, model, *id));
-    let mut tested_methods = tested_methods(model);
-    tested_methods.retain(|(id, _)| has_classes(model, *id));
+    let tested_methods = tested_methods(model);
     for (id, methods) in &tested_methods {
         one_interface(&mut out, model, *id, methods);
     }

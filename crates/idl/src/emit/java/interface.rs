@@ -21,8 +21,9 @@ pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId
     Doc::new(&text).write(out);
     out.line(format!("public interface {name} extends {base} {{"));
     let names = methods(model, id);
-    let inherited = names.len() - found.methods.len();
-    for (method, method_name) in found.methods.iter().zip(&names[inherited..]) {
+    let own = || found.methods.iter().filter(|method| !method.local);
+    let inherited = names.len() - own().count();
+    for (method, method_name) in own().zip(&names[inherited..]) {
         let plan = plan(model, method);
         let method = Method::new(context, &plan, &[], (name, method_name), true);
         doc(&method).write(out);
@@ -106,7 +107,7 @@ fn record(out: &mut Writer, method: &Method<'_>) {
 
 /// Whether some methods pass structures with pointers.
 pub(super) fn has_graphs(model: &Model, id: InterfaceId) -> bool {
-    model.all_methods(id).into_iter().any(|method| plan(model, method).has_graph())
+    model.remote_methods(id).into_iter().any(|method| plan(model, method).has_graph())
 }
 
 /// Writes the list of the types that the interface's pointers lead to.
@@ -155,9 +156,9 @@ fn description(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
 /// Writes the class that describes the interface.
 pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let (model, name) = (context.model, context.types.interface(id));
-    let methods_of = model.all_methods(id);
+    let methods_of = model.remote_methods(id);
     let plans: Vec<MethodPlan<'_>> = methods_of.iter().map(|method| plan(model, method)).collect();
-    let (_, mut referring) = crate::plan::plans(model, &methods_of);
+    let (_, mut referring) = crate::plan::plans(model, &model.all_methods(id));
     referring.iter_mut().for_each(|plan| say_room(model, plan));
     let kinds: Vec<Type> = kinds(model, &methods_of);
     let names = methods(model, id);

@@ -295,7 +295,7 @@ impl Types {
 /// Returns distinct names for an interface's methods, inherited ones first. They differ from the
 /// methods of every object.
 pub(super) fn methods(model: &Model, id: InterfaceId) -> Vec<String> {
-    members(model.all_methods(id).into_iter().map(|method| method.name.as_str()))
+    members(model.remote_methods(id).into_iter().map(|method| method.name.as_str()))
 }
 
 #[cfg(test)]

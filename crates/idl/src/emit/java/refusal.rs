@@ -36,7 +36,7 @@ pub(super) fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     if !unsupported.is_empty() {
         return unsupported;
     }
-    model.all_methods(id).into_iter().flat_map(|method| refuse_method(model, method)).collect()
+    model.remote_methods(id).into_iter().flat_map(|method| refuse_method(model, method)).collect()
 }
 
 fn refuse_method(model: &Model, method: &Method) -> Vec<Diagnostic> {

@@ -114,6 +114,26 @@ impl<'m> Comparison<'m> {
             let message = format!("the method `{}.{}` is called `{}` now", owner.name, old.name, new.name);
             self.report(Kind::MethodRenamed, span, message);
         }
+        match (&old.travels_as, &new.travels_as) {
+            (Some(old), Some(new)) => self.method(owner, old, new, is_described),
+            (None, None) => {}
+            (_, now) => {
+                let verb = if now.is_some() { "now travels" } else { "no longer travels" };
+                self.report(Kind::MethodCallAs, span, format!("{name} {verb} as another method"));
+            }
+        }
+        let from = self.findings.len();
+        self.form(&name, old, new, is_described);
+        // Peers do not know the form of a [local] method.
+        if old.local && new.local && !owner.local && self.findings.len() > from {
+            self.findings.truncate(from);
+            self.report(Kind::MethodInProcess, span, format!("{name}, which is [local], has another form"));
+        }
+    }
+
+    /// Compares the results, the parameters and the attributes of two methods.
+    fn form(&mut self, name: &str, old: &'m Method, new: &'m Method, is_described: bool) {
+        let span = Some(new.span);
         if old.returns != new.returns {
             let text = |returns: Returns| match returns {
                 Returns::Hresult => "HRESULT",
@@ -130,23 +150,11 @@ impl<'m> Comparison<'m> {
         if old.idempotent && !new.idempotent {
             self.report(Kind::IdempotentRemoved, span, format!("{name} is no longer [idempotent]"));
         }
-        match (&old.travels_as, &new.travels_as) {
-            (Some(old), Some(new)) => self.method(owner, old, new, is_described),
-            (None, None) => {}
-            (_, now) => {
-                let verb = if now.is_some() { "now travels" } else { "no longer travels" };
-                self.report(Kind::MethodCallAs, span, format!("{name} {verb} as another method"));
-            }
-        }
-        // Peers do not know the parameters of [local] methods.
-        if old.local && new.local && !owner.local {
-            return;
-        }
         if is_described {
-            self.member(&name, old, new);
+            self.member(name, old, new);
         }
         let ((before, a), (after, b)) = (parts_of(old), parts_of(new));
-        self.params(&name, new.span, (before, after), is_described);
+        self.params(name, new.span, (before, after), is_described);
         if let (Some(a), Some(b)) = (a, b) {
             self.param(&format!("the result of {name}"), (a, b), &Scope::default(), is_described);
         }

@@ -26,7 +26,7 @@ impl Method<'_> {
     }
 
     fn sample(&self) -> Result<Call, String> {
-        let views = self.views.as_ref().map_err(|(param, why)| format!("`{param}` {why}"))?;
+        let views = self.views.as_ref().map_err(String::clone)?;
         let (mut before, mut arguments) = (Vec::new(), Vec::new());
         for (param, view) in self.plan.params.iter().zip(views).filter(|(_, view)| view.declared.is_some()) {
             let argument = self.argument(param, view, &mut before);

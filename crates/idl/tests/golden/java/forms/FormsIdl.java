@@ -25,6 +25,6 @@ public final class FormsIdl {
 
     /** All interfaces of this file and of the files that it imports. */
     public static List<InterfaceInfo<?>> interfaces() {
-        return List.of(IBaseInfo.INFO, IFormsInfo.INFO);
+        return List.of(IBaseInfo.INFO, IBetweenInfo.INFO, IFormsInfo.INFO);
     }
 }
