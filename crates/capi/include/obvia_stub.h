@@ -487,9 +487,9 @@ static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 
 /* ---- Interfaces ---- */
 
-/* The interface that a file associates with an IID, and its fingerprints: the one that peers
- * compare, and the one that the modules of a program compare, which also has the parameters of
- * [local] methods and the room for lent arrays. */
+/* The interface that a file associates with an IID. Peers compare the first fingerprint. The modules
+ * of a program compare both. The second one also covers the parameters of [local] methods and the
+ * room for lent arrays. */
 typedef struct obvia_declared_interface {
     const char *name;
     IID iid;
@@ -497,10 +497,11 @@ typedef struct obvia_declared_interface {
     uint8_t vtable[16];
 } obvia_declared_interface;
 
-/* Declares the interfaces of a file. Each file with stubs calls this when it is loaded. Ends the
+/* Declares the interfaces of a file, in place of obvia_declare() of earlier versions, whose entries
+ * had one fingerprint. Each file with stubs calls this when it is loaded. Ends the
  * program if two files associate an IID with different interfaces, since calls would reach the
  * wrong methods. */
-void obvia_declare(const char *file, const obvia_declared_interface *interfaces, size_t count);
+void obvia_declare_interfaces(const char *file, const obvia_declared_interface *interfaces, size_t count);
 
 struct obvia_interface {
     /* sizeof(obvia_interface) at the compilation of the stubs. */

@@ -65,14 +65,18 @@ pub struct DeclaredInterface {
     vtable: [u8; 16],
 }
 
-/// `obvia_declare` in obvia_stub.h.
+/// `obvia_declare_interfaces` in obvia_stub.h.
 ///
 /// # Safety
 ///
 /// `file` and the names must be null or end in NUL, and `interfaces` must lead to `count`
 /// interfaces.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_declare(file: *const c_char, interfaces: *const DeclaredInterface, count: usize) {
+pub unsafe extern "C" fn obvia_declare_interfaces(
+    file: *const c_char,
+    interfaces: *const DeclaredInterface,
+    count: usize,
+) {
     // The function has no result for errors.
     let _ = guarded(|| {
         // SAFETY: the caller's promise.

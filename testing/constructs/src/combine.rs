@@ -169,8 +169,7 @@ const PASSED: [(&str, &str); 3] = [("in", "[in] @ *s"), ("out", "[out] @ *s"), (
 pub enum InterfaceKind {
     /// An object's interface that other processes call.
     Remote,
-    /// An object's interface whose methods only its own process calls: the interface is `[local]`,
-    /// or each method with a construct is.
+    /// An object's interface with methods that only its own process calls: see [`file`].
     Local,
     /// A server's interface without objects.
     Plain,
@@ -274,33 +273,49 @@ fn case(
 }
 
 /// Returns a file with these combinations. The combinations of a construct and a kind of interface
-/// are in an interface of their own.
-pub fn file(cases: &[&Case]) -> String {
+/// are in an interface of their own. Those of [`InterfaceKind::Local`] are in two: in turn they are
+/// methods of a `[local]` interface, and `[local]` methods of an interface that other processes
+/// call. `begins_with_methods` says which of them has the first one.
+pub fn file(cases: &[&Case], begins_with_methods: bool) -> String {
     let mut text = "import \"oaidl.idl\";\n\
         [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"
         .to_owned();
     if cases.iter().any(|case| case.construct == "local_object") {
         text.push_str("[object, local, uuid(c0135700-0000-4000-8000-000000000002)] interface ILocal : IUnknown { HRESULT Here(); }\n");
     }
-    for (at, group) in
-        cases.chunk_by(|one, other| one.construct == other.construct && one.kind == other.kind).enumerate()
-    {
-        let is_method_local = group[0].kind == InterfaceKind::Local && at.is_multiple_of(2);
-        let (begin, base) = match group[0].kind {
-            InterfaceKind::Local if !is_method_local => ("object, local, ", ": IUnknown "),
-            InterfaceKind::Remote | InterfaceKind::Local => ("object, ", ": IUnknown "),
-            InterfaceKind::Plain => ("", ""),
-        };
+    let mut uuid = 0x100;
+    let mut interface = |text: &mut String, attributes: &str, name: &str, base: &str, methods: &[String]| {
+        let _ = writeln!(text, "[{attributes}uuid(c0135700-0000-4000-8000-{uuid:012x})]\ninterface {name} {base}{{");
+        methods.iter().for_each(|method| _ = writeln!(text, "    {method}"));
+        text.push_str("}\n");
+        uuid += 1;
+    };
+    for group in cases.chunk_by(|one, other| one.construct == other.construct && one.kind == other.kind) {
+        let (kind, construct) = (group[0].kind, group[0].construct);
         for case in group {
             let _ = writeln!(text, "{}", case.types);
         }
-        let name = format!("I{:?}_{}", group[0].kind, group[0].construct);
-        let _ = writeln!(text, "[{begin}uuid(c0135700-0000-4000-8000-{:012x})]\ninterface {name} {base}{{", at + 0x100);
-        let attribute = if is_method_local { "[local] " } else { "" };
-        for case in group {
-            let _ = writeln!(text, "    {attribute}{}", case.method);
+        let methods = || group.iter().map(|case| case.method.clone());
+        let name = format!("I{kind:?}_{construct}");
+        match kind {
+            InterfaceKind::Plain => interface(&mut text, "", &name, "", &methods().collect::<Vec<_>>()),
+            InterfaceKind::Remote => {
+                interface(&mut text, "object, ", &name, ": IUnknown ", &methods().collect::<Vec<_>>());
+            }
+            InterfaceKind::Local => {
+                let every_second = |first: usize| methods().skip(first).step_by(2);
+                let (first, second) = if begins_with_methods { (1, 0) } else { (0, 1) };
+                let whole: Vec<String> = every_second(first).collect();
+                if !whole.is_empty() {
+                    interface(&mut text, "object, local, ", &name, ": IUnknown ", &whole);
+                }
+                let mut mixed: Vec<String> = every_second(second).map(|method| format!("[local] {method}")).collect();
+                if !mixed.is_empty() {
+                    mixed.push("HRESULT Far();".to_owned());
+                    interface(&mut text, "object, ", &format!("IMixed_{construct}"), ": IUnknown ", &mixed);
+                }
+            }
         }
-        text.push_str(if is_method_local { "    HRESULT Far();\n}\n" } else { "}\n" });
     }
     text
 }

@@ -21,7 +21,7 @@ use crate::types::error::{Error, Result, leave};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::window::{RegionCache, cache_at};
-use owned::{Others, obtain};
+use owned::{Others, note_unsent, obtain};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl Calls {
         let mut owned = obtain(link)?;
         let slot = owned.channel.inline_request(ThreadLimit).map(NonNull::from);
         self.put_at_hand(owned, slot.as_ref().ok().copied());
-        slot?;
+        slot.inspect_err(|_| note_unsent())?;
         Ok(())
     }
 

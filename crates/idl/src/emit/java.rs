@@ -121,8 +121,8 @@ pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Res
     }
     let omitted = LeftOut::new(model, unsupported, false);
     remote.retain(|id| !omitted.has(*id));
-    let own: Vec<InterfaceId> = remote.iter().copied().filter(|id| !model.interfaces[id.0].imported).collect();
-    refused.extend(omitted.errors(model, &own));
+    let is_supported = |ty: &Type| refusal::members(model, ty).is_none();
+    refused.extend(omitted.errors(model, &remote.iter().copied().collect(), is_supported));
     if !refused.is_empty() {
         return Err(refused);
     }

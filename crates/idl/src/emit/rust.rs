@@ -31,6 +31,7 @@ use crate::model::canonical;
 use crate::model::{InterfaceId, Model};
 use crate::plan::LeftOut;
 use crate::text::writer::Writer;
+use std::collections::HashSet;
 
 /// Returns the Rust source of vtables, proxies and stubs with parameters as they travel, for the
 /// runtime's own interfaces.
@@ -115,7 +116,7 @@ fn compiled(model: &Model) -> impl Iterator<Item = InterfaceId> + use<> {
 ///
 /// Unsupported parts of the file's own interfaces, and uses of declarations that are left out.
 fn left_out(model: &Model) -> Result<LeftOut, Vec<crate::Diagnostic>> {
-    let (mut left_out, mut refused, mut own) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut left_out, mut refused, mut own) = (Vec::new(), Vec::new(), HashSet::new());
     for id in compiled(model) {
         let interface = &model.interfaces[id.0];
         if let Some(bare) = interface.bare {
@@ -125,12 +126,12 @@ fn left_out(model: &Model) -> Result<LeftOut, Vec<crate::Diagnostic>> {
         let found = interface::refusals(model, id);
         match found.first() {
             Some(first) if interface.imported => left_out.push((id, first.message.clone())),
-            None if !interface.imported => own.push(id),
-            _ => refused.extend(found),
+            Some(_) => refused.extend(found),
+            None => _ = own.insert(id),
         }
     }
     let left_out = LeftOut::new(model, left_out, true);
-    refused.extend(left_out.errors(model, &own));
+    refused.extend(left_out.errors(model, &own, |_| true));
     if refused.is_empty() { Ok(left_out) } else { Err(refused) }
 }
 

@@ -3,7 +3,7 @@
 use crate::model::{InterfaceId, Model, Object, StructId, Type, UnionId, all_arms};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The interfaces that a back end does not support, and the imported interfaces, structures and
 /// unions that lead to one of them. Each has a reason, which is a part of a sentence.
@@ -15,7 +15,7 @@ pub(crate) struct LeftOut {
 
 impl LeftOut {
     /// Finds the imported users of the given interfaces. `writes_local` says whether the back end
-    /// writes `[local]` methods, so that these use the types of their parameters.
+    /// writes `[local]` methods. If not, the types of their parameters do not count.
     pub(crate) fn new(
         model: &Model,
         interfaces: impl IntoIterator<Item = (InterfaceId, String)>,
@@ -61,13 +61,18 @@ impl LeftOut {
         declared(model).filter_map(reason).collect()
     }
 
-    /// Returns an error for each place where a type of the file itself, or one of the given
-    /// interfaces, uses a declaration that is left out. The interfaces are in the order of the
-    /// model.
-    pub(crate) fn errors(&self, model: &Model, interfaces: &[InterfaceId]) -> Vec<Diagnostic> {
+    /// Returns an error for each place where one of the file's own declarations uses one that is
+    /// left out. `is_written` says whether the back end writes a type, and `interfaces` are the
+    /// interfaces that it writes.
+    pub(crate) fn errors(
+        &self,
+        model: &Model,
+        interfaces: &HashSet<InterfaceId>,
+        is_written: impl Fn(&Type) -> bool,
+    ) -> Vec<Diagnostic> {
         let own = declared(model).filter(|(ty, imported)| match ty {
-            Type::Interface(Object::Known(id)) => interfaces.binary_search(id).is_ok(),
-            _ => !imported,
+            Type::Interface(Object::Known(id)) => !imported && interfaces.contains(id),
+            ty => !imported && is_written(ty),
         });
         let places = own.flat_map(|(user, _)| uses(model, &user, self.writes_local));
         let error = |(used, span): (Type, Span)| {

@@ -17,7 +17,7 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, writes
             "interface `{name}` extends the [local] interface `{base_name}`, which the {language} back end does not support yet"
         );
         let error = Diagnostic::error("not-yet", found.span, text).related(base.span, "this interface");
-        return vec![error.help(format!("declare `{name}` [local], too, or remove [local] from `{base_name}`"))];
+        return vec![error.help(format!("declare `{name}` [local], too, or let it extend another interface"))];
     }
     let methods = model.all_methods(id).into_iter();
     let reasons = methods.filter_map(|method| {

@@ -142,7 +142,7 @@ static inline obvia_answer serve(const obvia_calls *calls, uint32_t opnum, size_
     return answer;
 }
 
-void obvia_declare(const char *file, const obvia_declared_interface *meanings, size_t count)
+void obvia_declare_interfaces(const char *file, const obvia_declared_interface *meanings, size_t count)
 {
     /* Each IID has a single meaning in this program. */
     CHECK(file != NULL && meanings != NULL && count > 0);

@@ -58,7 +58,7 @@ fn files(stage: Stage, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let place = WORKSHOP.place(name);
     let all = cases(true);
     let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, stage)).collect();
-    let mut texts = vec![("constructs.idl".to_owned(), file(&accepted))];
+    let mut texts = vec![("constructs.idl".to_owned(), file(&accepted, false))];
     texts.push(("names.idl".to_owned(), names::file()));
     texts.push(("made_up.idl".to_owned(), names::made_up(stage != Stage::Java)));
     texts.extend((0..names::KINDS).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn))));

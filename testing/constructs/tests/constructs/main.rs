@@ -3,7 +3,7 @@
 
 mod compiled;
 
-use constructs::combine::{Case, cases, file};
+use constructs::combine::{Case, InterfaceKind, cases, file};
 use constructs::names;
 use constructs::rules::{Stage, is_accepted, of};
 use ground::is_wide;
@@ -11,9 +11,10 @@ use obvia_idl::{Compiler, Diagnostic, emit};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Returns the parts of the compiler that refuse a case, each with its first error.
-fn refusals(case: &Case) -> Vec<(Stage, Diagnostic)> {
-    let compilation = match Compiler::new().check_text(Path::new("x.idl"), &file(&[case])) {
+/// Returns the parts of the compiler that refuse a case, each with its first error. `is_method`
+/// says whether a case for one process is a `[local]` method, and not one of a `[local]` interface.
+fn refusals(case: &Case, is_method: bool) -> Vec<(Stage, Diagnostic)> {
+    let compilation = match Compiler::new().check_text(Path::new("x.idl"), &file(&[case], is_method)) {
         Ok(compilation) => compilation,
         Err(failure) => return vec![(Stage::Compiler, failure.diagnostics[0].clone())],
     };
@@ -37,8 +38,9 @@ fn refused_constructs_are_reported_by_a_rule_with_a_line() {
     let refused: Vec<&Case> = all.iter().filter(|case| is_refused(case)).collect();
     // A suite in which most cases are refused would prove nothing.
     assert!(refused.len() * 2 < all.len(), "{} of {} are refused", refused.len(), all.len());
-    for case in refused {
-        let found = refusals(case);
+    let ways = |case: &Case| if case.kind == InterfaceKind::Local { &[false, true][..] } else { &[false] };
+    for (case, is_method) in refused.into_iter().flat_map(|case| ways(case).iter().map(move |way| (case, *way))) {
+        let found = refusals(case, is_method);
         for stage in [Stage::Compiler, Stage::Rust, Stage::C, Stage::Java] {
             let said = found.iter().find(|(other, _)| *other == stage).map(|(_, said)| said);
             // After an error of the first stages the back ends do not run.

@@ -59,12 +59,12 @@ impl Connection {
     /// # Errors
     ///
     /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
-    /// call. If the deadline has passed before the call is sent, the connection still ends: the
-    /// function returns RPC_E_TIMEOUT, but makes the call once more, for at most five seconds.
+    /// call. If the deadline passes before the call is sent, the function makes the call once more,
+    /// for at most five seconds, and returns RPC_E_TIMEOUT.
     pub fn unadvise(mut self) -> Result<()> {
         let Some(point) = self.point.take() else { return Ok(()) };
         let (ended, is_unsent) = sending(|| point.get().Unadvise(self.cookie));
-        if ended.is_err() && is_unsent {
+        if is_unsent && ended.as_ref().is_err_and(|error| error.code() == code::RPC_E_TIMEOUT) {
             // The drop makes the call again. A call that was sent is not repeated, because the
             // source may have given the cookie to another sink.
             self.point = Some(point);

@@ -20,7 +20,7 @@ thread_local! {
     static LAST: Others = const { Others(RefCell::new(Vec::new())) };
     /// The number of used cancellers that were removed from this thread.
     static REMOVED: Cell<u64> = const { Cell::new(0) };
-    /// Whether a call of this thread failed before it was sent, since [`sending`] began.
+    /// Whether, since [`sending`] began, a call of this thread failed before it was sent.
     static IS_UNSENT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -105,14 +105,18 @@ impl Others {
 /// If the peer cannot be reached, if the call's deadline has passed, or if one of the thread's
 /// cancellers was used.
 pub(super) fn obtain(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
-    select(link).inspect_err(|_| IS_UNSENT.set(true))
+    select(link).inspect_err(|_| note_unsent())
 }
 
-/// Makes a call of a proxy. Returns the result, and whether the call was not sent because there was
-/// no channel for it.
-pub(crate) fn sending<R>(call: impl FnOnce() -> R) -> (R, bool) {
-    IS_UNSENT.set(false);
-    (call(), IS_UNSENT.get())
+/// Notes that a call of this thread failed before it was sent.
+pub(super) fn note_unsent() {
+    IS_UNSENT.set(true);
+}
+
+/// Makes calls. Returns their result, and whether a call failed before it was sent.
+pub(crate) fn sending<R>(calls: impl FnOnce() -> R) -> (R, bool) {
+    let before = IS_UNSENT.replace(false);
+    (calls(), IS_UNSENT.replace(before))
 }
 
 fn select(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
@@ -272,6 +276,22 @@ impl Drop for Taken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::error::{Error, code};
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn calls_that_fail_before_they_are_sent_are_noted() {
+        let link = Arc::new(Link::to_itself());
+        let call = || with_channel(&link, |channel| own_calls::settle(channel, deadline::of_thread()));
+        let refused = |_: &mut OwnedChannel| -> Result<()> { Err(Error::new(code::RPC_E_TIMEOUT, "it was sent")) };
+        assert!(matches!(sending(call), (Ok(()), false)));
+        assert!(matches!(sending(|| take_out(&link, refused)), (Err(_), false)));
+        let (nested, is_unsent) = sending(|| {
+            let late = deadline::with_deadline(std::time::Instant::now(), || take_out(&link, |_| Ok(())));
+            (late.unwrap_err().code(), sending(call).1)
+        });
+        assert_eq!((nested, is_unsent), ((code::RPC_E_TIMEOUT, false), true));
+    }
 
     #[test]
     #[cfg_attr(miri, ignore = "opens sockets")]

@@ -54,7 +54,9 @@ pub(super) fn declaration(out: &mut Writer, compilation: &Compilation, own: &[In
     out.line("static __attribute__((constructor(101))) void obvia_declare_file(void)");
     out.line("{");
     let file = quoted(&compilation.name);
-    out.line(format!("obvia_declare({file}, obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);"));
+    out.line(format!(
+        "obvia_declare_interfaces({file}, obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);"
+    ));
     out.line("}");
 }
 

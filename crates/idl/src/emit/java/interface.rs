@@ -18,6 +18,10 @@ pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId
     let found = &model.interfaces[id.0];
     let base = found.base.map_or("Remote", |base| context.types.interface(base));
     let text = if found.doc.is_empty() { format!("{{@code interface {}}}", found.name) } else { escaped(&found.doc) };
+    let local = found.methods.iter().filter(|method| method.local).map(|method| method.name.as_str());
+    let local = local.collect::<Vec<_>>().join(", ");
+    let text =
+        if local.is_empty() { text } else { format!("{text}\n\n<p>Left out, because they are [local]: {local}.") };
     Doc::new(&text).write(out);
     out.line(format!("public interface {name} extends {base} {{"));
     let names = methods(model, id);

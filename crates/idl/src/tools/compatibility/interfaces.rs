@@ -122,6 +122,9 @@ impl<'m> Comparison<'m> {
                 self.report(Kind::MethodCallAs, span, format!("{name} {verb} as another method"));
             }
         }
+        if is_described {
+            self.member(&name, old, new);
+        }
         let from = self.findings.len();
         self.form(&name, old, new, is_described);
         // Peers do not know the form of a [local] method.
@@ -149,9 +152,6 @@ impl<'m> Comparison<'m> {
         }
         if old.idempotent && !new.idempotent {
             self.report(Kind::IdempotentRemoved, span, format!("{name} is no longer [idempotent]"));
-        }
-        if is_described {
-            self.member(name, old, new);
         }
         let ((before, a), (after, b)) = (parts_of(old), parts_of(new));
         self.params(name, new.span, (before, after), is_described);

@@ -122,5 +122,5 @@ static const obvia_declared_interface obvia_declared[] = {
 
 static __attribute__((constructor(101))) void obvia_declare_file(void)
 {
-    obvia_declare("basis.idl", obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);
+    obvia_declare_interfaces("basis.idl", obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);
 }

@@ -11,6 +11,7 @@ extern "C" {
 typedef struct IBell IBell;
 typedef struct IGraphs IGraphs;
 typedef struct IRaw IRaw;
+typedef struct INear INear;
 
 enum Color OBVIA_ENUM {
     RED = 0,
@@ -230,6 +231,49 @@ extern "C++" {
         using base = IUnknown;
         static const IID &iid() noexcept { return IID_IRaw; }
         static const obvia_interface *info() noexcept { return &IRaw_INFO; }
+    };
+}
+#endif
+
+#if defined(__cplusplus) && !defined(CINTERFACE)
+/* Other processes cannot call the method in the middle. The room for lent numbers is a matter of
+ * one process.
+ */
+struct INear : IUnknown {
+    virtual HRESULT Far(int32_t n) = 0;
+    virtual HRESULT Near(const void *key, void **found) = 0;
+    virtual HRESULT Lend(uint32_t *count, int64_t **numbers) = 0;
+};
+#else
+/* Other processes cannot call the method in the middle. The room for lent numbers is a matter of
+ * one process.
+ */
+typedef struct INearVtbl {
+    HRESULT (*QueryInterface)(INear *self, const IID *iid, void **object);
+    uint32_t (*AddRef)(INear *self);
+    uint32_t (*Release)(INear *self);
+    HRESULT (*Far)(INear *self, int32_t n);
+    HRESULT (*Near)(INear *self, const void *key, void **found);
+    HRESULT (*Lend)(INear *self, uint32_t *count, int64_t **numbers);
+} INearVtbl;
+struct INear {
+    const INearVtbl *lpVtbl;
+};
+#define INear_QueryInterface(self, iid, object) ((self)->lpVtbl->QueryInterface)((self), (iid), (object))
+#define INear_AddRef(self) ((self)->lpVtbl->AddRef)((self))
+#define INear_Release(self) ((self)->lpVtbl->Release)((self))
+#define INear_Far(self, n) ((self)->lpVtbl->Far)((self), (n))
+#define INear_Near(self, key, found) ((self)->lpVtbl->Near)((self), (key), (found))
+#define INear_Lend(self, count, numbers) ((self)->lpVtbl->Lend)((self), (count), (numbers))
+#endif
+extern const IID IID_INear;
+extern const obvia_interface INear_INFO;
+#if defined(__cplusplus) && !defined(CINTERFACE)
+extern "C++" {
+    template <> struct obvia_interface_of<INear> {
+        using base = IUnknown;
+        static const IID &iid() noexcept { return IID_INear; }
+        static const obvia_interface *info() noexcept { return &INear_INFO; }
     };
 }
 #endif

@@ -12,6 +12,7 @@
 const IID IID_IBell = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x10}};
 const IID IID_IGraphs = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x11}};
 const IID IID_IRaw = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x12}};
+const IID IID_INear = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x13}};
 
 static const int64_t obvia_structures_words[] = {
     4,
@@ -98,6 +99,7 @@ static const obvia_interface *const obvia_module[] = {
     &IBell_INFO,
     &IGraphs_INFO,
     &IRaw_INFO,
+    &INear_INFO,
     NULL
 };
 
@@ -910,13 +912,182 @@ const obvia_interface IRaw_INFO = {
     NULL
 };
 
+/* Far: opnum 3
+ *   request   4 bytes: 0 n int32_t
+ *   reply     0 bytes: nothing
+ */
+struct INear_Far_request {
+    int32_t n;
+};
+OBVIA_HAS_SIZE(struct INear_Far_request, 4);
+OBVIA_LIES_AT(struct INear_Far_request, n, 0);
+
+static OBVIA_COLD HRESULT INear_Far_prepare(INear *self, int32_t n);
+
+static HRESULT INear_Far_proxy(INear *self, int32_t n)
+{
+    const obvia_proxy *proxy = (const obvia_proxy *)self;
+    OBVIA_BEGIN(proxy, calls, INear_Far_prepare(self, n))
+    struct INear_Far_request *request = (struct INear_Far_request *)calls->slot;
+    OBVIA_STORE(int32_t, &request->n, n);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(3, OBVIA_ALIGN(sizeof(struct INear_Far_request))), proxy->target);
+    if (OBVIA_UNLIKELY(obvia_length(reply) != 0)) {
+        return obvia_refusal(reply);
+    }
+    return obvia_result(reply);
+}
+
+static HRESULT INear_Far_prepare(INear *self, int32_t n)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : INear_Far_proxy(self, n);
+}
+
+static obvia_answer INear_Far_stub(void *object, obvia_call *call)
+{
+    INear *self = (INear *)object;
+    const struct INear_Far_request *request = (const struct INear_Far_request *)call->frame;
+    if (OBVIA_UNLIKELY(call->length != OBVIA_ALIGN(sizeof *request))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const int32_t n = OBVIA_LOAD(int32_t, &request->n);
+    const HRESULT result = (self->lpVtbl->Far)(self, n);
+    return obvia_results(result, 0);
+}
+
+static HRESULT INear_Near_proxy(INear *self, const void *key, void **found)
+{
+    (void)self;
+    (void)key;
+    (void)found;
+    return obvia_refuse_local("INear.Near");
+}
+
+/* Lend: opnum 5
+ *   request   0 bytes: nothing
+ *   reply     4 bytes: 0 count uint32_t
+ */
+struct INear_Lend_reply {
+    uint32_t count;
+};
+OBVIA_HAS_SIZE(struct INear_Lend_reply, 4);
+OBVIA_LIES_AT(struct INear_Lend_reply, count, 0);
+
+static OBVIA_COLD HRESULT INear_Lend_prepare(INear *self, uint32_t *count, int64_t **numbers);
+
+static HRESULT INear_Lend_proxy(INear *self, uint32_t *count, int64_t **numbers)
+{
+    const obvia_proxy *proxy = (const obvia_proxy *)self;
+    OBVIA_BEGIN(proxy, calls, INear_Lend_prepare(self, count, numbers))
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(5, 0), proxy->target);
+    const struct INear_Lend_reply *results = (const struct INear_Lend_reply *)reply.frame;
+    if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
+        return obvia_refusal(reply);
+    }
+    const uint32_t count_value = OBVIA_LOAD(uint32_t, &results->count);
+    const uint64_t numbers_used = (uint64_t)count_value;
+    if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof(struct INear_Lend_reply)) + numbers_used * sizeof(int64_t))) {
+        return RPC_E_INVALID_DATA;
+    }
+    *numbers = OBVIA_AT(int64_t *, results, OBVIA_ALIGN(sizeof(struct INear_Lend_reply)));
+    *count = count_value;
+    return obvia_result(reply);
+}
+
+static HRESULT INear_Lend_prepare(INear *self, uint32_t *count, int64_t **numbers)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : INear_Lend_proxy(self, count, numbers);
+}
+
+static OBVIA_COLD obvia_answer INear_Lend_refill(void *object, obvia_call *call);
+
+static obvia_answer INear_Lend_stub(void *object, obvia_call *call)
+{
+    INear *self = (INear *)object;
+    if (OBVIA_UNLIKELY(call->length != 0)) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    if (OBVIA_UNLIKELY(!obvia_has_room(call, OBVIA_ALIGN(sizeof(struct INear_Lend_reply)) + 8 * sizeof(int64_t)))) {
+        return INear_Lend_refill(object, call);
+    }
+    call->in_area = 1;
+    struct INear_Lend_reply *results = (struct INear_Lend_reply *)call->area->next;
+    memset(results, 0, OBVIA_ALIGN(sizeof *results));
+    struct { int64_t *array; obvia_call *call; } numbers = {OBVIA_AT(int64_t *, results, OBVIA_ALIGN(sizeof(struct INear_Lend_reply))), call};
+    const HRESULT result = (self->lpVtbl->Lend)(self, &results->count, &numbers.array);
+    const uint64_t numbers_used = (uint64_t)results->count;
+    if (OBVIA_UNLIKELY(numbers.array != OBVIA_AT(int64_t *, results, OBVIA_ALIGN(sizeof(struct INear_Lend_reply))) || numbers_used > 8)) {
+        return obvia_lend(numbers.call, result, results, OBVIA_ALIGN(sizeof(struct INear_Lend_reply)), numbers.array, numbers_used, sizeof(int64_t));
+    }
+    return obvia_lent(result, OBVIA_ALIGN(sizeof(struct INear_Lend_reply)) + numbers_used * sizeof(int64_t));
+}
+
+static obvia_answer INear_Lend_refill(void *object, obvia_call *call)
+{
+    if (!obvia_make_room(call, OBVIA_ALIGN(sizeof(struct INear_Lend_reply)) + 8 * sizeof(int64_t))) {
+        return OBVIA_NO_MEMORY;
+    }
+    return INear_Lend_stub(object, call);
+}
+
+static const INearVtbl INear_proxies = {
+    (HRESULT (*)(INear *, const IID *, void **))obvia_proxy_query_interface,
+    (uint32_t (*)(INear *))obvia_proxy_add_ref,
+    (uint32_t (*)(INear *))obvia_proxy_release,
+    INear_Far_proxy,
+    INear_Near_proxy,
+    INear_Lend_proxy
+};
+
+static obvia_stub *const INear_stubs[8] = {
+    obvia_refuse,
+    obvia_refuse,
+    obvia_refuse,
+    INear_Far_stub,
+    obvia_refuse,
+    INear_Lend_stub,
+    obvia_refuse,
+    obvia_refuse
+};
+
+static const int64_t INear_ndr[] = {
+    2, 0, 8, 0, 4, 1, 0, 2, 3, 1, 4, 1, 0, 0, 1, 0, 0, 0, 5, 1, 0, 0, 4, 2,
+    0, 0, 1, 0, 2, 16, 1, 0, 5, 0,
+};
+
+const obvia_interface INear_INFO = {
+    sizeof(obvia_interface),
+    "INear",
+    {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x13}},
+    0,
+    0,
+    {0xb7, 0x4c, 0x74, 0x59, 0x74, 0x1f, 0xc1, 0x4e, 0x1f, 0x6b, 0x94, 0xa0, 0x77, 0x8e, 0x02, 0x5d},
+    NULL,
+    &INear_proxies,
+    INear_stubs,
+    8,
+    "[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e3013), pointer_default(unique)]\n"
+    "interface INear : IUnknown {\n"
+    "    HRESULT Far([in] long n);\n"
+    "    [local] HRESULT Near();\n"
+    "    HRESULT Lend([out] unsigned long *count, [out, lend, size_is(, *count)] hyper **numbers);\n"
+    "}\n",
+    INear_ndr,
+    sizeof(INear_ndr) / sizeof *INear_ndr,
+    obvia_module,
+    0,
+    NULL
+};
+
 static const obvia_declared_interface obvia_declared[] = {
     {"IBell", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x10}}, {0x68, 0xea, 0x1a, 0x53, 0xb4, 0x91, 0x62, 0xe8, 0xd9, 0xa4, 0xb2, 0x6d, 0x3f, 0xf7, 0xc2, 0xce}, {0x68, 0xea, 0x1a, 0x53, 0xb4, 0x91, 0x62, 0xe8, 0xd9, 0xa4, 0xb2, 0x6d, 0x3f, 0xf7, 0xc2, 0xce}},
     {"IGraphs", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x11}}, {0xd0, 0x80, 0xbb, 0x58, 0x03, 0x3a, 0x45, 0x00, 0x40, 0xa5, 0x1d, 0x85, 0xd1, 0x17, 0x22, 0xa8}, {0xd0, 0x80, 0xbb, 0x58, 0x03, 0x3a, 0x45, 0x00, 0x40, 0xa5, 0x1d, 0x85, 0xd1, 0x17, 0x22, 0xa8}},
     {"IRaw", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x12}}, {0xef, 0xb3, 0x4c, 0x16, 0xe5, 0x9a, 0xb7, 0xb4, 0xac, 0x0e, 0xd4, 0x86, 0x8c, 0x4d, 0x23, 0x7e}, {0xef, 0xb3, 0x4c, 0x16, 0xe5, 0x9a, 0xb7, 0xb4, 0xac, 0x0e, 0xd4, 0x86, 0x8c, 0x4d, 0x23, 0x7e}},
+    {"INear", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x13}}, {0xb7, 0x4c, 0x74, 0x59, 0x74, 0x1f, 0xc1, 0x4e, 0x1f, 0x6b, 0x94, 0xa0, 0x77, 0x8e, 0x02, 0x5d}, {0xb4, 0x5f, 0xcb, 0x6c, 0x07, 0x8c, 0xe3, 0x2b, 0x1b, 0x55, 0x05, 0xa8, 0xb5, 0x75, 0xa4, 0x0e}},
 };
 
 static __attribute__((constructor(101))) void obvia_declare_file(void)
 {
-    obvia_declare("graphs.idl", obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);
+    obvia_declare_interfaces("graphs.idl", obvia_declared, sizeof obvia_declared / sizeof *obvia_declared);
 }

@@ -18,6 +18,9 @@ template <class obvia_made, class obvia_raw> struct IGraphs_adapter;
 template <class obvia_holder> struct IRaw_calls;
 struct IRaw_methods;
 template <class obvia_made, class obvia_raw> struct IRaw_adapter;
+template <class obvia_holder> struct INear_calls;
+struct INear_methods;
+template <class obvia_made, class obvia_raw> struct INear_adapter;
 
 template <class obvia_holder>
 struct IBell_calls : obvia::no_calls<obvia_holder> {
@@ -90,6 +93,33 @@ template <> struct obvia_values_of<IRaw> {
     template <class obvia_holder> using calls = IRaw_calls<obvia_holder>;
     using methods = IRaw_methods;
     template <class obvia_made, class obvia_raw> using adapter = IRaw_adapter<obvia_made, obvia_raw>;
+};
+
+/* Other processes cannot call the method in the middle. The room for lent numbers is a matter of
+ * one process.
+ */
+template <class obvia_holder>
+struct INear_calls : obvia::no_calls<obvia_holder> {
+    void Far(int32_t n) const;
+    /* Near: call it by ->, as INear has it; it is [local]. */
+    obvia::span<const int64_t> Lend() const;
+};
+
+/* Other processes cannot call the method in the middle. The room for lent numbers is a matter of
+ * one process.
+ */
+struct INear_methods : obvia::no_methods {
+    virtual void Far(int32_t n) = 0;
+    virtual HRESULT Near(const void *key, void **found) = 0;
+    virtual HRESULT Lend(uint32_t *count, int64_t **numbers) = 0;
+protected:
+    ~INear_methods() = default;
+};
+
+template <> struct obvia_values_of<INear> {
+    template <class obvia_holder> using calls = INear_calls<obvia_holder>;
+    using methods = INear_methods;
+    template <class obvia_made, class obvia_raw> using adapter = INear_adapter<obvia_made, obvia_raw>;
 };
 
 template <class obvia_holder>
@@ -246,6 +276,44 @@ struct IRaw_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     {
         IRaw_methods &object = this->obvia_object();
         return object.Pass(iid, count, objects);
+    }
+};
+
+template <class obvia_holder>
+void INear_calls<obvia_holder>::Far(int32_t n) const
+{
+    INear *const self = static_cast<const obvia_holder *>(this)->get();
+    obvia::check(self->Far(n));
+}
+
+template <class obvia_holder>
+obvia::span<const int64_t> INear_calls<obvia_holder>::Lend() const
+{
+    INear *const self = static_cast<const obvia_holder *>(this)->get();
+    uint32_t count{};
+    int64_t *numbers{};
+    obvia::check(self->Lend(&count, &numbers));
+    return obvia::span<const int64_t>(numbers, count);
+}
+
+template <class obvia_made, class obvia_raw>
+struct INear_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
+    HRESULT Far(int32_t n) override
+    {
+        return obvia::guard([&] {
+            INear_methods &object = this->obvia_object();
+            object.Far(n);
+        });
+    }
+    HRESULT Near(const void *key, void **found) override
+    {
+        INear_methods &object = this->obvia_object();
+        return object.Near(key, found);
+    }
+    HRESULT Lend(uint32_t *count, int64_t **numbers) override
+    {
+        INear_methods &object = this->obvia_object();
+        return object.Lend(count, numbers);
     }
 };
 

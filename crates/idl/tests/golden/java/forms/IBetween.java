@@ -4,7 +4,11 @@ package forms;
 import java.lang.foreign.MemorySegment;
 import obvia.Remote;
 
-/** {@code interface IBetween} */
+/**
+ * {@code interface IBetween}
+ *
+ * <p>Left out, because they are [local]: Near.
+ */
 public interface IBetween extends Remote {
     /** {@code Before} */
     void before(int n);
