@@ -80,6 +80,7 @@ pub const CONSTRUCTS: &[Construct] = &[
     wide("known_text", "", "LPWSTR"),
     construct("object", "", "IOther *"),
     wide("unknown", "", "IUnknown *"),
+    wide("dispatch", "", "IDispatch *"),
     wide("local_object", "", "ILocal *"),
     construct("bstr", "", "BSTR"),
     wide("variant", "", "VARIANT"),

@@ -66,7 +66,8 @@ const NAMED_POINTER: Names = &["named_pointer"];
 const NAMED_ARRAY: Names = &["named_array"];
 const TEXTS: Names = &["text", "narrow_text", "known_text"];
 const UTF8: Names = &["utf8_text"];
-const OBJECTS: Names = &["object", "unknown"];
+const OBJECTS: Names = &["object", "unknown", "dispatch"];
+const DISPATCH: Names = &["dispatch"];
 const LOCAL_OBJECT: Names = &["local_object"];
 const AUTOMATION: Names = &["bstr", "variant", "safe_array"];
 
@@ -138,6 +139,7 @@ const SWITCHED: &str = "a union whose discriminant is not simply another member"
 const ENDS_OPEN: &str = "a structure that ends in an open array";
 const LAST_OPEN: &str = "a structure with a member that ends in an open array";
 const AUTOMATED: &str = "one of Automation's types";
+const EXTENDS_DISPATCH: &str = "whose interface extends IDispatch";
 /// Places in a parameter's declaration, apart from the value itself and the target of one `[ref]`
 /// pointer: targets of other pointers, and elements of arrays.
 const INDIRECT: &[Names] =
@@ -170,10 +172,13 @@ pub const RULES: &[Rule] = &[
     // Constructs that no back end supports.
     and_local(rust(AUTOMATED, &[AUTOMATION], INDIRECT)),
     and_local(rust(AUTOMATED, &[AUTOMATION], CONTAINED)),
-    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION], INDIRECT)),
-    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION], CONTAINED)),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH], INDIRECT)),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH], CONTAINED)),
     java(AUTOMATED, &[AUTOMATION], INDIRECT),
     java(AUTOMATED, &[AUTOMATION], CONTAINED),
+    java(EXTENDS_DISPATCH, &[DISPATCH], INDIRECT),
+    java(EXTENDS_DISPATCH, &[DISPATCH], CONTAINED),
+    java(EXTENDS_DISPATCH, &[DISPATCH], &[SINGLE]),
     rust(LAST_OPEN, &[OPEN], &[MEMBER]),
     rule(Stage::C, LAST_OPEN, &[OPEN], &[MEMBER]),
     java(LAST_OPEN, &[OPEN], &[MEMBER]),
@@ -184,7 +189,7 @@ pub const RULES: &[Rule] = &[
         &[UNIONS],
         &[MAYBE, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN],
     ),
-    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION], &[SINGLE])),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH], &[SINGLE])),
     // Rules of the Rust back end.
     and_local(rust(ENDS_OPEN, &[OPEN], &[&["in"], MAYBE, IN_ARRAYS, IN_FIXED])),
     rust(ENDS_OPEN, &[OPEN], &[IN_TWO]),

@@ -33,7 +33,7 @@ pub use random_calls::random_calls;
 
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{Field, InterfaceId, Method, Model, Object, Param, Type, all_arms};
+use crate::model::{Field, InterfaceId, Method, Model, Object, Param, Struct, Type, Union, all_arms};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
@@ -107,13 +107,17 @@ fn is_automation(model: &Model, ty: &Type) -> bool {
 
 /// Returns errors for the members and typedefs of Automation types. Each error comes with whether
 /// an imported file has the declaration.
-fn automation(model: &Model) -> Vec<(Diagnostic, bool)> {
-    let structs = model.structs.iter().map(|found| (&found.name, found.fields.iter().collect(), found.imported));
-    let unions = model.unions.iter().map(|found| (&found.name, all_arms(found).collect(), found.imported));
-    let members = structs.chain(unions).flat_map(|(of, fields, imported): (_, Vec<&Field>, _)| {
-        let of = move |field: &Field| format!("member `{}` of `{of}`", field.name);
-        fields.into_iter().map(move |field| (of(field), &field.ty, field.span, imported))
-    });
+fn automation<'m>(model: &'m Model) -> Vec<(Diagnostic, bool)> {
+    let of_struct = |found: &'m Struct| {
+        // The type of an open array stands beside the member.
+        let element = found.conformant.as_ref().map(|(element, ..)| element);
+        let ty = move |field: &'m Field| element.filter(|_| field.ty == Type::Void).unwrap_or(&field.ty);
+        found.fields.iter().map(move |field| (field, ty(field), &found.name, found.imported))
+    };
+    let of_union = |found: &'m Union| all_arms(found).map(|field| (field, &field.ty, &found.name, found.imported));
+    let members = model.structs.iter().flat_map(of_struct).chain(model.unions.iter().flat_map(of_union));
+    let members = members
+        .map(|(field, ty, of, imported)| (format!("member `{}` of `{of}`", field.name), ty, field.span, imported));
     let typedefs = model.typedefs.iter();
     let typedefs = typedefs.map(|found| (format!("type `{}`", found.name), &found.ty, found.span, found.imported));
     let refused = members.chain(typedefs).filter(|(_, ty, ..)| is_automation(model, ty));

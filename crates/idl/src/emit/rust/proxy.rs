@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::expression::{Side, size_text};
-use super::names::{base as base_name, binding, item_name, value};
+use super::names::{base as base_name, binding, interface, value};
 use super::parameters::abi;
 use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
@@ -253,7 +253,7 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
 pub(super) fn interface_text(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Object, abi: bool) -> String {
     match object {
         Object::Known(id) => {
-            let name = item_name(&context.model.interfaces[id.0].name);
+            let name = interface(context.model, *id);
             // A local interface has no description, but its IID may be known to the peer.
             if context.model.interfaces[id.0].local {
                 return format!("obvia::rt::Wanted::Iid(<{name} as obvia::Interface>::IID)");
