@@ -497,10 +497,9 @@ typedef struct obvia_declared_interface {
     uint8_t vtable[16];
 } obvia_declared_interface;
 
-/* Declares the interfaces of a file, in place of obvia_declare() of earlier versions, whose entries
- * had one fingerprint. Each file with stubs calls this when it is loaded. Ends the
+/* Declares the interfaces of a file. Each file with stubs calls this when it is loaded. Ends the
  * program if two files associate an IID with different interfaces, since calls would reach the
- * wrong methods. */
+ * wrong methods. Stubs of earlier versions call obvia_declare(), whose entries are shorter. */
 void obvia_declare_interfaces(const char *file, const obvia_declared_interface *interfaces, size_t count);
 
 struct obvia_interface {

@@ -34,6 +34,21 @@ fn component_declarations_match_the_generated_traits_and_classes() {
     }
 }
 
+#[test]
+fn programs_for_interfaces_that_extend_idispatch_implement_their_own_methods() {
+    let compilation = compiled(
+        "import \"oaidl.idl\"; [object, dual, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a78)] interface ITwo : IDispatch {
+        [id(1)] HRESULT Add([in] long a, [out, retval] long *sum); [id(2)] HRESULT Take([in] IDispatch *object); }",
+    );
+    let id = InterfaceId(compilation.model.interfaces.len() - 1);
+    let component = emit::rust::component(&compilation.model, id);
+    assert_eq!(methods(&component).map(|method| method.name.as_str()).collect::<Vec<_>>(), ["Add", "Take"]);
+    let calls = emit::rust::random_calls(&compilation, "x");
+    assert!(calls.contains("impl ITwo_Impl for ITwo_test_Impl") && !calls.contains("IDispatch_Impl"), "{calls}");
+    let code = emit::rust::emit(&compilation).unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert!(code.contains("<obvia::IDispatch as obvia::Remote>::INFO") && !code.contains("<IDispatch as"), "{code}");
+}
+
 /// The parameters of a method; its call in Rust; and its call in C++, with the declarations before
 /// it. If there is no call, the reason.
 const CALLS: [(&str, &str, &str); 16] = [

@@ -481,6 +481,7 @@ fn automation_types_are_refused_everywhere_in_c() {
         (format!("[object, local, {head} {{ HRESULT M([in] IDispatch *d); }}"), "parameter `d` of method `M`"),
         (format!("[object, local, {head} {{ CURRENCY *M(); }}"), "the result of method `M`"),
         ("struct S { CURRENCY cost; };".to_owned(), "member `cost` of `S`"),
+        ("struct S { long n; [size_is(n)] IDispatch *open[]; };".to_owned(), "member `open` of `S`"),
         ("union U switch (long t) u { case 1: IDispatch *object; };".to_owned(), "member `object` of `U`"),
         ("typedef CURRENCY Money;".to_owned(), "type `Money`"),
     ] {

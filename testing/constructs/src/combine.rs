@@ -274,10 +274,10 @@ fn case(
 }
 
 /// Returns a file with these combinations. The combinations of a construct and a kind of interface
-/// are in an interface of their own. Those of [`InterfaceKind::Local`] are in two: in turn they are
-/// methods of a `[local]` interface, and `[local]` methods of an interface that other processes
-/// call. `begins_with_methods` says which of them has the first one.
-pub fn file(cases: &[&Case], begins_with_methods: bool) -> String {
+/// are in an interface of their own. Those of [`InterfaceKind::Local`] alternate between two: a
+/// `[local]` interface, and `[local]` methods of an interface that other processes call.
+/// `begins_with_method` says whether the first one is such a method.
+pub fn file(cases: &[&Case], begins_with_method: bool) -> String {
     let mut text = "import \"oaidl.idl\";\n\
         [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"
         .to_owned();
@@ -305,7 +305,7 @@ pub fn file(cases: &[&Case], begins_with_methods: bool) -> String {
             }
             InterfaceKind::Local => {
                 let every_second = |first: usize| methods().skip(first).step_by(2);
-                let (first, second) = if begins_with_methods { (1, 0) } else { (0, 1) };
+                let (first, second) = if begins_with_method { (1, 0) } else { (0, 1) };
                 let whole: Vec<String> = every_second(first).collect();
                 if !whole.is_empty() {
                     interface(&mut text, "object, local, ", &name, ": IUnknown ", &whole);

@@ -139,7 +139,7 @@ const SWITCHED: &str = "a union whose discriminant is not simply another member"
 const ENDS_OPEN: &str = "a structure that ends in an open array";
 const LAST_OPEN: &str = "a structure with a member that ends in an open array";
 const AUTOMATED: &str = "one of Automation's types";
-const EXTENDS_DISPATCH: &str = "whose interface extends IDispatch";
+const EXTENDS_DISPATCH: &str = "whose interface is or extends IDispatch";
 /// Places in a parameter's declaration, apart from the value itself and the target of one `[ref]`
 /// pointer: targets of other pointers, and elements of arrays.
 const INDIRECT: &[Names] =

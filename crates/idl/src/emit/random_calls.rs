@@ -59,12 +59,15 @@ pub(super) enum FieldKind {
 }
 
 /// Returns the file's interfaces that test programs call, with their methods, inherited ones
-/// included.
+/// included. The methods of IDispatch are left out, since no object implements them itself.
 pub(super) fn tested_methods(model: &Model) -> Vec<(InterfaceId, Vec<TestedMethod<'_>>)> {
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let own = all.filter(|id| !model.interfaces[id.0].imported && !model.interfaces[id.0].local);
-    let methods =
-        |id| model.all_methods(id).into_iter().map(|method| tested_method(model, plan(model, method))).collect();
+    let methods = |id| {
+        let lineage = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
+        let methods = lineage.flat_map(|id| &model.interfaces[id.0].methods);
+        methods.map(|method| tested_method(model, plan(model, method))).collect()
+    };
     own.map(|id| (id, methods(id))).collect()
 }
 

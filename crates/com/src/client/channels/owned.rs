@@ -20,7 +20,7 @@ thread_local! {
     static LAST: Others = const { Others(RefCell::new(Vec::new())) };
     /// The number of used cancellers that were removed from this thread.
     static REMOVED: Cell<u64> = const { Cell::new(0) };
-    /// Whether, since [`sending`] began, a call of this thread failed before it was sent.
+    /// Whether, since [`sending`] began, a call of this thread found no channel, or a full one.
     static IS_UNSENT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -108,12 +108,13 @@ pub(super) fn obtain(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
     select(link).inspect_err(|_| note_unsent())
 }
 
-/// Notes that a call of this thread failed before it was sent.
+/// Notes that a call of this thread found no channel, or a full one, and was not sent.
 pub(super) fn note_unsent() {
     IS_UNSENT.set(true);
 }
 
-/// Makes calls. Returns their result, and whether a call failed before it was sent.
+/// Makes calls. Returns their result, and whether a call was not sent, because it found no channel
+/// or a full one. A call within a nested `sending` does not count.
 pub(crate) fn sending<R>(calls: impl FnOnce() -> R) -> (R, bool) {
     let before = IS_UNSENT.replace(false);
     (calls(), IS_UNSENT.replace(before))

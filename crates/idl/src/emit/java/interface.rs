@@ -20,8 +20,11 @@ pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId
     let text = if found.doc.is_empty() { format!("{{@code interface {}}}", found.name) } else { escaped(&found.doc) };
     let local = found.methods.iter().filter(|method| method.local).map(|method| method.name.as_str());
     let local = local.collect::<Vec<_>>().join(", ");
-    let text =
-        if local.is_empty() { text } else { format!("{text}\n\n<p>Left out, because they are [local]: {local}.") };
+    let text = if local.is_empty() {
+        text
+    } else {
+        format!("{text}\n\n<p>[local] methods, which are left out here: {local}.")
+    };
     Doc::new(&text).write(out);
     out.line(format!("public interface {name} extends {base} {{"));
     let names = methods(model, id);

@@ -118,7 +118,7 @@ fn refuse_object(model: &Model, object: &Object) -> Option<&'static str> {
     match object {
         Object::Known(id) if left_out(model, *id).is_some() => Some("an object of an interface that is left out"),
         Object::Known(id) if model.is_built_in(*id) || model.interfaces[id.0].dual => {
-            Some("an object whose interface extends IDispatch")
+            Some("an object whose interface is or extends IDispatch")
         }
         _ => None,
     }

@@ -10,9 +10,10 @@ use crate::model::{Base, Direction, InterfaceId, Model, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
 
 /// Returns an interface's methods: their declarations for an object in Rust, and calls of them.
-/// [`emit`](super::emit()) must support the interface.
+/// [`emit`](super::emit()) must support the interface. The methods of IDispatch are left out, since
+/// the runtime implements them.
 pub fn component(model: &Model, id: InterfaceId) -> Component {
-    let interfaces = model.lineage(id).into_iter().map(|id| {
+    let interfaces = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).map(|id| {
         let found = &model.interfaces[id.0];
         let methods = found.methods.iter().map(|method| self::method(model, &plan(model, method))).collect();
         Interface { name: item_name(&found.name), methods }

@@ -100,11 +100,11 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Te
     out.line(format!("/// An object for the tests of {name}."));
     out.line(format!("#[obvia::object({name})]"));
     out.line(format!("struct {name}_test {{"));
-    out.line(format!("calls: [AtomicU64; {}],", methods.len()));
+    out.line(format!("calls: [AtomicU64; {}],", slots(methods)));
     out.line("}");
     out.line("");
     let mut rest = methods;
-    for base in model.lineage(id) {
+    for base in model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)) {
         let found = &model.interfaces[base.0];
         let (own, others) = rest.split_at(found.methods.len());
         out.line(format!("impl {}_Impl for {name}_test_Impl {{", item_name(&found.name)));
@@ -113,6 +113,12 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Te
         out.line("");
         rest = others;
     }
+}
+
+/// Returns the number of places in the vtable behind IUnknown's methods. A method's place is the
+/// index of its counter.
+fn slots(methods: &[TestedMethod<'_>]) -> usize {
+    methods.last().map_or(0, |last| usize::from(last.plan.method.opnum) - 2)
 }
 
 /// Writes the structure of a call's values.
@@ -323,7 +329,7 @@ fn main(out: &mut Writer, model: &Model, tested_methods: &[(InterfaceId, Vec<Tes
     out.line("TEST_SEED.store(number(seed), Ordering::Relaxed);");
     for (at, (id, methods)) in tested_methods.iter().enumerate() {
         let name = item_name(&model.interfaces[id.0].name);
-        let calls = format!("[const {{ AtomicU64::new(0) }}; {}]", methods.len());
+        let calls = format!("[const {{ AtomicU64::new(0) }}; {}]", slots(methods));
         out.line(format!("let object: {name} = {name}_test {{ calls: {calls} }}.into();"));
         out.line(format!("let _entry{at} = obvia::export(&format!(\"{{name}}-{name}\"), object)?;"));
     }

@@ -7,7 +7,7 @@ import obvia.Remote;
 /**
  * {@code interface IBetween}
  *
- * <p>Left out, because they are [local]: Near.
+ * <p>[local] methods, which are left out here: Near.
  */
 public interface IBetween extends Remote {
     /** {@code Before} */
