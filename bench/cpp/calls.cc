@@ -145,7 +145,7 @@ private:
 template <class Case, class... More> int run(const obvia::com_ptr<IBench> &object, More... more)
 {
     Case measured(object, more...);
-    // The first call takes a connection.
+    // The first call sets up the connection, and is not measured.
     measured.call();
     measured.verify(1);
     return under_bench::run(measured);

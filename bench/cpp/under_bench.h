@@ -6,8 +6,8 @@
 // requests from it, and answers each request with a line on the same socket:
 //
 //     batch CALLS       nanoseconds that the calls took, one after the other
-//     stamped CALLS     nanoseconds of each
-//     verify            "right" when the results of all calls since the last time are
+//     stamped CALLS     nanoseconds of each call
+//     verify            "right" if all results since the last verification are right
 //
 // A program that fails answers with `failed: ` and the reason, and ends.
 #pragma once

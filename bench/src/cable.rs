@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The host of the server's side. Without a cable there is none.
+/// The host of the server's side; not set if no cable was laid.
 static SERVER: OnceLock<Host> = OnceLock::new();
 /// The number of cables laid.
 static CABLES: AtomicU8 = AtomicU8::new(0);

@@ -56,7 +56,8 @@ impl Method {
         }
     }
 
-    /// Returns the arguments' bytes for each of the method's cases. Arrays have the given sizes.
+    /// Returns the size of the arguments, in bytes, for each of the method's cases. Arrays have the
+    /// given sizes.
     fn loads(self, sizes: &[usize]) -> Vec<usize> {
         match self {
             Self::MoveData | Self::MoveShared => sizes.to_vec(),
@@ -220,7 +221,8 @@ impl Client for IBench {
 
 struct Null {
     remote: Remote,
-    // The server's count at the last check. The first call was made while connecting.
+    // The server's count at the last check. Before the first check it is 1, because connecting
+    // makes a call.
     seen: i64,
 }
 
@@ -242,7 +244,8 @@ impl Exchange for Null {
 struct Visit {
     remote: Remote,
     visitor: IBench,
-    // The server's count at the last check. The first call was made while connecting.
+    // The server's count at the last check. Before the first check it is 1, because connecting
+    // makes a call.
     seen: i64,
 }
 
@@ -356,14 +359,14 @@ struct Bench {
     counts: Mutex<Vec<Arc<Count>>>,
 }
 
-/// The number of calls that a thread has answered. One thread at a time counts here. The number has
-/// cache lines of its own, so that counting threads do not disturb each other.
+/// The number of calls that a thread has answered. Only one thread at a time writes the number. The
+/// number has cache lines of its own, so that counting threads do not disturb each other.
 #[derive(Default)]
 #[repr(align(128))]
 struct Count(AtomicI64);
 
 thread_local! {
-    /// The thread's count, once it has answered a call of the process's only object.
+    /// The count of this thread, set when the thread answers its first call.
     static COUNT: OnceCell<Arc<Count>> = const { OnceCell::new() };
 }
 

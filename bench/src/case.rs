@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 pub enum Path {
     /// An obvia call over shared memory between C++ programs.
     CppViShm,
-    /// A call over shared memory of an object with obvia's marshaler, in a process that listens on
-    /// TCP alone.
+    /// A call over shared memory. The object has obvia's marshaler, and its process listens only on
+    /// TCP.
     CustomViShm,
     /// A DCOM object call over TCP: ORPC in NDR.
     DcomIpTcp,

@@ -120,7 +120,7 @@ pub struct Clients {
     pub machine: Machine,
     /// The extent.
     pub plan: Plan,
-    /// The calls of the caller before the first other client.
+    /// The calls of the caller before any other client connects.
     pub alone: Latency,
     /// The stages, in ascending order.
     pub stages: Vec<Stage>,

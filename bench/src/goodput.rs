@@ -76,8 +76,8 @@ impl Plan {
     /// limits of `WARM_UP`.
     const WARM_UP_TRIPS: u32 = 40;
     const WARM_UP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
-    /// The time from the start of two flows on one line to their measurement. CUBIC takes several
-    /// losses to move the rate of one flow to the other, some seconds apart.
+    /// The time from the start of two flows on one line to their measurement. Losses are some
+    /// seconds apart, and CUBIC takes several of them to shift rate from one flow to the other.
     const SHARED_WARM_UP: Duration = Duration::from_secs(30);
 
     /// The minimum number of measured round trips: on lines with long round trips, losses are rare.

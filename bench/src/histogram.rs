@@ -7,7 +7,8 @@ use std::time::Duration;
 const DIGITS: u8 = 3;
 /// The greatest value in nanoseconds: a day. Longer durations count as a day.
 const LONGEST: u64 = 86_400_000_000_000;
-/// The number of points of [`Histogram::distribution`] for each half of the remaining calls.
+/// The number of points of [`Histogram::distribution`] between the quantiles 0 and 0.5, between 0.5
+/// and 0.75, and so on.
 const PARTS_OF_HALF: u32 = 5;
 
 /// A histogram of nanoseconds. Recording allocates memory only if the value needs a higher power of

@@ -55,8 +55,8 @@ impl Host {
         Ok(move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))?)
     }
 
-    /// Runs `work` on the host. The calling thread itself moves there and back: a child process of
-    /// a temporary thread would be killed at the thread's end.
+    /// Runs `work` on the host. The calling thread itself moves to the host and back, because a
+    /// child process of a temporary thread would be killed at the thread's end.
     pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> io::Result<T> {
         let home = Self(File::open("/proc/thread-self/ns/net")?);
         self.enter()?;

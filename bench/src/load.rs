@@ -1,5 +1,5 @@
-//! Load for a running server: calls of one method over several connections, as fast as the answers
-//! come, or at a fixed rate.
+//! Load for a running server: calls of one method over several connections, as fast as the server
+//! answers, or at a fixed rate.
 //!
 //! At a fixed rate a call's latency counts from the time when the call was due. If the server is
 //! slow, calls wait for a free connection, and this wait is a part of their latencies. Otherwise a
@@ -102,9 +102,9 @@ pub struct Load {
     pub ended_by: Ending,
     /// The error of the probe that the server did not answer, if such a probe ended the run.
     pub lost: Option<Error>,
-    /// The time from the end of the warm-up to the end of the run. A run with a number of calls
-    /// ends with its last answer. At a rate, the run ends no earlier than the next call would be
-    /// due.
+    /// The time from the end of the warm-up to the end of the run. If a number of calls limits the
+    /// run, the run ends with its last answer. At a rate, such a run ends no earlier than the time
+    /// when a further call would be due.
     pub measured: Duration,
     /// The latencies of the calls that succeeded.
     pub latency: Histogram,
@@ -134,10 +134,10 @@ impl Load {
 /// The least time limit of connecting, and of the preparation of a run. The time limit of a call
 /// may be much shorter.
 pub const PREPARATION_MIN: Duration = Duration::from_secs(10);
-/// The time that a run still waits for outstanding calls after an interrupt, or after the last time
-/// limit.
+/// The time for which a run waits beyond its time limits, and for outstanding calls after an
+/// interrupt.
 const GRACE: Duration = Duration::from_millis(500);
-/// The least time limit of the question whether the server still answers.
+/// The least time limit of a probe, which asks whether the server still answers.
 const PROBE_MIN: Duration = Duration::from_secs(1);
 /// The interval at which the run looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(50);
@@ -245,13 +245,13 @@ impl Drop for Ended<'_> {
 }
 
 impl Run {
-    /// The time limit of connecting.
+    /// Returns the time limit of connecting.
     fn connecting(&self) -> Duration {
         self.timeout.max(PREPARATION_MIN)
     }
 
-    /// The time limit of a probe, which asks whether the server still answers. A server that pauses
-    /// for longer than the limit of a call is not lost.
+    /// Returns the time limit of a probe, which asks whether the server still answers. A server
+    /// that pauses for longer than the limit of a call is not lost.
     fn probing(&self) -> Duration {
         self.timeout.max(PROBE_MIN)
     }
@@ -284,8 +284,9 @@ impl Run {
         }
     }
 
-    /// Whether a failed call shows that the server no longer answers. The call began at `began`. If
-    /// the error makes that possible, a probe decides.
+    /// Whether the server no longer answers, after a call that began at `began` failed with
+    /// `error`. If a connection was lost, or a call timed out and no call was answered since
+    /// `began`, a probe decides.
     fn has_lost_server(&self, error: &Error, began: Instant) -> bool {
         let is_silent = || !self.connections.iter().any(|one| one.tally().answered > Some(began));
         let is_suspect = is_lost_connection(error) || (error.code() == code::RPC_E_TIMEOUT && is_silent());
@@ -294,7 +295,7 @@ impl Run {
         }
         match self.target.probe(self.probing()) {
             Err(error) if !is_answer(&error) => {
-                // The first error counts.
+                // The first error is kept.
                 let _ = self.lost.set(error);
                 true
             }

@@ -24,7 +24,7 @@ impl Default for ProgressLine {
 }
 
 impl ProgressLine {
-    /// Shows the progress of a run, unless the line has changed just now.
+    /// Shows the progress of a run, unless the line last changed less than `every` ago.
     pub fn show(&mut self, state: Progress<'_>) {
         if self.shown.is_some_and(|shown| shown.elapsed() < self.every) {
             return;

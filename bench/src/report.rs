@@ -123,7 +123,7 @@ impl Report {
 
 /// Returns a warning if the time of the steadiest case varied much between rounds. The processors
 /// of a virtual machine may move to physical processors that share other caches. The times of all
-/// cases then change, but not from the same batch on, so ratios are unreliable.
+/// cases then change, but not in the same batch, so ratios are unreliable.
 pub fn instability_warning(name: &str, batches: &[f64]) -> Option<String> {
     let spread = spread(batches)?;
     is_unsteady(spread).then(|| {

@@ -145,7 +145,8 @@ impl<W: Way> Exchange for Reread<W> {
         self.way.read(pos, bytes, |data| check_ends(&data, pos, bytes))?
     }
 
-    /// Checks all bytes of one more block. Each read before has checked the ends of its own block.
+    /// Checks all bytes of one more block. Each earlier read has checked the first and the last
+    /// bytes of its own block.
     fn verify(&mut self, _calls: u32) -> Result<(), Error> {
         let (pos, bytes) = (self.next(), self.bytes);
         self.way.read(pos, bytes, |data| check_all(&data, pos, bytes))?

@@ -68,7 +68,7 @@ impl Stalling {
 /// interrupted process.
 const INTERRUPTED: i32 = 130;
 
-/// The time within which a server has to end in order.
+/// The time within which a server must end after it was told to.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
 /// A server: this program or another one in a process of its own. The drop of the value tells the
@@ -87,14 +87,14 @@ impl ServerProcess {
         Self::start_with(arguments, stdin, || Ok(())).map(|(server, ())| server)
     }
 
-    /// Does the same as [`Self::start`], but calls `meanwhile` before it waits: this side's part in
-    /// making the server ready.
+    /// Does the same as [`Self::start`], but calls `meanwhile` before the wait. `meanwhile`
+    /// performs this side's part in making the server ready.
     pub fn start_with<T>(
         arguments: &[&str],
         stdin: Option<OwnedFd>,
         meanwhile: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(Self, T), Error> {
-        // The link refers to the running program even if another one has replaced its file.
+        // The link refers to the running program even if the program's file has been replaced.
         Self::start_program("/proc/self/exe".as_ref(), arguments, stdin, meanwhile)
     }
 

@@ -180,7 +180,7 @@ fn wait(queue: &mut WorkQueue, bytes: usize, peer: &mut impl Watch) -> Result<Bo
             Err(error) => break failed(error),
         }
     };
-    // The end of the peer, if it has ended, explains the failure better.
+    // If the peer has ended, report its end, which explains the failure better.
     peer.check()?;
     Err(error)
 }

@@ -1,5 +1,5 @@
-//! Goodput over lines with a delay and losses: obvia gets what docs/bench.md says, beside the
-//! kernel's TCP.
+//! Goodput over lines with a delay and losses: obvia reaches the goodput, compared with the
+//! kernel's TCP, that docs/bench.md promises.
 //!
 //! A run prints everything that it measures, and every measurement counts.
 
@@ -15,8 +15,8 @@ const RATIO_WORST: f64 = 0.5;
 /// The shares of a line that each of two flows may have: in the median, and in each measurement.
 const SHARES: RangeInclusive<f64> = 0.4..=0.6;
 const SHARES_WORST: RangeInclusive<f64> = 0.3..=0.7;
-/// The seeds of the measurements under the same conditions, which determine the lost packets. Other
-/// work of the machine disturbs some measurements.
+/// The seeds of the measurements under the same conditions, which determine the lost packets. There
+/// are several, because other work of the machine disturbs some measurements.
 const SEEDS: [u64; 3] = [1, 2, 3];
 /// The least use of a line that loses nothing.
 const USE_MIN: f64 = 0.6;
@@ -71,8 +71,8 @@ fn by_conditions<T: Copy>(runs: &[Goodput], results: fn(&Goodput) -> &[T]) -> im
 }
 
 /// Whether the shares of two flows are within [`SHARES`] in the median and within [`SHARES_WORST`]
-/// in each measurement, and the flows use the line in the median. The shares of two flows of TCP
-/// depend on the kernel alone, and are not checked.
+/// in each measurement, and the median use of the line is at least [`USE_MIN`]. The shares of two
+/// flows of TCP depend on the kernel alone, and are not checked.
 fn is_fair(sharings: &[Sharing]) -> bool {
     let Sharing { conditions, flows, .. } = sharings[0];
     let share = |Sharing { rates: [one, other], .. }: &Sharing| one / (one + other);
@@ -92,7 +92,8 @@ fn flows_share_a_line() {
     let shared = Some((conditions, Duration::from_secs(180)));
     let plan = |seed| Plan { points: Vec::new(), time: Duration::ZERO, shared, seed };
     // Packets are lost only when the queue is full, so the seeds make no difference here. The three
-    // lines together carry less than that of the other test, so they are measured at the same time.
+    // lines together carry less than the line of the other test, so they are measured at the same
+    // time.
     let runs: Option<Vec<_>> = std::thread::scope(|scope| {
         let runs = SEEDS.map(|seed| scope.spawn(move || measured(&plan(seed))));
         runs.into_iter().map(|run| run.join().unwrap()).collect()

@@ -9,9 +9,9 @@ const char *__lsan_default_options(void) {
 }
 
 // The C library keeps the last error of dlsym, dlopen and dlclose for each thread, and frees it when
-// the thread ends. The sanitizer stops looking at the memory of the thread before it is freed. So it
-// would report this memory if the process ends in between. The function is not exported, so its
-// name is known only where the C library's debug symbols are installed.
+// the thread ends. The sanitizer stops looking at the memory of the thread before the error is
+// freed, and would report the error if the process ends in between. The function is not exported,
+// so its name is known only where the C library's debug symbols are installed.
 const char *__lsan_default_suppressions(void) {
     return "leak:_dlerror_run\n";
 }

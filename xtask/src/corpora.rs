@@ -39,8 +39,8 @@ fn fetch() -> Outcome<PathBuf> {
     Ok(folder)
 }
 
-/// Makes the folder of a package, unless it is there. `get` downloads into the first folder, and
-/// unpacks into the second one.
+/// Makes the folder of a package, unless the folder exists. `get` downloads into the first folder,
+/// and unpacks into the second one.
 fn unpack(folder: &Path, package: &str, get: impl FnOnce(&Path, &str) -> Outcome<String>) -> Outcome {
     let ready = folder.join(package);
     if ready.exists() {
@@ -67,8 +67,8 @@ fn only_file(folder: &Path) -> Outcome<String> {
     }
 }
 
-/// Returns `apt-get` with this machine's package sources, but for source packages. Its lists are in
-/// a folder of their own, so that it needs no permission.
+/// Returns `apt-get` with this machine's package sources, changed to sources of source packages.
+/// The package lists are in a folder of their own, so that `apt-get` needs no permission.
 fn sources(folder: &Path) -> Outcome<Program> {
     let (own, lists) = (folder.join("sources"), folder.join("lists"));
     for folder in [&own, &lists.join("partial")] {

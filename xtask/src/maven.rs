@@ -3,8 +3,8 @@
 use crate::program::{Program, target};
 use std::path::{Path, PathBuf};
 
-/// The options of short-lived virtual machines: a fast compiler, and a garbage collector without
-/// threads of its own.
+/// The options of short-lived Java virtual machines: a fast compiler, and a garbage collector
+/// without threads of its own.
 pub(crate) const BRIEF: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
 /// Returns Maven with a JDK and with the project's own local repository. The user's repository is

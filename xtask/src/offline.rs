@@ -9,7 +9,7 @@ use crate::workspace::PEERS;
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
 
 /// Fetches crates, and the sources from which Miri builds its standard library. Failures are only
-/// reported, because the files may already be there. Parts that miss a file report it.
+/// reported, because the files may exist already. Parts that need a missing file report that.
 pub(crate) fn fetch(tools: &[Tool]) {
     // Only the group `peers` needs this tool, and the many crates of the systems that it measures.
     let peers = tools.contains(&Tool::Capnp).then_some(PEERS);

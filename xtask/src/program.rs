@@ -128,7 +128,7 @@ impl Program {
         println!("    $ {}", self.line());
         let spawned = self.limited().stdin(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|error| self.not_started(&error))?;
-        // `wait` would close the child's input if it still had it.
+        // `wait` would close the child's input if `child` still contained it.
         let input = child.stdin.take();
         let status = child.wait().map_err(|error| self.not_started(&error))?;
         drop(input);

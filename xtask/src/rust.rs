@@ -1,4 +1,5 @@
-//! A tokenizer for Rust source, as far as the checks need one. It knows neither types nor grammar.
+//! A tokenizer for Rust source that suffices for the checks. The tokenizer knows neither types nor
+//! grammar.
 
 mod items;
 pub(crate) mod modules;
@@ -128,7 +129,7 @@ fn block_comment(text: &str) -> usize {
 
 /// Returns the length of a string literal of any kind at the start of the text, if there is one.
 fn string(text: &str) -> Option<usize> {
-    // Most tokens begin with another letter, and are sorted out here.
+    // Most tokens begin with another character, and are quickly ruled out here.
     if !text.starts_with(['"', 'b', 'c', 'r']) {
         return None;
     }

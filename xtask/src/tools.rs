@@ -336,7 +336,7 @@ fn java_version(home: &Path) -> Option<u32> {
 }
 
 /// Keeps concurrent processes from installing while the returned value lives. If the lock file
-/// cannot be had, installations may disturb each other, and then report errors.
+/// cannot be created or locked, installations may disturb each other, and then report errors.
 fn alone() -> Option<File> {
     let folder = target();
     std::fs::create_dir_all(&folder).ok()?;

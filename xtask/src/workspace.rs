@@ -135,7 +135,7 @@ pub(crate) fn test_all(profile: &str, variables: &[(&str, &str)]) -> Outcome {
 pub(crate) enum Ignored {
     Skip,
     Run,
-    /// Runs no other tests.
+    /// Only the ignored tests run.
     Only,
 }
 

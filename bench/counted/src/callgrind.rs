@@ -21,7 +21,8 @@ pub(crate) fn toggle() {
 }
 
 /// Writes the counts of each thread to a file whose name contains `name`, and resets them.
-/// Callgrind's request that only resets would keep the jumps to other libraries.
+/// Callgrind's request that only resets counts is not used, because it does not reset the counts of
+/// jumps to other libraries.
 #[inline(always)]
 pub(crate) fn dump(name: &CStr) {
     ask(DUMP_STATS_AT, name.as_ptr().expose_provenance());

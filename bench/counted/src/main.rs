@@ -42,7 +42,8 @@ struct Stubs {
 
 impl Stubs {
     /// Counts the calls. Starts callgrind's counts in the last uncounted call, and stops them in
-    /// the last call of the case. Each counted call therefore reaches from one method to the next.
+    /// the last call of the case. The counts of a call therefore reach from one execution of the
+    /// method to the next.
     #[inline(always)]
     fn called(&self, method: &CStr) {
         // Only the thread that serves the client runs this function.

@@ -52,7 +52,8 @@ impl Subject {
     }
 }
 
-/// A case. The processes of a failed case end at once, so that they take nothing from the others.
+/// A case. The processes of a failed case end at once, so that they take no processor time from the
+/// other cases.
 pub(crate) struct Calls {
     label: Label,
     /// The processes and threads, or the reason for their end, which is reported once.
@@ -114,7 +115,7 @@ impl Case for Calls {
 fn start(entry: &Entry, subject: Subject, folder: &FilePath, placement: Placement) -> Result<Rate, Error> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let Load { bytes, callers, clients } = subject.load;
-    // Names of obvia are those of a user, so the name has the number of the run.
+    // All processes of a user share obvia's names, so the name contains the number of the run.
     let run = folder.file_name().unwrap_or_default().to_string_lossy();
     let name = format!("{run}-{}", NEXT.fetch_add(1, Relaxed));
     let place = Place { socket: folder.join(name), wait: subject.wait, clients, bytes };

@@ -6,7 +6,7 @@ use obvia_bench::{Error, Wait};
 /// The number of the call with the fault. The first call connects the client.
 const FAULTY: u64 = 5;
 
-/// The fault of a server, which is the name of its place.
+/// The fault of a server. The server's [`Place`] has the name of the fault.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Fault {
     None,

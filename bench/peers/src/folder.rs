@@ -4,8 +4,8 @@ use obvia_bench::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-/// The beginning of the names of all that a run makes. The number of the run's process follows.
-/// Names of iceoryx2's files in shared memory continue with an underscore.
+/// The beginning of the names of all files and folders that a run makes. The number of the run's
+/// process follows. Names of iceoryx2's files in shared memory continue with an underscore.
 const NAME: &str = "obvia-peers-";
 const SHARED_MEMORY: &str = "/dev/shm";
 

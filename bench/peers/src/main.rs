@@ -116,8 +116,8 @@ const CLIENTS: [u32; 3] = [10, 100, 1000];
 const CLIENTS_QUICK: [u32; 1] = [100];
 /// The size of the array that several callers exchange.
 const CALLERS_BYTES: usize = 8 << 10;
-/// The most calls of a batch, more than fit its time. Large batches spread the start and the end of
-/// each caller over more calls.
+/// The maximum number of calls in a batch, which is more than fit into the batch's time. Large
+/// batches spread the start and the end of each caller over more calls.
 const BATCH_MAX: u32 = 1_000_000;
 
 impl Extent {
@@ -242,7 +242,7 @@ fn make(file: &Path) -> Result<(), Error> {
     open.map(drop).map_err(|error| Error::Usage { message: format!("{}: {error}", file.display()) })
 }
 
-/// Writes a file of results if it is wanted.
+/// Writes a file of results if the user wants one.
 fn write(file: Option<&Path>, text: impl FnOnce() -> Result<String, Error>) -> Result<(), Error> {
     let Some(file) = file else { return Ok(()) };
     fs::write(file, text()?).map_err(Error::system("writing the results"))
@@ -288,7 +288,7 @@ mod tests {
     fn each_kind_of_call_is_measured_once() {
         let loads = extent("--sizes 8K,64,8192 --callers 1 --clients 1").loads();
         assert_eq!(loads, [load(0, 1, 1), load(8192, 1, 1), load(64, 1, 1)]);
-        // Two connected clients of which one calls are not two that call.
+        // Two connected clients, one of which calls, are another case than two clients that call.
         let loads = extent("--sizes 4 --callers 2,2 --clients 2,2").loads();
         assert_eq!(loads, [load(0, 1, 1), load(4, 1, 1), load(0, 2, 2), load(8192, 2, 2), load(0, 1, 2)]);
     }

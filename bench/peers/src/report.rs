@@ -33,8 +33,9 @@ struct Row {
     /// The percentiles 50 and 99 of the calls that were timed one by one.
     latency_p50_ns: Option<f64>,
     latency_p99_ns: Option<f64>,
-    /// The column of obvia with the same waiting policy, and the ratio to its time per call. `None`
-    /// for obvia, and if that case was not measured.
+    /// The name of obvia's column with the same waiting policy, and the ratio of this row's time
+    /// per call to the time in that column. `None` for obvia's own rows, and if obvia was not
+    /// measured with this policy.
     baseline: Option<String>,
     ratio: Option<f64>,
     /// Whether the baseline varied by more than half between batches.
@@ -50,7 +51,7 @@ struct Failure {
 }
 
 impl Report {
-    /// Compiles the results of the given cases, which are in the same order.
+    /// Compiles a report of the results `measured` of the cases `subjects`, in the same order.
     pub(crate) fn new(machine: Machine, subjects: &[Subject], measured: Vec<Measured>) -> Self {
         let mut rows: Vec<Row> = Vec::new();
         let (mut failures, mut warnings) = (Vec::new(), Vec::new());
@@ -61,7 +62,8 @@ impl Report {
                 continue;
             }
             let (Some(per_call_ns), Some(per_call_p10_p90_ns)) = (median(&batches), spread(&batches)) else { continue };
-            // Calls without arguments between sides that poll vary only with the machine.
+            // The time of calls without arguments between sides that poll varies only with the
+            // machine.
             if (system, wait, load) == (OBVIA, Wait::Poll, ALONE) {
                 warnings.extend(instability_warning(&column(system, wait), &batches));
             }

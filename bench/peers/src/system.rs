@@ -13,7 +13,7 @@ use obvia_bench::{Error, Wait, count_call};
 use std::path::{Path, PathBuf};
 use tokio::runtime::{Builder, Runtime};
 
-/// Tells the measurement that a server accepts clients.
+/// The function that tells the measurement that a server accepts clients.
 pub(crate) type Ready<'a> = &'a dyn Fn() -> Result<(), Error>;
 
 /// A system for calls between processes.

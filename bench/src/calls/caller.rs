@@ -45,7 +45,7 @@ pub enum Done {
 /// A thread that connects, and then performs requests until it is dropped.
 #[derive(Debug)]
 pub struct Caller {
-    // `None` once the caller ends: without a sender, the thread ends.
+    // `None` while the caller is being dropped: without a sender, the thread ends.
     requests: Option<Sender<Request>>,
     results: Receiver<Result<Done, Error>>,
     thread: Option<JoinHandle<()>>,
@@ -112,7 +112,7 @@ impl Caller {
 impl Drop for Caller {
     fn drop(&mut self) {
         self.requests = None;
-        // A thread whose call hangs is left alone, and ends with the process.
+        // A thread whose call hangs is not joined, and ends with the process.
         if !self.is_busy {
             // The panic message of a thread was printed already.
             let _ = self.thread.take().map(JoinHandle::join);
@@ -120,7 +120,7 @@ impl Drop for Caller {
     }
 }
 
-/// The thread's main function.
+/// Connects, and handles the requests of a caller on the caller's thread.
 fn perform<C: Client>(
     connect: impl FnOnce() -> Result<C, Error>,
     ordered: &Receiver<Request>,
@@ -250,7 +250,8 @@ mod tests {
     use std::sync::atomic::AtomicU64;
     use std::sync::atomic::Ordering::Relaxed;
 
-    /// A client whose server counts every call but loses the given one.
+    /// A client whose server counts every call except one: the call that follows `lost` counted
+    /// calls.
     struct Counting {
         executed: Arc<AtomicU64>,
         lost: u64,

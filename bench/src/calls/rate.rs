@@ -78,7 +78,7 @@ impl Case for Rate {
         self.callers.stamped(calls, into, &mut self.server)
     }
 
-    /// Also checks that the idle clients are still there.
+    /// Also checks that the processes of the idle clients still run.
     fn verify(&mut self) -> Result<(), Error> {
         self.crowds.iter_mut().try_for_each(Watch::check)?;
         self.callers.verify(&mut self.server)
@@ -106,7 +106,7 @@ mod tests {
     use crate::PATIENCE;
     use std::time::Instant;
 
-    /// Returns a process that reports that it is ready, and then does as the shell is told.
+    /// Starts a shell that reports that it is ready, and then executes the command `then`.
     fn process(then: &str) -> ServerProcess {
         let script = format!("echo ready; {then}");
         ServerProcess::start_program("/bin/sh".as_ref(), &["-c", &script], None, || Ok(())).unwrap().0

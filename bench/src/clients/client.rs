@@ -25,7 +25,8 @@ const FAILED: &str = "failed";
 
 /// A process with clients, seen from the measurement.
 pub(super) struct ClientProcess {
-    // The socket stands first, so that it closes first: the process then ends in order.
+    // Field order matters: the socket is closed before `process` is dropped, so the process can end
+    // by itself.
     requests: BufReader<UnixStream>,
     process: ServerProcess,
     clients: u32,

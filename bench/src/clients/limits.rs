@@ -18,8 +18,8 @@ const THREADS: u64 = 4;
 const CONNECTION_KIB: u64 = 100;
 const PROCESS_KIB: u64 = 4 << 10;
 
-/// Raises this process's limit of open files as far as the user may. The processes that it starts
-/// have the same limit.
+/// Raises this process's limit of open files to the maximum that the user may set. The processes
+/// that it starts have the same limit.
 pub fn raise_descriptors() -> Result<(), Error> {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_limit_that_is_too_low_is_named_with_its_mend() {
         check(&plan(2, 2)).unwrap();
-        // Each limit would end the measurement. The first one is reported.
+        // The plan exceeds every limit. Only the first limit is reported.
         let error = check(&plan(1_000, 4_000_000)).unwrap_err().to_string();
         assert!(error.starts_with("4000000000 clients take some 4000001100 open files of the server, "), "{error}");
         assert!(error.contains("run `ulimit -n 4000001100`"), "{error}");

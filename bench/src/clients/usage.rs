@@ -17,8 +17,8 @@ const WAITING: u64 = 2;
 /// The resources that a process has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
-    /// The proportional set size: of memory that several processes share, each has a part. Files do
-    /// not count, because the clients' processes are the same program.
+    /// The proportional set size: memory that several processes share counts in equal parts for
+    /// each of them. Files do not count, because the clients' processes run the same program.
     pub(super) memory_kib: u64,
     pub(super) descriptors: u64,
     pub(super) segments: u64,

@@ -65,7 +65,8 @@ impl Flow {
     ) -> Result<(), Error> {
         let state = Arc::clone(&self.state);
         let run = move || match work(&state) {
-            // The other side may have ended first.
+            // After the end of the flow an error is no failure: the other side may have ended
+            // first.
             Err(_) if state.has_ended() => Ok(()),
             outcome => outcome,
         };
@@ -93,8 +94,8 @@ impl Flow {
 
 impl Drop for Flow {
     fn drop(&mut self) {
-        // A flow that was not ended is dropped because of another failure, which explains more than
-        // this one.
+        // A flow is dropped without `end` only after another failure, which explains more than an
+        // error of `stop`.
         let _ = self.stop();
     }
 }

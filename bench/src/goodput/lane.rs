@@ -23,7 +23,7 @@ pub(super) struct Lane {
 pub(super) struct Dropped {
     /// The packets lost at random.
     pub(super) lost: u64,
-    /// The packets that found the queue full.
+    /// The packets dropped because the queue was full.
     pub(super) overflowed: u64,
 }
 

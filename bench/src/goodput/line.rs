@@ -80,8 +80,7 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // A line that was not ended is dropped because of another failure, which is reported
-        // instead.
+        // A line is dropped without `end` only after another failure, which is reported instead.
         let _ = self.stop();
     }
 }
@@ -108,8 +107,8 @@ fn attach(host: &Host, address: Ipv4Addr, peer: Ipv4Addr) -> Result<OwnedFd, Err
 
 /// Carries packets in both directions until the line has to end.
 fn forward(ends: &[OwnedFd; 2], mut lanes: [Lane; 2], has_to_end: &AtomicBool) -> Result<[Dropped; 2], Errno> {
-    // The timer slack is a nanosecond instead of 50 us, and because of the priority other threads
-    // rarely delay this one. Where the process may not set them, delays vary more.
+    // The timer slack becomes a nanosecond instead of 50 us. Because of the priority, other threads
+    // rarely delay this one. If the process may not set slack and priority, delays vary more.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let _ = rustix::process::setpriority_process(None, -20);
     let start = Instant::now();

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time before a due call from which on a thread yields its processor instead of sleeping: a
-/// sleep may last too long by this time.
+/// The time before a due call during which a thread yields its processor instead of sleeping,
+/// because a sleep may exceed the requested time by this much.
 const YIELDING: Duration = Duration::from_micros(100);
 /// The longest sleep between two checks whether the run was stopped.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ pub(super) struct Pace {
     /// The greatest number of measured calls.
     calls: u64,
     /// The number of the next call. At a rate, all calls have numbers; otherwise only the measured
-    /// calls have.
+    /// calls have numbers.
     next: AtomicU64,
     /// The time at which the run was ended early.
     stopped: OnceLock<Instant>,
@@ -103,8 +103,9 @@ impl Pace {
     /// Returns the end of the measured time; `None` if a closed loop has begun all its calls and
     /// none has ended. `last` is the end of the last measured call.
     ///
-    /// A run at a rate lasts until the call after its last one would be due: otherwise two calls at
-    /// a rate of one a second would count as two a second. A closed loop ends with its last call.
+    /// A run at a rate lasts until a further call would be due: otherwise two calls at a rate of
+    /// one a second would take one second, and count as two a second. A closed loop ends with its
+    /// last call.
     pub(super) fn ended_at(&self, last: Option<Instant>) -> Option<Instant> {
         let planned = match self.interval_ns {
             Some(_) => Some(self.end.min(self.due_at(self.limit()))),
@@ -128,8 +129,8 @@ impl Pace {
     fn next_at_once(&self) -> Option<Due> {
         let now = Instant::now();
         let is_measured = now >= self.measured_from;
-        // The shared counter costs a cache line from another processor, so it is used only if
-        // there is a limit.
+        // Each use of the shared counter fetches a cache line from another processor, so the
+        // counter is used only if the number of calls is limited.
         let is_allowed = !self.has_passed(now)
             && (!is_measured || self.calls == u64::MAX || self.next.fetch_add(1, Ordering::Relaxed) < self.calls);
         is_allowed.then_some(Due { at: now, began: now, is_measured, is_late: false })
@@ -184,7 +185,7 @@ fn due_after(number: u64, interval_ns: f64) -> Duration {
 /// due at the end does not count.
 fn due_before(time: Duration, interval_ns: f64) -> u64 {
     let mut number = (time.as_nanos() as f64 / interval_ns) as u64;
-    // The quotient is rounded, and may be one off.
+    // Because of rounding, the quotient may be one too large or one too small.
     while number > 0 && due_after(number - 1, interval_ns) >= time {
         number -= 1;
     }

@@ -88,8 +88,8 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // SAFETY: `map` has mapped this length, and nothing borrowed from it outlives it. Unmapping
-        // a whole mapping cannot fail.
+        // SAFETY: `map` has mapped this length, and nothing borrowed from the mapping outlives it.
+        // Unmapping a whole mapping cannot fail.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), AREAS + 2 * self.area) };
     }
 }
@@ -138,7 +138,8 @@ impl<W: Waiting> ClientEnd<W> {
         self.null(watch)?;
         let area = self.segment.reply_area().as_ptr();
         // SAFETY: as above; the server writes the area only between a request and its reply, and
-        // has replied: `until` has read, with acquire, the word that it published with release.
+        // has replied: `until` has read, with acquire, the word that the server published with
+        // release.
         unsafe { data.as_mut_ptr().copy_from_nonoverlapping(area, data.len()) };
         Ok(())
     }

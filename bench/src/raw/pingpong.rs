@@ -1,5 +1,5 @@
-//! libfabric without obvia: libfabric's own program `fi_pingpong` over the provider `tcp` with
-//! connections, which obvia uses, too.
+//! libfabric without obvia: libfabric's own program `fi_pingpong` over connections of the provider
+//! `tcp`, which obvia uses, too.
 //!
 //! The program is started for each batch, at both ends. It reports the one-way time of a message,
 //! half a round trip, by its own clock. It spins on its completion queue.

@@ -228,7 +228,7 @@ impl<T: Transport> Wire<T> {
                     }
                 }
                 Err(error) => {
-                    // The end of the peer, if it has ended, explains the failure better.
+                    // If the peer has ended, report its end, which explains the failure better.
                     watch.check()?;
                     return Err(Error::system("using a socket")(error));
                 }
@@ -255,8 +255,9 @@ impl<T: Transport> Wire<T> {
 }
 
 pub(crate) fn bytes_of(words: &[u32]) -> &[u8] {
-    // SAFETY: the same memory is borrowed for the same time; every byte of an initialized u32 is an
-    // initialized u8 without alignment. The size of a slice fits.
+    // SAFETY: the result borrows the same memory for the same time. Every byte of an initialized
+    // u32 is an initialized u8, a u8 needs no alignment, and the size of an existing slice is
+    // valid.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }
 

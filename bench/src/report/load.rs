@@ -10,7 +10,8 @@ use std::fmt::Write;
 
 /// The percentiles of the report, as in its table.
 const PERCENTILES: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
-/// The greatest number of powers of ten in the plot. Each further 9 of the percentile takes one.
+/// The greatest number of powers of ten in the plot. Each further 9 of the percentile, such as the
+/// step from 99 % to 99.9 %, takes one power.
 const DECADES_MAX: i32 = 7;
 
 /// Returns the results as a table, with notes about the calls that the percentiles leave out.
@@ -72,7 +73,7 @@ fn notes(load: &Load) -> Vec<String> {
         notes.push(format!("{late} of {done} calls were due while all connections were busy (rate: {rate} a second)"));
     }
     if *still_due > 0 {
-        // A run that ended early leaves calls undone whatever the rate is.
+        // A run that ended early leaves calls undone at any rate, so the rate is not the cause.
         let cause = match ended_by {
             Ending::Duration => "; the server, or the number of connections, does not suffice for this rate",
             _ => "",
@@ -252,7 +253,7 @@ fn is_power_of_ten(parts: f64) -> bool {
     parts.log10().fract().abs() < 1e-9
 }
 
-/// Formats the percentile that one of `parts` calls exceeds.
+/// Formats the percentile that one in `parts` calls exceeds: 99 % for 100.
 fn percentile(parts: f64) -> String {
     // The number is rounded, because the difference is not exact.
     format!("{} %", ((1.0 - 1.0 / parts) * 1e10).round() / 1e8)

@@ -108,8 +108,8 @@ pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -
         let received = wait(&mut end.vi.receive, ask.bytes, &mut parent)?;
         now.receive = Some(received);
         if next.send.is_none() {
-            // The last reply has completed: the client has received it, because it has sent another
-            // message.
+            // The last reply has completed: the client's next message shows that the client has
+            // received the reply.
             next.send = Some(wait(&mut end.vi.send, ask.bytes, &mut parent)?);
         }
         post_if_there(&mut end.vi.receive, next.receive.take())?;

@@ -35,7 +35,7 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// All providers, also those without which this program was built.
+    /// All providers, including those that this program was built without.
     pub const ALL: [Self; 4] = [Self::Shm, Self::Udp, Self::Fabric, Self::Xdp];
 
     /// Returns the name on the command line.

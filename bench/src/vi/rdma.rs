@@ -1,9 +1,9 @@
 //! RDMA with several outstanding operations: the client writes or reads the server's region, and
 //! the server takes no part.
 //!
-//! Each operation of the window has a place of its own at either side, as far as there is room
-//! ([`places`]). To check the bytes, the client sends an order. The server executes the order, and
-//! then answers:
+//! Each operation of the window has a place of its own at either side, unless the places would take
+//! too much memory (see [`places`]). To have the server fill or check its region, the client sends
+//! an *order*: a message that the server executes and then answers:
 //!
 //! ```text
 //! order:  u32 code (FILL or CHECK), u32 seed

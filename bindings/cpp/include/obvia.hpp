@@ -219,7 +219,7 @@ public:
         return try_as(other) < 0 ? com_ptr<J>() : other;
     }
 
-    // Returns a copy with a reference of its own: for [out] parameters.
+    // Stores a copy, with a reference of its own, in an [out] parameter.
     HRESULT copy_to(I **place) const noexcept
     {
         if (!place) {
@@ -293,8 +293,8 @@ template <class Base> struct interface_in<Base, std::void_t<typename Base::obvia
     using type = typename Base::obvia_raw;
 };
 
-// An additional base of objects whose calls go over virtual interfaces, whatever binding leads to
-// their process:
+// An additional base of objects whose calls go over virtual interfaces, regardless of the binding
+// that leads to their process:
 //
 //     class Calc : public obvia::implements<Calc, ICalc>, public obvia::over_vi { ... };
 //
@@ -375,8 +375,8 @@ public:
     {
         const uint32_t before = references_.fetch_add(1, std::memory_order_relaxed);
         if (before >= INT32_MAX) {
-            // A caller leaks references. The count must not wrap around, as the object would be
-            // deleted while it is in use.
+            // A caller leaks references. If the count wrapped around, the object would be deleted
+            // while it is in use.
             std::abort();
         }
         return before + 1;
@@ -385,8 +385,8 @@ public:
     {
         const uint32_t left = references_.fetch_sub(1, std::memory_order_acq_rel) - 1;
         if (left == 0) {
-            // A destructor may add and release references of its object, and must not delete it a
-            // second time.
+            // The object's destructor may add references to the object and release them. Because of
+            // the high count, such a release does not delete the object a second time.
             references_.store(INT32_MAX / 2, std::memory_order_relaxed);
             delete static_cast<Object *>(this);
         }
@@ -898,8 +898,8 @@ public:
 
     void *data() const noexcept { return memory_.get(); }
     std::size_t size() const noexcept { return bytes_; }
-    // Returns all elements that fit, or `count` elements from the byte offset `offset` on: no
-    // elements unless all of them lie in the memory.
+    // Returns all elements that fit, or `count` elements from the byte offset `offset` on. Returns
+    // no elements if any of these lies outside of the memory, or is not aligned.
     template <class T> span<T> elements() const noexcept
     {
         return span<T>(static_cast<T *>(data()), bytes_ / sizeof(T));

@@ -132,7 +132,7 @@ protected:
 
 // ---- The runtime of NAME_values.hpp ----
 
-// A zero-terminated copy of a text for a method, or null for none.
+// A zero-terminated copy of a text for a method; null if there is no text.
 template <class C> class ended_text {
 public:
     ended_text(std::optional<std::basic_string_view<C>> text) : is_given_(text)
@@ -189,8 +189,8 @@ inline void check_length_or_none(std::size_t size, uint64_t count)
     }
 }
 
-// Returns the elements of a method's array as the type that the object's method takes. Returns none
-// if the array is null.
+// Returns the elements of a method's array as the type that the object's method takes. Returns an
+// empty span if the array is null.
 template <class Seen, class T, class Count> span<Seen> elements(T *first, Count count)
 {
     static_assert(sizeof(Seen) == sizeof(T), "both types have the same layout");

@@ -69,11 +69,12 @@ impl<'py> Argument<'py> {
         self.value.cast::<PyDict>().ok()
     }
 
-    /// Returns the names of the members that an object has as a structure's value. `None` if the
-    /// object cannot be a structure.
+    /// Returns the names of the members that an object has as a structure. `None` if the object
+    /// cannot be a structure.
     ///
-    /// The server's description names the members to read. So only members that the object's class
-    /// declares are read: other attributes could give the server any data of the program.
+    /// The server's description names the members to read. Only members that the object's class
+    /// declares are read. Otherwise the server could request any data of the program by the names
+    /// of other attributes.
     fn members(&self) -> Option<Bound<'py, PyFrozenSet>> {
         static MEMBERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let (py, class) = (self.value.py(), self.value.get_type());
@@ -146,8 +147,8 @@ impl Given for Argument<'_> {
         items.map(|item| self.read(item).map(|item| self.part(item))).collect()
     }
 
-    /// Returns the length of a sequence or another collection. Iterators have none: an iterator
-    /// over a file or a queue would give the contents to the server.
+    /// Returns the length of a sequence or another collection. `None` for an iterator: an iterator
+    /// over a file or a queue would send the contents to the server.
     fn length(&self) -> Option<usize> {
         if self.value.is_instance_of::<PyString>() || self.dict().is_some() {
             return None;
@@ -191,7 +192,8 @@ impl Given for Argument<'_> {
         found.map(|found| self.part(found))
     }
 
-    /// Returns an unknown key of a dictionary, if there is one. Objects may have more attributes.
+    /// Returns an unknown key of a dictionary, if there is one. Other objects are not searched,
+    /// because they may have attributes besides the members.
     fn other_member(&self, names: &[&str]) -> Option<String> {
         let is_known = |key: &String| names.contains(&key.as_str());
         self.dict()?.keys().iter().map(|key| key.to_string()).find(|key| !is_known(key))

@@ -56,7 +56,8 @@ impl Object {
 }
 
 /// Makes an object from a reference in the results of a call. `state` is the state of the called
-/// object, and `callee` the target of the call: the called object may have been closed since.
+/// object, and `callee` is the target of the call, because the called object may have been closed
+/// since.
 fn adopt<'py>(state: &State, callee: &Callee, py: Python<'py>, reference: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let (interface, found) = detached(py, || {
         let interface = pointer::iid_of(reference).and_then(|iid| state.server.named_by(state.interface, iid));
@@ -84,8 +85,8 @@ fn release(py: Python<'_>, state: &State) {
     });
 }
 
-// A method of an object. The class has no documentation, which would hide the documentation of the
-// method.
+// A method of an object. Documentation of the class would hide the documentation of the method, so
+// the class has none.
 #[pyclass(frozen, module = "obvia")]
 pub(crate) struct Method {
     state: Arc<State>,

@@ -1,4 +1,4 @@
-//! The servers of objects, as describers of interfaces.
+//! The servers of objects, which describe their interfaces to this process.
 
 use crate::interface::{IUNKNOWN, Interface};
 use obvia::dynamic::{self, guid};
@@ -89,7 +89,7 @@ impl Server {
         Ok(found)
     }
 
-    /// Returns the interface that the server describes by the text for which `ask` asks.
+    /// Returns the interface that the server's text describes. `ask` requests the text.
     fn describe(&self, ask: impl FnOnce(&str) -> obvia::Result<String>) -> obvia::Result<&'static Interface> {
         let described = || self.described.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: usize = described().values().map(|interface| interface.described.idl.len()).sum();

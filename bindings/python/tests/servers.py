@@ -13,7 +13,7 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAMS = pathlib.Path(os.environ.get("OBVIA_PROGRAMS", ROOT / "target/debug"))
 
-# The greatest time in which a server is ready, in seconds.
+# The maximum time until a server is ready, in seconds.
 READY_S_MAX = 60
 
 # A private directory of names: the user may export a calculator, too.
@@ -30,7 +30,7 @@ def start(program, *arguments, environment={}):
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=_environment | environment
     )
     atexit.register(end, server)
-    # A server that is late ends, and its output with it.
+    # The timer kills a server that is late, which also ends its output.
     late = threading.Timer(READY_S_MAX, server.kill)
     late.start()
     server.line = server.stdout.readline().strip()

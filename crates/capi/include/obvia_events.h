@@ -40,8 +40,8 @@ HRESULT obvia_new_connection_point(const obvia_interface *interface, const obvia
  * ignored. */
 void obvia_free_connection_point(obvia_connection_point *point);
 
-/* FindConnectionPoint() and EnumConnectionPoints() of an object with these connection points. The
- * results keep `container` alive. */
+/* Perform FindConnectionPoint() and EnumConnectionPoints() of an object with these connection
+ * points. The results keep `container` alive. */
 HRESULT obvia_find_connection_point(
     IConnectionPointContainer *container, obvia_connection_point *const *points, size_t count, const IID *iid, IConnectionPoint **found);
 HRESULT obvia_enumerate_connection_points(

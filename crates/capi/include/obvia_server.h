@@ -65,8 +65,8 @@ void obvia_set_server_loop(obvia_server_loop *loop, void *context);
  * answer. */
 #define OBVIA_NO_ANSWER ((obvia_answer)0)
 
-/* Answers the call that was received last, and waits for the next one, which belongs to the loop
- * until its answer. Returns NULL if the connection has ended. This is the hand-over to the
+/* Answers the call that was received last, and waits for the next call, which belongs to the loop
+ * until the loop answers it. Returns NULL if the connection has ended. This is the hand-over to the
  * transport. */
 OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
 

@@ -16,9 +16,9 @@
  *              n parameters
  *     block:   its size, a shape
  *     outer:   the index of the parameter, and the type of its integer, or the half of its GUID
- *     parameter: OBVIA_PLACE if a pointer that is never null is left out, OBVIA_SLOT otherwise;
- *              its size in the block; its offset in the request or none; its offset in the reply
- *              or none
+ *     parameter: OBVIA_PLACE if callers pass a pointer to the value in the block, OBVIA_SLOT if
+ *              they pass the value; its size in the block; its offset in the request or none; its
+ *              offset in the reply or none
  */
 #ifndef OBVIA_TABLE_H
 #define OBVIA_TABLE_H
@@ -41,7 +41,7 @@ enum {
     OBVIA_OBJECT,  /* the source of an IID */
     OBVIA_INNER,   /* the number of elements, their distance in bytes, a shape */
     OBVIA_UNION,   /* a number: the discriminant; n arms, each n discriminants and a shape; a shape for all others or none */
-    OBVIA_UTF8     /* nothing: the string of the pointer in the part before, at the same offset, is in UTF-8 */
+    OBVIA_UTF8     /* nothing: the preceding part, at the same offset, points to a UTF-8 string */
 };
 
 /* The classes of pointers. */

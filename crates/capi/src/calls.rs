@@ -28,7 +28,7 @@ pub unsafe extern "C" fn obvia_prepare(proxy: *mut c_void, calls: *mut *const Ca
 ///
 /// # Safety
 ///
-/// A channel must be at hand for this thread.
+/// The thread must have a channel at hand: see [`obvia_prepare`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_request(calls: *const Calls, length: usize, bulk: usize) -> *mut c_void {
     // SAFETY: the caller's promise: the value belongs to this thread.
@@ -48,7 +48,8 @@ pub unsafe extern "C" fn obvia_request(calls: *const Calls, length: usize, bulk:
 ///
 /// # Safety
 ///
-/// A channel must be at hand for this thread, and the request's frame must be written.
+/// The thread must have a channel at hand (see [`obvia_prepare`]), and the request's frame must be
+/// written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_exchange(calls: *const Calls, request: u64, target: u64) -> RawReply {
     // SAFETY: the caller's promise: the value belongs to this thread.
@@ -131,12 +132,12 @@ pub unsafe extern "C" fn obvia_lend(
         return Answer::results(code::E_POINTER.0.cast_unsigned(), 0);
     }
     if array.addr() == results.addr() + end {
-        // The array begins in the frame but exceeds its room.
+        // The array begins in the frame, but is longer than the memory that the frame has for it.
         return Answer::results(code::E_UNEXPECTED.0.cast_unsigned(), 0);
     }
     let mut frame = vec![0_u8; end + bytes];
-    // The bytes are copied first, since a larger area replaces the area that may contain both
-    // arrays.
+    // The bytes are copied before `reply_in_area`, which may replace the area by a larger one:
+    // `results` and `array` may lie in the old area.
     // SAFETY: the caller's promise; the vector has room for all bytes.
     unsafe { frame.as_mut_ptr().copy_from_nonoverlapping(results, end) };
     if bytes != 0 {
@@ -158,7 +159,7 @@ pub unsafe extern "C" fn obvia_lend(
 ///
 /// # Safety
 ///
-/// A channel must be at hand for this thread, and its slot must be free.
+/// The thread must have a channel at hand (see [`obvia_prepare`]), whose slot must be free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_select_region(calls: *const Calls, region: u32, address: *const c_void) -> i32 {
     // SAFETY: the caller's promise: the value belongs to this thread.
@@ -192,7 +193,7 @@ fn array_of(region: u32) -> (usize, bool) {
 ///
 /// # Safety
 ///
-/// A channel must be at hand for this thread.
+/// The thread must have a channel at hand: see [`obvia_prepare`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_shares_memory(calls: *const Calls) -> i32 {
     // SAFETY: the caller's promise: the value belongs to this thread.

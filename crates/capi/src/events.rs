@@ -20,7 +20,8 @@ macro_rules! interface {
         #[unsafe(no_mangle)]
         pub static $iid: GUID = idl::$interface::IID;
         #[doc = concat!("`", stringify!($info), "` in ocidl.h.")]
-        // SAFETY: the compiler generates only the declaration in ocidl.h.
+        // SAFETY: no other symbol has the name, because the compiler generates only a declaration,
+        // in ocidl.h.
         #[unsafe(no_mangle)]
         pub static $info: Interface = Interface::of_runtime($name, idl::$interface::IID);
     };
@@ -103,7 +104,7 @@ pub struct EventLimits {
 /// `obvia_event` in obvia_events.h.
 type Event = unsafe extern "C" fn(context: *mut c_void, sink: *mut c_void) -> HRESULT;
 
-/// The context of an event. It is released after the last call of a sink with it.
+/// The context of an event, released after the last call of a sink.
 struct Context {
     event: Option<Event>,
     context: *mut c_void,
@@ -112,7 +113,7 @@ struct Context {
 
 // SAFETY: the program promises that any thread may call the event.
 unsafe impl Send for Context {}
-// SAFETY: as above, even several threads at once.
+// SAFETY: as above; the promise includes calls by several threads at once.
 unsafe impl Sync for Context {}
 
 impl Context {
@@ -284,8 +285,8 @@ pub unsafe extern "C" fn obvia_fire(point: *const Arc<Point>, event: Option<Even
 ///
 /// # Safety
 ///
-/// As for [`obvia_fire`]. Any thread, also several at once, must be able to call `event` until
-/// `release`, unless it is null, is called.
+/// As for [`obvia_fire`]. Any thread, and several threads at once, must be able to call `event`
+/// until `release` is called. `release` may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_post(
     point: *const Arc<Point>,

@@ -95,10 +95,11 @@ pub unsafe extern "C" fn obvia_declare_interfaces(
 /// Prevents the unloading of the library that contains an address.
 fn keep_loaded(address: *const c_void) {
     let mut found = Place { file: null(), base: null(), symbol: null(), start: null() };
-    // SAFETY: `found` is writable; the address is only compared.
+    // SAFETY: `found` is writable, and `dladdr` only compares the address.
     if unsafe { dladdr(address, &raw mut found) } != 0 && !found.file.is_null() {
-        // SAFETY: the string is the loader's. The call loads nothing and keeps a loaded library.
-        // The program itself is not found by its name, and is never unloaded.
+        // SAFETY: the loader owns the string. The call loads nothing, and prevents the unloading of
+        // a library that is loaded. The call does not find the program itself, which is never
+        // unloaded.
         unsafe { dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) };
     }
 }
@@ -145,7 +146,7 @@ pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static In
     with_known(|known| {
         // SAFETY: the caller's promise.
         let info = unsafe { made(known, interface) }?;
-        // SAFETY: the caller's promise; not null, since it was made.
+        // SAFETY: the caller's promise; `interface` is not null, because `made` has succeeded.
         let first = unsafe { (*interface).module };
         // SAFETY: the caller's promise.
         com::register(&unsafe { module(known, first) }?);
@@ -190,7 +191,7 @@ unsafe fn keep_all_loaded(interface: *const Interface) {
 ///
 /// `interface` must be null, or a constant that a compiler wrote.
 unsafe fn known_form<'a>(interface: *const Interface) -> Option<&'a Interface> {
-    // SAFETY: the caller's promise. The size stands first in each version.
+    // SAFETY: the caller's promise. The size is the first field in each version.
     unsafe { interface.as_ref() }.filter(|given| given.size == size_of::<Interface>())
 }
 
@@ -247,7 +248,8 @@ unsafe fn made(
         stubs: Stubs::new(stubs),
         idl,
         ndr,
-        // The module's interfaces are registered instead, since they refer to one another.
+        // Empty, because the interfaces of a module refer to one another. `describe` registers them
+        // instead.
         module: &[],
     };
     // SAFETY: the caller's promise: the compiler wrote proxies and stubs for the interface.

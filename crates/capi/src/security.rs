@@ -134,7 +134,7 @@ impl CallerInfo {
     pub(crate) fn clear(&mut self) {
         for text in [&mut self.host, &mut self.domain, &mut self.user] {
             let text = std::mem::replace(text, ptr::null_mut());
-            // SAFETY: null, or from the C library's allocator, and not used again.
+            // SAFETY: `text` is null or from the C library's allocator, and is not used again.
             unsafe { abi::release(text.cast()) };
         }
     }

@@ -47,7 +47,7 @@ pub(crate) fn timed_out(text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: Kind::TimedOut, text: text.to_string() }.into()
 }
 
-/// Returns an error with the kind of a runtime error, and with a more detailed text.
+/// Returns an error of the same kind as the runtime's `error`, with a more detailed text.
 pub(crate) fn runtime_error(error: &obvia::Error, text: impl fmt::Display) -> anyhow::Error {
     Failure { kind: kind_of(error), text: text.to_string() }.into()
 }

@@ -1,4 +1,4 @@
-//! Tests of `obvia bench` within one host: the measurements run, whatever their results.
+//! Tests of `obvia bench` within one host: the measurements run, regardless of their results.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
 //! Tests of `obvia bench` over networks, with every provider of this build. They run between two
-//! hosts made of network namespaces, which takes root.
+//! hosts made of network namespaces, which takes root privileges.
 
 use std::process::{Command, Output};
 

@@ -3,7 +3,7 @@
 use rustix::process::{Resource, getrlimit};
 use std::process::Command;
 
-/// The length of a run, in seconds, from which on there are ten thousand clients.
+/// The length of the shortest run with ten thousand clients, in seconds.
 const LONG: u64 = 60;
 /// The open files of a server with ten thousand clients.
 const OPEN_FILES: u64 = 10_200;

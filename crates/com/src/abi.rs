@@ -100,8 +100,8 @@ pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static Interfac
 }
 
 /// Returns the description of an interface without generated code, for calls by frames and for
-/// objects that are called by frames. Each distinct value has one description, which is never
-/// freed.
+/// objects that are called by frames. Equal values of `interface` share one description, which is
+/// never freed.
 ///
 /// # Safety
 ///
@@ -197,7 +197,7 @@ pub fn words_frame(result: HRESULT) -> Vec<u8> {
     words(result).to_words().to_frame()
 }
 
-/// Allocates shared memory, as [`crate::SharedMemory::new`], until [`unshare`] ends it.
+/// Allocates shared memory, as [`crate::SharedMemory::new`]. [`unshare`] releases it.
 ///
 /// # Errors
 ///
@@ -206,7 +206,7 @@ pub fn share(bytes: usize, access: Access) -> Result<*mut u8> {
     Ok(crate::client::shared::make(bytes, access)?.start().as_ptr())
 }
 
-/// Ends the memory that [`share`] returned. Any other pointer is ignored.
+/// Releases the memory that [`share`] returned. Any other pointer is ignored.
 pub fn unshare(memory: *mut u8) {
     crate::client::shared::end(memory);
 }

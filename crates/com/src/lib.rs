@@ -33,7 +33,7 @@
 //! host it goes through shared memory, without the kernel: see the crates on which this crate
 //! builds, `obvia-rpc` (calls), `obvia-ndr` (layout) and `obvia-via` (memory).
 
-// Generated code refers to the crate by this name, here as well.
+// Generated code refers to the crate by this name, also within the crate itself.
 extern crate self as obvia;
 
 #[doc(hidden)]

@@ -18,12 +18,12 @@
 //! - An obvia process is a [`Client::Process`], with the number that this process has assigned to
 //!   it. Such a client does not ping: the end of its connections reports that it is gone, and
 //!   [`References::drop_client`] drops its references at once.
-//! - Any other peer is a [`Client::Peer`], by its host and its authenticated principal. Its death
-//!   is not reported, so its references live by pings. Finer distinctions protect peers better from
-//!   each other. If one process counts as two peers, references that it received as one and
-//!   releases as the other are not dropped before they expire.
-//! - The exports remove the entries that [`References`] returns as dropped from the object table,
-//!   and drop them without locks.
+//! - Any other peer is a [`Client::Peer`], identified by its host and its authenticated principal.
+//!   Its death is not reported, so its references live by pings. A finer distinction protects peers
+//!   better from each other, but has a cost: if one process counts as two peers, references that it
+//!   received as one peer and releases as the other remain until they expire.
+//! - The exports remove from the object table the entries that [`References`] returns as dropped,
+//!   and drop the entries while no lock is held.
 //! - Obvia processes have calls of their own in place of `IRemUnknown`. These calls use the same
 //!   methods of the same table.
 

@@ -44,7 +44,7 @@ pub(crate) const BUILT_IN: [&str; 14] = [
 ];
 
 /// Files that need the built-in `oaidl.idl`, even if the user has files of these names: Windows'
-/// own files, and the type library that is imported in their place.
+/// own files, and the type libraries that are imported in their place.
 const AUTOMATION: [&str; 5] = ["oaidl.idl", "ocidl.idl", "dispex.idl", "stdole2.tlb", "stdole32.tlb"];
 
 /// Built-in files. Each imports the files before it.
@@ -277,8 +277,8 @@ impl Reading<'_> {
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let mut once = HashSet::new();
-        // The open files, each with its remaining tokens and the value that ends it: see
-        // `begin_file`.
+        // The open files, each with its remaining tokens and the value that `begin_file` has
+        // returned.
         let mut open = vec![(file, tokens.into_iter(), 0)];
         while let Some((file, tokens, outer)) = open.last_mut() {
             let mut files = Files { sources: &mut self.sources, diagnostics: &mut self.diagnostics };

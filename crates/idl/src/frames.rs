@@ -1,10 +1,11 @@
-//! Frames of any method, by the model of its interface: the frames are written from values of any
-//! kind, and read into such values.
+//! Writing and reading the frames of any method, by the model of its interface and without
+//! generated code.
 //!
-//! The kind of the values is up to the caller: a [`Given`] value is written, and a [`Make`] makes
-//! values of what is read. A block and a structure have the same form here: members at offsets. The
-//! target of a pointer is an object that follows the members in the frame. Members that another
-//! member implies may be left out: an array implies its count, a union its discriminant.
+//! The kind of the values is up to the caller: frames are written from [`Given`] values, and a
+//! [`Make`] makes values from frames. A block and a structure have the same form: members at
+//! offsets. The target of a pointer is an object that follows the members in the frame. Members
+//! that another member implies may be left out: an array implies its count, a union its
+//! discriminant.
 
 mod expression;
 mod plain;
@@ -29,8 +30,8 @@ use write::Writer;
 
 pub use obvia_ndr::flat::check::{Checked, Flaw};
 
-/// The greatest depth of structures, unions and arrays in a value that is written. Reading as many
-/// levels takes half of a thread's stack of 2 MiB in a build without optimisation.
+/// The greatest depth of structures, unions and arrays in a value that is written. In a build
+/// without optimisation, reading a value of this depth takes half of a thread's stack of 2 MiB.
 pub const DEPTH_MAX: usize = 500;
 
 /// The input for the layout of frames of an interface's methods.
@@ -65,7 +66,7 @@ type Counted<'a> = (&'a Type, &'a Arith, Option<&'a Arith>);
 impl<'a> Layout<'a> {
     /// Returns the layout for the interface with these methods, inherited ones included.
     ///
-    /// The tables of the check are never freed: make one layout for an interface.
+    /// The tables of the check are never freed: make only one layout for each interface.
     pub fn new(model: &'a Model, methods: &[&'a Method]) -> Arc<Self> {
         let kinds = crate::plan::kinds(model, methods);
         let types = flat::types(Shapes { model, kinds: &kinds });
@@ -122,7 +123,7 @@ struct Block<'a> {
 impl<'a> Frames<'a> {
     /// Returns the frames of a method of the layout's interface.
     ///
-    /// The tables of the check are never freed: make one value of this type for a method.
+    /// The tables of the check are never freed: make only one value of this type for each method.
     pub fn new(layout: Arc<Layout<'a>>, method: &'a Method) -> Self {
         let plan = plan(layout.model, method);
         let block = |request: bool| {
@@ -152,13 +153,13 @@ impl<'a> Frames<'a> {
         if request { &self.request } else { &self.reply }
     }
 
-    /// Lays out the frame of a request or of a reply. `values` has a place for each parameter of
+    /// Lays out the frame of a request or of a reply. `values` has an entry for each parameter of
     /// the method. `outer` returns the values of parameters that are not in this frame, by their
     /// indices.
     ///
     /// # Errors
     ///
-    /// The first value that does not fit its type, or that contradicts another.
+    /// The first value that does not fit its type, or that contradicts another value.
     pub fn write<V: Given>(
         &self,
         request: bool,
@@ -246,8 +247,8 @@ fn counted(ty: &Type) -> Option<Counted<'_>> {
 }
 
 /// Returns the IID of the interface that an interface pointer needs. `None` if the frame does not
-/// contain this IID. `members` are the members beside the pointer, and begin at `base` in the
-/// frame.
+/// contain this IID. `members` are the members of the structure or block that contains the pointer.
+/// The structure or block begins at `base` in the frame.
 fn iid(model: &Model, object: &Object, frame: &[u8], base: usize, members: &[Member<'_>]) -> Option<u128> {
     match object {
         Object::Known(id) => Some(model.interfaces[id.0].uuid),

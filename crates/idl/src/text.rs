@@ -1,4 +1,4 @@
-//! Text: sources, their tokens, the preprocessor, messages about them, and the writer of generated
+//! Text: source files, their tokens, the preprocessor, diagnostics, and the writer of generated
 //! source.
 
 pub(crate) mod condition;

@@ -35,7 +35,7 @@ fn text<'p>(pages: &'p [Page], name: &str) -> &'p str {
 fn pages_equal_the_golden_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/doc/reference");
     let made = pages(&[reference()]);
-    // The style and the script are in the source as they are.
+    // The style sheet and the script are copies of files in the source.
     let made: Vec<Page> =
         made.into_iter().filter(|page| !["style.css", "search.js"].contains(&page.name.as_str())).collect();
     if std::env::var_os("OBVIA_BLESS").is_some() {

@@ -1,4 +1,5 @@
-//! Formatting: the normal form of each construct, and what it never changes.
+//! Formatting: the normal form of each construct, and the properties of a file that formatting
+//! keeps.
 
 use obvia_idl::model::InterfaceId;
 use obvia_idl::syntax::{Element, Node, SyntaxKind, parse};
@@ -116,8 +117,8 @@ fn formatting_keeps_the_meaning_without_any_blanks_of_the_author() {
     let mut formats = 0;
     for path in &found {
         let text = std::fs::read_to_string(path).expect("readable");
-        // Every blank becomes a line end, or every line end becomes a blank where no comment and no
-        // directive needs it.
+        // All white space is replaced. White space with a line end keeps a line end, so that
+        // comments and directives end.
         let (tree, _) = parse(&text);
         for blank in ["\n", " ", "\n\n\n", "\t\r\n "] {
             let spaced: String = tree

@@ -1,10 +1,9 @@
 //! The output of the back ends equals the golden files byte for byte: `golden/NAME.rs` for
 //! `golden/NAME.idl`; `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for
 //! `c/basis.idl`, `golden/c/graphs.idl`, `golden/functions.idl` and `golden/texts.idl`;
-//! `golden/java/NAME/CLASS.java`
-//! for `golden/java/NAME.idl` and for `golden/post.idl`; `golden/python/NAME.pyi`; the headers of
-//! connection points, which are installed with libobvia; and the fingerprints of methods that pass
-//! built-in types.
+//! `golden/java/NAME/CLASS.java` for `golden/java/NAME.idl` and for `golden/post.idl`;
+//! `golden/python/NAME.pyi`; the headers of connection points, which are installed with libobvia;
+//! and the fingerprints of methods that pass built-in types.
 //!
 //! After an intended change of the output, run the test with `OBVIA_BLESS=1` to write the files
 //! anew, and review the differences.

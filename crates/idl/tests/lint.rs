@@ -15,7 +15,7 @@ fn with_methods(methods: &str) -> String {
     format!("[object, @1)] interface I : IUnknown {{ {methods} }}")
 }
 
-/// The rules, each with a text that breaks the rule and a text that keeps it.
+/// Returns the rules, each with a text that breaks the rule and a text that keeps it.
 fn rows() -> Vec<(Rule, String, String)> {
     let row = |rule, bad: &str, good: &str| (rule, bad.to_owned(), good.to_owned());
     let methods = |rule, bad: &str, good: &str| (rule, with_methods(bad), with_methods(good));

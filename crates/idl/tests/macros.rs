@@ -62,7 +62,8 @@ fn declarations_have_no_names_of_macros() {
     found.extend(macros("CXX", "c++", &["-x", "c++", "-std=c++20"], &wrappers, &[&in_c, &in_cpp]));
     assert!(found.contains("M_PIl") && found.contains("CLASS_E_NOAGGREGATION"), "{found:?}");
     found.retain(|name| !name.starts_with('_') && !name.starts_with("PRI") && !name.starts_with("SCN") && name != "I");
-    // Names that macros share with functions: only declarations in the same scope have other names.
+    // Names in this list belong to functions, too. For such a name, only declarations in the scope
+    // of the function get another name.
     let shared: Vec<&String> = found.iter().filter(|name| emit::c::is_name(name)).collect();
     let text: String = shared.iter().map(|name| format!("const long {name} = 1;\n")).collect();
     let compilation = Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|error| panic!("{error}"));

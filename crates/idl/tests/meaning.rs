@@ -362,8 +362,8 @@ fn the_canonical_text_of_every_project_interface_has_its_meaning() {
         for id in (0..model.interfaces.len()).map(InterfaceId) {
             let name = &model.interfaces[id.0].name;
             let text = canonical::text(&model, id);
-            // Interfaces that the text only names are declared after the text, in the way of
-            // clients that ask a server for a description.
+            // Interfaces that the text only names are declared after the text. Clients that ask a
+            // server for a description do the same.
             let announced = model.interfaces.iter().filter(|one| text.contains(&format!("interface {};", one.name)));
             let uuid = |one: &Interface| format!("{:032x}", one.uuid);
             let declared = announced.map(|one| {
@@ -462,7 +462,7 @@ fn result_arrays_are_counted_by_the_received_count() {
     let code = emit::rust::emit(&compilation).expect("it is all done");
     assert!(code.contains("at_most(obvia::rt::elements(used_value), values_count)?"), "{code}");
     assert!(code.contains("take_array::<i32>(&mut arrays, 8, 16, obvia::rt::elements(count_value))?"), "{code}");
-    // The caller's argument gives the room.
+    // The caller's argument determines the room.
     assert!(code.contains("let values_count = obvia::rt::elements(room)"), "{code}");
 }
 

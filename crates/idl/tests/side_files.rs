@@ -90,7 +90,7 @@ fn strings_in_utf8_are_equal_for_every_place_of_the_attribute() {
     };
     let wanted = meaning(&good(&Compiler::new(), &declared(", utf8")));
     assert!(wanted[1].contains("[in, utf8, string] char *name"), "{wanted:?}");
-    // The meaning itself is IDL, and has the same meaning.
+    // The canonical text is IDL, too, and has the same meaning.
     let again = meaning(&good(&Compiler::new(), &format!("import \"unknwn.idl\";\n{}", wanted[1])));
     assert_eq!(again, wanted);
     assert_eq!(meaning(&good(&Compiler::new(), &declared(" OBVIA(utf8)"))), wanted);

@@ -18,7 +18,7 @@ impl Access for Rule {
     fn permits(&self, caller: &Caller) -> bool {
         let (who, words) = told(caller);
         let (first, length) = (words.as_ptr(), words.len());
-        // SAFETY: a function of Java; the words outlive the call.
+        // SAFETY: `permits` is a function of Java. The bytes that it reads outlive the call.
         callbacks().is_ok_and(|java| unsafe { (java.permits)(self.0, who.process, who.level, first, length) } != 0)
     }
 }
@@ -26,7 +26,7 @@ impl Access for Rule {
 impl Drop for Rule {
     fn drop(&mut self) {
         if let Ok(java) = callbacks() {
-            // SAFETY: a function of Java.
+            // SAFETY: `drop_rule` is a function of Java that accepts the number of any rule.
             unsafe { (java.drop_rule)(self.0) };
         }
     }

@@ -1,4 +1,4 @@
-//! Objects that were found, as Java gets them.
+//! Objects that a function has found, in the form in which Java receives them.
 
 use crate::handles::{Handle, keep};
 use crate::objects::number;

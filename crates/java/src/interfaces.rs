@@ -102,6 +102,7 @@ fn words(name: &str, idl: &str) -> Result<Vec<i64>> {
 ///
 /// `interface` must be null, or come from [`obvia_java_describe`].
 pub(crate) unsafe fn described(interface: *const InterfaceInfo) -> Result<&'static InterfaceInfo> {
-    // SAFETY: the caller's promise; described interfaces are never freed.
+    // SAFETY: the caller promises null or a described interface. Described interfaces are never
+    // freed.
     unsafe { interface.as_ref() }.ok_or_else(|| code::E_POINTER.into())
 }

@@ -5,7 +5,8 @@
 //! another process as the handle of an interface pointer, and calls of an object of Java go to
 //! [`objects::Callbacks`]. Java's module `obvia.network` is the only caller.
 //!
-//! Every function returns an HRESULT unless it says otherwise. No panic leaves a function.
+//! Every function returns an HRESULT unless its documentation says otherwise. No panic leaves a
+//! function.
 
 pub mod access;
 pub mod calls;

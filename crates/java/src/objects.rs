@@ -25,8 +25,8 @@ pub struct Reply {
 pub struct Callbacks {
     /// Performs a call of an object by an interface, with the opnum, the request's frame, and the
     /// context that the caller has sent, or null. The reply's frame must stay valid until this
-    /// thread's next call; for a failed method it is the frame of the description, if any. Returns
-    /// the method's HRESULT, or a fault's status with the bit above it.
+    /// thread's next call; for a failed method, the frame contains the error's description, if
+    /// there is one. Returns the method's HRESULT, or a fault's status with the bit `FAULT`.
     perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *const Said, *mut Reply) -> u64,
     /// Returns a value other than 0 if an object has an interface.
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,
@@ -80,7 +80,7 @@ const FAULT: u64 = 1 << 32;
 impl Performer for Object {
     fn implements(&self, iid: &GUID) -> bool {
         let has = |callbacks: &Callbacks| {
-            // SAFETY: a function of Java; the halves outlive the call.
+            // SAFETY: `implements` is a function of Java. The GUID that it reads outlives the call.
             unsafe { (callbacks.implements)(self.id, &Halves::of(iid.to_u128())) != 0 }
         };
         callbacks().is_ok_and(has)
@@ -93,12 +93,13 @@ impl Performer for Object {
         let (first, length) = (request.as_ptr(), request.len());
         let said = Said::of_call();
         let said = said.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: a function of Java; the arguments outlive the call.
+        // SAFETY: `perform` is a function of Java. The memory that it reads and writes outlives the
+        // call.
         let answer = unsafe { (callbacks.perform)(self.id, &iid, opnum.into(), first, length, said, &mut reply) };
         if answer & FAULT != 0 {
             return Err(Status(answer as u32));
         }
-        // SAFETY: Java's promise: the frame stays valid until this thread's next call.
+        // SAFETY: Java promises that the frame stays valid until this thread's next call.
         let reply = unsafe { bytes(reply.frame, reply.length) };
         Ok((HRESULT((answer as u32).cast_signed()), reply.into()))
     }
@@ -108,7 +109,7 @@ impl Drop for Object {
     fn drop(&mut self) {
         HELD.forget(&self.id);
         if let Ok(callbacks) = callbacks() {
-            // SAFETY: a function of Java.
+            // SAFETY: `released` is a function of Java that accepts the number of any object.
             unsafe { (callbacks.released)(self.id) };
         }
     }
@@ -123,7 +124,7 @@ impl Drop for Object {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_wrap(id: u64, handle: *mut Handle) -> HRESULT {
     guarded(|| {
-        // SAFETY: this library calls interfaces by their frames only.
+        // SAFETY: this library calls the interfaces of objects by frames, and not through vtables.
         let identity = HELD.get(id, || unsafe { abi::object(Object { id }) });
         // SAFETY: the caller's promise.
         unsafe { give(handle, handles::keep(&identity)?) }
@@ -139,7 +140,7 @@ pub extern "C" fn obvia_java_is_held(id: u64) -> u32 {
 /// Returns an object of a class that Java creates.
 pub(crate) fn make(maker: u64) -> Result<IUnknown> {
     let mut handle = 0;
-    // SAFETY: a function of Java; `handle` outlives the call.
+    // SAFETY: `make` is a function of Java. The handle that it writes outlives the call.
     let result = unsafe { (callbacks()?.make)(maker, &raw mut handle) };
     com::rt::check(result)?;
     let made = handles::get(handle);

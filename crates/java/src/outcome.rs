@@ -55,7 +55,8 @@ pub(crate) unsafe fn give<T>(place: *mut T, value: T) -> Result<HRESULT> {
     if place.is_null() {
         return Err(code::E_POINTER.into());
     }
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: the caller promises that `place` is writable unless it is null, and it is not null
+    // here.
     unsafe { place.write(value) };
     Ok(code::S_OK)
 }
@@ -89,8 +90,8 @@ pub(crate) unsafe fn give_bytes(to: *mut Bytes, bytes: Vec<u8>) -> Result<()> {
         return Ok(());
     }
     to.rest = std::ptr::null_mut();
-    // SAFETY: the caller's promise; the bytes fit, and `bytes` does not overlap the caller's
-    // buffer.
+    // SAFETY: the caller promises that the buffer is writable for its capacity. The bytes fit, and
+    // `bytes` does not overlap the buffer.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.buffer, bytes.len()) };
     Ok(())
 }

@@ -25,7 +25,7 @@ struct Object<'a> {
 struct Interface {
     path: Path,
     vtable: TokenStream,
-    /// The field with the pointer to the vtable, which interface pointers point to.
+    /// The field with the pointer to the vtable. Interface pointers point to this field.
     field: Ident,
     /// The constant with the vtable.
     constant: Ident,
@@ -59,7 +59,8 @@ impl Object<'_> {
             quote! { #field: &'static #vtable, }
         });
         let vtables = self.interfaces.iter().map(|Interface { path, constant, vtable, offset, .. }| {
-            // An error, such as a missing implementation of the trait, shows the interface.
+            // With this span, an error such as a missing implementation of the trait points to the
+            // interface.
             quote_spanned! { path.span() =>
                 const #constant: #vtable = <#vtable>::new::<Self, #offset>();
             }
@@ -124,7 +125,8 @@ impl Object<'_> {
                     interface: *mut *mut ::core::ffi::c_void,
                 ) -> ::obvia::HRESULT {
                     let identity = (&raw const self.__obvia_identity).cast();
-                    // SAFETY: the caller's promise, and the pointers lead to this object.
+                    // SAFETY: the caller keeps the contract of QueryInterface. The pointers to
+                    // return lead to this object.
                     unsafe {
                         ::obvia::rt::object::query(self, &self.__obvia_count, identity, iid, interface, |iid| {
                             if ::obvia::rt::object::is_identity(iid) { identity } #(#queries)* else { ::core::ptr::null() }
@@ -139,7 +141,8 @@ impl Object<'_> {
 
                 #[inline(always)]
                 unsafe fn Release(this: *mut Self) -> u32 {
-                    // SAFETY: the caller's promise; the object is in a box of its own.
+                    // SAFETY: the caller owns the reference to release, and the object is in a box
+                    // of its own.
                     unsafe { ::obvia::rt::object::release(this, |this| &this.__obvia_count) }
                 }
 
@@ -161,7 +164,7 @@ impl Object<'_> {
         }
     }
 
-    /// Returns the ways from a value to its interface pointers.
+    /// Returns the conversions from a value to its interface pointers.
     fn conversions(&self) -> TokenStream {
         let Self { item, outer, .. } = self;
         let name = &item.ident;

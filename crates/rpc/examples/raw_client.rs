@@ -18,7 +18,7 @@ type Outcomes<T> = Result<T, Box<dyn std::error::Error>>;
 const RAW: SyntaxId = SyntaxId { uuid: Uuid(0x0b71_a000_5e1f_4c0d_9a11_7261_7763_616c), version: 1 };
 const SOON: Deadline = Deadline::after_secs(20);
 
-/// An event that does not borrow.
+/// An event without borrowed data.
 #[derive(Debug)]
 enum Said {
     Bound(Vec<Outcome>),

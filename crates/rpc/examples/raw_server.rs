@@ -21,8 +21,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const RAW: SyntaxId = SyntaxId { uuid: Uuid(0x0b71_a000_5e1f_4c0d_9a11_7261_7763_616c), version: 1 };
-/// The interface of Samba's fragment tests. They call its fourth method and check only the length
-/// and the end of the response.
+/// The interface of Samba's fragment tests. The tests call the interface's fourth method, and check
+/// only the length and the end of the response.
 const NETLOGON: SyntaxId = SyntaxId { uuid: Uuid(0x1234_5678_1234_abcd_ef00_0123_4567_cffb), version: 1 };
 /// The time after which a silent client is disconnected.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -174,7 +174,7 @@ fn perform(call: &IncomingCall<'_>, stream: &Stream, mapper: &Mutex<Mapper>) -> 
     }
 }
 
-/// Returns the number at the beginning of the arguments, or `None` if they are shorter.
+/// Returns the number at the beginning of the arguments, or `None` if the arguments are too short.
 fn number(call: &IncomingCall<'_>) -> Option<u32> {
     let bytes = *call.stub.first_chunk()?;
     Some(match call.order {

@@ -48,9 +48,9 @@ pub struct Limits {
     pub message_max: usize,
     /// The maximum number of outstanding calls.
     pub calls_max: usize,
-    /// The time in which a fragment has to arrive whole. The time counts from the fragment's first
-    /// byte, and from the end of the message's previous fragment. The whole message may take this
-    /// time, and a second more for each 16 KiB received.
+    /// The maximum time from a fragment's first byte to its end, and from the end of a fragment to
+    /// the end of the message's next fragment. The whole message may take this time, and a second
+    /// more for each 16 KiB received.
     pub silence_max: Duration,
 }
 
@@ -96,8 +96,8 @@ mod features {
     /// The transfer syntax that proposes all supported features.
     pub(super) const PROPOSAL: SyntaxId = SyntaxId { uuid: Uuid(PREFIX | (KNOWN as u128) << 56), version: 1 };
 
-    /// Returns the supported ones of the proposed features, or `None` for any other transfer
-    /// syntax.
+    /// Returns the supported features among the proposed ones, or `None` if the transfer syntax
+    /// proposes no features.
     pub(super) fn granted(syntax: SyntaxId) -> Option<u16> {
         let is_one = syntax.version == 1 && syntax.uuid.0 >> 64 == PREFIX >> 64;
         is_one.then(|| u16::from((syntax.uuid.0 >> 56) as u8 & KNOWN))

@@ -2,8 +2,8 @@
 //! are duplicated and overtake each other.
 //!
 //! The module does no input or output and reads no clock. The caller gives received datagrams to
-//! [`Activity`] or [`Server`] together with the time. Outgoing datagrams lie in their [`Output`],
-//! and `due` returns the time of the next timer.
+//! [`Activity`] or [`Server`] together with the time. Both put their outgoing datagrams into an
+//! [`Output`], and their `due` returns the time of the next timer.
 //!
 //! - [`pdu`] defines the protocol data units.
 //! - [`Activity`] is the client's side: one call at a time, retransmitted until the server answers.
@@ -39,10 +39,11 @@ pub const FIRST_FRAGMENT: usize = 1464;
 pub struct Limits {
     /// The longest stub data of a message, in bytes.
     pub message_max: usize,
-    /// The greatest length of all kept messages together, arguments and results, in bytes. One host
-    /// may have half of it.
+    /// The maximum sum of the lengths of all kept messages (arguments and results), in bytes. The
+    /// messages of one host may take up half of that sum.
     pub held_max: usize,
-    /// The receive window: the bytes of a message that may be under way to this side.
+    /// The receive window: the maximum number of bytes of a message that may be in flight to this
+    /// side.
     pub window: usize,
     /// The longest unit on a path within the host, in bytes.
     pub near_fragment: usize,
@@ -66,7 +67,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the longest unit for a path. The MTU of a path that leaves the host is unknown.
+    /// Returns the maximum length of a unit on a path. The MTU of a path that leaves the host is
+    /// unknown, so such a path gets units that every implementation accepts.
     fn fragment_max(&self, is_near: bool) -> usize {
         if is_near { self.near_fragment } else { FIRST_FRAGMENT }
     }

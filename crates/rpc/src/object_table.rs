@@ -116,8 +116,8 @@ struct Copied<T> {
     watches: Mutex<Watches>,
 }
 
-/// Watches by their address, which stays taken as long as the entry exists. The entries of ended
-/// threads are removed before the table grows.
+/// Watches by their address. No other watch gets the address as long as the entry exists. The
+/// entries of ended threads are removed before the table grows.
 #[derive(Debug, Default)]
 struct Watches(HashMap<usize, Weak<Watch>>);
 
@@ -169,10 +169,10 @@ impl<T> Drop for Removed<T> {
 
 /// Shows a thread that keeps copies of targets whether the copies are still valid.
 ///
-/// A watch holds two values: the number of the target that was fetched last, whose copy is valid
-/// without a look-up as long as the number stays, and the number of other valid copies. The removal
-/// of a copied target resets both values. Only the thread that owns the watch sets other values. C
-/// code depends on the layout of the two values.
+/// A watch holds two values: the number of the target that was fetched last, and the number of
+/// other valid copies. As long as the first value stays, the copy of that target is valid without a
+/// look-up. The removal of a copied target resets both values. Only the thread that owns the watch
+/// sets other values. C code depends on the layout of the two values.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Watch {
@@ -197,7 +197,7 @@ impl Watch {
         self.target.load(Ordering::Acquire)
     }
 
-    /// Returns the number of valid copies.
+    /// Returns the number of valid copies, not counting the target that was fetched last.
     #[inline(always)]
     pub fn valid(&self) -> u32 {
         self.valid.load(Ordering::Acquire)

@@ -58,9 +58,9 @@ impl Status {
         )
     }
 
-    /// Returns the status of the fault that takes the place of a method's return value, for a
-    /// response without room for a return value: the standard's status if there is one.
-    /// OBJECT_NOT_FOUND becomes another status, because it would imply that no method was called,
+    /// Converts a method's return value to the status of a fault, for responses that have no room
+    /// for a return value. A return value for which the standard has a status becomes that status.
+    /// OBJECT_NOT_FOUND becomes another status, because it would imply that no method was called:
     /// see [`Self::is_before_arguments`].
     pub(crate) const fn in_a_fault(self) -> Self {
         match self {
@@ -94,7 +94,8 @@ impl Status {
     }
 }
 
-/// CO_E_OBJNOTCONNECTED: a method's result about an object other than its own.
+/// CO_E_OBJNOTCONNECTED: the HRESULT of a method that used an object which is not connected. The
+/// method's own object is connected.
 const NOT_CONNECTED: u32 = 0x8004_01fd;
 /// RPC_X_SS_CONTEXT_MISMATCH, as an HRESULT.
 const CONTEXT_MISMATCH: u32 = 0x8007_06ef;

@@ -135,7 +135,7 @@ impl Channel {
         self.broken
     }
 
-    /// Whether the channel cannot be used any more, for whatever reason.
+    /// Whether the channel cannot be used any more, for any reason.
     pub fn is_closed(&self) -> bool {
         self.broken || self.window.is_closed()
     }
@@ -212,7 +212,7 @@ impl Channel {
         self.window.alarm()
     }
 
-    /// Returns the place of a request's frame that fits a slot.
+    /// Returns the memory for the frame of a request, which has to fit a slot.
     ///
     /// # Errors
     ///
@@ -223,21 +223,21 @@ impl Channel {
         Ok(self.window.tx.inline_frame(limit)?)
     }
 
-    /// Returns the place of [`Self::inline_request`] if there is credit. The caller may write to it
-    /// until the next message is published.
+    /// Returns the memory of [`Self::inline_request`] if there is credit. The caller may write to
+    /// this memory until the next message is published.
     #[inline(always)]
     pub fn request_slot(&self) -> Option<NonNull<[u8; INLINE_MAX]>> {
         self.window.tx.has_credit().then(|| self.window.tx.slot_frame())
     }
 
-    /// Returns the place of [`Self::inline_request`] after a response, when there is always credit.
-    /// The next call is expected soon.
+    /// Returns the memory of [`Self::inline_request`] after a response, when there is always
+    /// credit. The next call is expected soon.
     #[inline(always)]
     pub fn next_request_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         self.window.tx.claim_slot()
     }
 
-    /// Returns the place of a request's frame of `length` bytes. The request has to be published
+    /// Returns the memory for a request's frame of `length` bytes. The request has to be published
     /// with the same length. `bulk` is the offset of the frame's largest part. If the frame does
     /// not fit a slot, this part is aligned to a cache line.
     ///
@@ -269,7 +269,8 @@ impl Channel {
         self.exchange(target.word(), opnum, length, limit).map_err(|error| *error)
     }
 
-    /// As [`Self::call`], with a target's word and an error that fits a register.
+    /// As [`Self::call`], but takes the target as a word ([`TargetId::word`]), and returns the
+    /// error in a box, which fits a register.
     ///
     /// # Errors
     ///
@@ -327,7 +328,8 @@ impl Channel {
     ///
     /// # Errors
     ///
-    /// As for [`Self::call`], and the errors of [`Self::request`], which break the channel, too.
+    /// As for [`Self::call`] and [`Self::request`]. In this function, the errors of
+    /// [`Self::request`] break the channel as well.
     pub fn exchange_pdu(&mut self, pdu: &[u8], limit: impl Limit) -> Result<Vec<u8>, CallError> {
         self.broken = true;
         self.request(pdu.len(), 0, limit)?.copy_from_slice(pdu);
@@ -376,9 +378,9 @@ fn await_response<'a>(
     Ok(Reply { status: word as u32, frame: message.frame() })
 }
 
-/// Tells the peer that the response is no longer wanted, if a message can be sent at once. A peer
-/// that gets no message learns it from the end of the connection, which follows soon because the
-/// channel is broken.
+/// Tells the peer that the response is no longer wanted, if a message can be sent at once. Without
+/// such a message, the peer learns this from the end of the connection, which follows soon because
+/// the channel is broken.
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "it comes in a register")]
@@ -425,8 +427,8 @@ fn words_in(fault: &Message<'_>) -> Option<Words> {
 /// length (C706 12.6.3.1).
 const PDU_MAX: usize = u16::MAX as usize;
 
-/// Returns the protocol data unit in a message. The limit holds before the copy, since a peer need
-/// not have the memory of a long frame.
+/// Returns the protocol data unit in a message. The length is checked before the copy, because a
+/// hostile peer could announce a long frame without using memory of its own.
 fn pdu_in(message: &Message<'_>) -> Result<Vec<u8>, ViError> {
     let length = message.frame().len();
     if length > PDU_MAX {

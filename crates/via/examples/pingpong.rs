@@ -1,8 +1,8 @@
 //! Ping-pong between two VIs over UDP, compared with plain UDP sockets.
 //!
-//! `pingpong serve ADDRESS` is the server, `pingpong ADDRESS` the client. Without an address both
-//! ends run in one process, and every round of VIs is followed by one of plain UDP sockets that
-//! spin.
+//! `pingpong serve ADDRESS` is the server, `pingpong ADDRESS` the client. Without an address, both
+//! ends run in one process, and each measurement of VIs is followed by a measurement of plain UDP
+//! sockets whose threads spin.
 
 use obvia_via::provider::udp;
 use obvia_via::{

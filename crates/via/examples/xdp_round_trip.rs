@@ -2,10 +2,10 @@
 //! turns within one run.
 //!
 //! Both ends spin. The link is a pair of virtual Ethernet interfaces between two network namespaces
-//! of this program, which needs root:
-//! `cargo run --release -p obvia-via --features xdp --example xdp_round_trip -- [BYTES]`.
-//! The XDP program runs in the driver and in the kernel's stack, and UDP is measured beside each of
-//! them as well. Only the ratios can be compared between machines.
+//! of this program, which needs root: `cargo run --release -p obvia-via --features xdp --example
+//! xdp_round_trip -- [BYTES]`. AF_XDP is measured with the XDP program in the driver and in the
+//! kernel's stack, and UDP is measured beside each of the two. Only the ratios can be compared
+//! between machines.
 
 #[path = "../tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]

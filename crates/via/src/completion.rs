@@ -47,8 +47,8 @@ pub(crate) trait Member: Send + Sync + fmt::Debug {
     fn progress(&self, now: Instant);
 
     /// Prepares a sleep of a completion queue's owner. The outer `None` says that the VI has work
-    /// now; the inner `None` says that the VI has no connection. The number is the connection's,
-    /// for [`Self::end_sleep`].
+    /// now; the inner `None` says that the VI has no connection. The number identifies the
+    /// connection, for [`Self::end_sleep`].
     fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>>;
 
     /// Ends a sleep that a successful `prepare_sleep` began.
@@ -66,8 +66,8 @@ pub(crate) struct CqCore {
     capacity: usize,
     entries: Mutex<Entries>,
     members: Mutex<Members>,
-    // The number of VIs that use the completion queue. The reference count would not do, because
-    // the attendant keeps references for a while.
+    // The number of VIs that use the completion queue. The reference count cannot replace this
+    // number, because the attendant keeps references for a while.
     users: AtomicUsize,
 }
 

@@ -2,8 +2,8 @@
 
 /// Counts since the connection was made. Reading them costs the data path nothing.
 ///
-/// If a side polls first, its sleeps show that the peer is slower than expected. Wakes cost kernel
-/// time on this side.
+/// On a side that polls before it sleeps, sleeps show that the peer is slower than expected. Wakes
+/// cost kernel time on this side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// The number of messages sent, modulo 2^32.
@@ -47,8 +47,8 @@ mod tests {
         });
         let mut vi = directory.connect("counted", &options, LATEST).unwrap();
         assert_eq!(vi.counters(), super::Counters::default());
-        // The server raises its sleep flag before its last look for a message, and counts the sleep
-        // after that look.
+        // The server raises its sleep flag, checks once more for a message, and counts the sleep
+        // only after that check.
         let number = number.recv().unwrap();
         ground::until("the server sleeps", || vi.tx.peer_sleeps() && ground::is_asleep(number));
         vi.tx.area_frame(100_000, 0, LATEST).unwrap().fill(1);

@@ -85,10 +85,10 @@ pub struct DatagramSocket {
     captured: Option<Conversations>,
 }
 
-/// The outcome of a look for a datagram.
+/// The outcome of a check for a received datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// No datagram is there.
+    /// No datagram has arrived.
     Nothing,
     /// A datagram: its length in bytes, and its sender.
     Datagram(usize, Place),
@@ -173,8 +173,8 @@ impl DatagramSocket {
         }
     }
 
-    /// Takes a datagram that has arrived, and cuts off the bytes that do not fit into `room`.
-    /// [`LONGEST`] bytes are room for any datagram.
+    /// Takes a datagram that has arrived, and cuts off the bytes that do not fit into `room`. A
+    /// `room` of [`LONGEST`] bytes holds any datagram.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl DatagramSocket {
         }
     }
 
-    /// Waits until a datagram is there.
+    /// Waits until a datagram has arrived.
     ///
     /// # Errors
     ///
@@ -228,11 +228,11 @@ impl DatagramSocket {
         self.peer
     }
 
-    /// Returns the number of payload bytes that the system can hold, at least, until they are
-    /// received; 0 if the number is not known.
+    /// Returns the minimum number of payload bytes that the system can buffer for this socket; 0 if
+    /// the number is not known.
     pub fn room(&self) -> usize {
-        // The system's number includes its own bookkeeping, which takes half of it at worst
-        // (socket(7)).
+        // The system's number includes the memory for the system's bookkeeping, which is at most
+        // half of the number (socket(7)).
         sockopt::socket_recv_buffer_size(&self.socket).unwrap_or(0) / 2
     }
 }

@@ -5,22 +5,22 @@ use std::time::{Duration, Instant};
 /// The latest end of a wait.
 ///
 /// Reading the clock costs as much as a tenth of a call. A deadline given as a span therefore
-/// starts to run only when a wait turns out not to be over at once: see [`Deadline::start`].
+/// starts to run only if the wait does not end at once: see [`Deadline::start`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deadline {
     /// An instant on the monotonic clock.
     At(Instant),
-    /// A span that begins with the first look at the clock.
+    /// A span that begins when the wait first reads the clock.
     Within(Duration),
 }
 
 impl Deadline {
-    /// Makes a deadline `seconds` after a wait's first look at the clock.
+    /// Makes a deadline `seconds` after the time at which a wait first reads the clock.
     pub const fn after_secs(seconds: u64) -> Self {
         Self::Within(Duration::from_secs(seconds))
     }
 
-    /// Looks at the clock and fixes the instant. A fixed deadline stays as it is.
+    /// Reads the clock and fixes the instant. A fixed deadline stays as it is.
     #[must_use]
     pub fn start(self) -> Self {
         match self {
@@ -34,8 +34,8 @@ impl Deadline {
         }
     }
 
-    /// Returns the time left: zero when the deadline has passed, and the whole span before its
-    /// start.
+    /// Returns the time left: zero if the deadline has passed, and the whole span if the deadline
+    /// has not started.
     pub fn remaining(self) -> Duration {
         match self {
             Self::At(instant) => instant.saturating_duration_since(Instant::now()),

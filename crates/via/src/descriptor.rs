@@ -59,8 +59,8 @@ pub enum Status {
     TooLong,
     /// The peer had posted no receive descriptor.
     ReceiverNotReady,
-    /// The peer's memory does not allow the RDMA: no such region, out of bounds, another protection
-    /// tag, or without the right.
+    /// The peer's memory does not allow the RDMA: the region does not exist, has another protection
+    /// tag or does not grant the right, or the range exceeds the region.
     RemoteProtection,
     /// The VI was not connected.
     NotConnected,
@@ -211,8 +211,8 @@ impl Descriptor {
         self.status
     }
 
-    /// Returns the number of bytes transferred. For a receive that an RDMA write consumed: the
-    /// bytes of that write.
+    /// Returns the number of bytes transferred. For a receive that an RDMA write consumed, returns
+    /// the number of bytes of that write.
     pub fn length(&self) -> u32 {
         self.transferred
     }
@@ -300,7 +300,7 @@ impl Descriptor {
     }
 
     /// Keeps the claim on the regions after the descriptor's completion, until the descriptor is
-    /// dropped or gets other segments. For descriptors that are posted again and again, with
+    /// dropped or gets other segments. This suits descriptors that are posted again and again, with
     /// regions that are not deregistered meanwhile.
     pub(crate) fn keep_claim(&mut self) {
         self.keeps_claim = true;

@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 /// futex on the bell.
 #[inline]
 pub fn must_ring(peer_sleeps: &AtomicU32, own_bell: &AtomicU32) -> bool {
-    // Pairs with the fence in `prepare_sleep`: publish before look.
+    // Pairs with the fence in `prepare_sleep`: the message is published before the flag is read.
     fence(Ordering::SeqCst);
     if peer_sleeps.load(Ordering::Relaxed) == 0 {
         return false;
@@ -43,7 +43,7 @@ pub fn must_ring(peer_sleeps: &AtomicU32, own_bell: &AtomicU32) -> bool {
 pub fn prepare_sleep(own_sleeps: &AtomicU32, peer_bell: &AtomicU32) -> u32 {
     let bell = peer_bell.load(Ordering::Acquire);
     own_sleeps.store(1, Ordering::Relaxed);
-    // Pairs with the fence in `must_ring`: flag before look.
+    // Pairs with the fence in `must_ring`: the flag is set before the caller looks for a message.
     fence(Ordering::SeqCst);
     bell
 }
@@ -60,7 +60,7 @@ pub const PARKED: u32 = 2;
 /// Whether the sender has to call the peer over a socket, after [`must_ring`] has returned true.
 ///
 /// A receiver looks for a message once more after it has set the flag. So a receiver that sets the
-/// flag between the two functions finds the message by itself, and needs no call.
+/// flag only after [`must_ring`] has read the flag finds the message by itself, and needs no call.
 #[inline]
 pub fn is_parked(peer_sleeps: &AtomicU32) -> bool {
     peer_sleeps.load(Ordering::Relaxed) == PARKED
@@ -85,7 +85,7 @@ pub fn interrupt(state: &AtomicU32, why: u32) {
 /// sleep gets only one, however much the sender publishes during the sleep.
 #[inline]
 pub fn must_call(peer_sleeps: &AtomicU32, called: &mut u32) -> bool {
-    // Pairs with the fence in `begin_sleep`: publish before look.
+    // Pairs with the fence in `begin_sleep`: the message is published before the flag is read.
     fence(Ordering::SeqCst);
     let number = peer_sleeps.load(Ordering::Relaxed);
     if number == 0 || number == *called {
@@ -104,7 +104,7 @@ pub fn must_call(peer_sleeps: &AtomicU32, called: &mut u32) -> bool {
 #[inline]
 pub fn begin_sleep(own_sleeps: &AtomicU32, number: u32) {
     own_sleeps.store(number, Ordering::Relaxed);
-    // Pairs with the fence in `must_call`: flag before look.
+    // Pairs with the fence in `must_call`: the flag is set before the caller looks for messages.
     fence(Ordering::SeqCst);
 }
 

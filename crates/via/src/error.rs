@@ -410,7 +410,8 @@ fn advice(doing: &str, error: &io::Error) -> &'static str {
     }
 }
 
-/// Returns the limit of the system that an error shows, and how to raise it.
+/// Returns a text that names the limit of the system which caused an error, and that says how to
+/// raise the limit.
 fn limit(error: &io::Error) -> &'static str {
     match Errno::from_io_error(error) {
         Some(Errno::MFILE) => {
@@ -430,11 +431,11 @@ fn limit(error: &io::Error) -> &'static str {
     }
 }
 
-/// The limit of the system that keeps a thread from starting, and how to raise it.
+/// The advice when a limit of the system keeps a thread from starting.
 const NO_THREAD: &str = ". The system starts no further thread for the process: raise kernel.threads-max and \
                          kernel.pid_max by sysctl, the user's limit by `ulimit -u`, or TasksMax= in units of systemd";
 
-/// The limit of a server's connections in setup, and what helps.
+/// The advice when a server has the maximum number of connections in setup.
 const IN_SETUP: &str = ". Too many connections of processes of other users have not introduced themselves to it yet: \
                         connect again in a second";
 

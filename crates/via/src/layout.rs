@@ -6,7 +6,7 @@
 //! ```text
 //!      0  sleep flag: 1 while the owner sleeps, or is about to; 2 while it has to be called over
 //!         the socket                                        (u32)
-//!    128  bell: counts the owner's wake-ups of its peer     (u32, the word that the peer sleeps on)
+//!    128  bell: counts the owner's wake-ups of its peer     (u32, the word the peer sleeps on)
 //!    256  consumed: messages the owner has taken            (u32, credit for the peer)
 //!    384  mark: identifies the segment to a process that opens it by name (u64)
 //!    512  16 slots of 128 bytes

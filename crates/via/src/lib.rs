@@ -3,7 +3,7 @@
 //! The lowest layer of obvia: it handles memory and wires and never looks into a payload. The
 //! meaning of a message is the business of the layers above.
 //!
-//! The layers of this crate, highest first:
+//! The parts of this crate:
 //!
 //! - [`Nic`], [`Vi`], [`Descriptor`], [`CompletionQueue`] and their like are the objects of the VI
 //!   Architecture.
@@ -11,11 +11,12 @@
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches
 //!   processes of the same host through sealed shared memory: [`provider::shm::open`] opens its
 //!   NIC.
+//! - [`window`] has connections whose messages pass through a peer's mapped memory.
 //! - [`reliable`] makes VIs out of wires for datagrams.
 //! - [`stream`] has byte streams that are no virtual interfaces, and [`datagram`] has datagram
 //!   sockets without connections, for protocols of other parties.
 //! - [`wrap`] puts faults, traces and captures around links and providers.
-//! - [`wait`] is how a thread waits: polling, blocking, or adapting.
+//! - [`wait`] has the policies by which a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
 //! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their
 //!   protocol.
@@ -29,15 +30,16 @@
 //! done, and comes back with a [`Status`], in the order posted.
 //!
 //! A VI is [`State::Idle`] until [`Vi::request`] or [`Request::accept`] connects it. A VI is
-//! [`State::Broken`] when the connection ended for another reason than [`Vi::disconnect`], which
-//! makes the VI idle again. A fault of a descriptor by itself is reported when the descriptor is
-//! posted ([`PostFault`]) and costs nothing. A fault between the two ends breaks a reliable
-//! connection: its descriptor has the cause as its status, and the descriptors behind it are
-//! flushed.
+//! [`State::Broken`] when the connection ended for another reason than [`Vi::disconnect`]. The call
+//! of [`Vi::disconnect`] makes a VI idle again. A descriptor that is faulty in itself is refused
+//! when it is posted ([`PostFault`]), and the connection goes on. A fault between the two ends
+//! breaks a reliable connection: the descriptor at fault gets the cause as its status, and the
+//! descriptors behind it are flushed.
 //!
-//! Destroying an object that is in use fails and hands the object back ([`InUse`]); dropping the
-//! object ends it all the same. A wait ends at its [`Deadline`]. Some providers make progress only
-//! when they are called. A thread of the NIC calls them for VIs whose owners are busy elsewhere.
+//! Destroying an object that is in use fails and hands the object back ([`InUse`]). Dropping the
+//! object ends it even if it is in use. A wait ends at its [`Deadline`]. Some providers make
+//! progress only when they are called. A thread of the NIC calls them for VIs whose owners are busy
+//! elsewhere.
 //!
 //! # Example
 //!

@@ -30,8 +30,8 @@ pub struct Memory {
     reservation: Option<Reservation>,
 }
 
-// SAFETY: plain bytes that any thread may copy from and to; a read that races with a write gets
-// torn bytes, which users of registered memory have to expect.
+// SAFETY: the memory has plain bytes, which any thread may copy from and to. A read that races with
+// a write gets torn bytes, which users of registered memory have to expect.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -128,10 +128,10 @@ impl Memory {
         if !self.holds(offset, into.len() as u64) {
             return None;
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: the address is in bounds by the check above.
         let from = unsafe { self.start.add(offset as usize) };
-        // SAFETY: readable by the invariant; `into` is exclusive, so they do not overlap; any bytes
-        // are valid.
+        // SAFETY: `from` is readable by the invariant. `into` is an exclusive reference, so the two
+        // ranges do not overlap. Any bytes are valid.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_mut_ptr(), into.len()) };
         compiler_fence(Ordering::SeqCst);
         Some(())
@@ -143,10 +143,11 @@ impl Memory {
         if !self.holds(offset, from.len() as u64) {
             return None;
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: the address is in bounds by the check above.
         let into = unsafe { self.start.add(offset as usize) };
-        // SAFETY: writable by the invariant. No thread writes the bytes of `from` while the
-        // reference lives, but any thread may write registered memory, so the two do not overlap.
+        // SAFETY: `into` is writable by the invariant. No thread writes the bytes of `from` while
+        // that reference lives, but any thread may write registered memory, so the two ranges do
+        // not overlap.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
         Some(())
     }
@@ -158,9 +159,9 @@ impl Memory {
         if !self.holds(offset, length as u64) {
             return None;
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: the address is in bounds by the check above.
         let into = unsafe { self.start.add(offset as usize) };
-        // SAFETY: writable by the invariant, for `length` bytes by the check.
+        // SAFETY: `into` is writable by the invariant, for `length` bytes by the check.
         unsafe { from.copy_to_raw(at, into.as_ptr(), length) }
     }
 
@@ -174,27 +175,28 @@ impl Memory {
         if !self.holds(offset, length as u64) {
             return None;
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: the address is in bounds by the check above.
         let from = unsafe { self.start.add(offset as usize) };
-        // SAFETY: readable by the invariant and the check; `into` is as the caller promises; any
-        // bytes are valid.
+        // SAFETY: `from` is readable by the invariant and the check. By the caller's promise,
+        // `into` is writable and outside of this memory. Any bytes are valid.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into, length) };
         Some(())
     }
 
     /// Returns a view for checked loads.
     pub fn view(&self) -> RegionView<'_> {
-        // SAFETY: readable as long as self lives, and aligned to a page by the invariant.
+        // SAFETY: the memory is readable as long as self lives, and aligned to a page by the
+        // invariant.
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` or `shared` with this length, and nothing borrowed from it
-        // outlives it.
+        // SAFETY: `new` or `shared` has mapped the memory with this length, and no borrow of the
+        // memory outlives this value.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length.max(1)) };
-        // The bytes are free now, and not earlier.
+        // The reservation is given back only now, because the memory was in use until the unmap.
         drop(self.reservation.take());
     }
 }
@@ -273,8 +275,8 @@ pub(crate) struct Tag {
     pub(crate) nic: u64,
     /// The number of the tag, unique in the process.
     pub(crate) number: u64,
-    // The number of registered regions and VIs that use the tag. The reference count would not do,
-    // because completed descriptors and the attendant keep references for a while.
+    // The number of registered regions and VIs that use the tag. The reference count cannot replace
+    // this number, because completed descriptors and the attendant keep references for a while.
     pub(crate) users: AtomicUsize,
 }
 

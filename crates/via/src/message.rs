@@ -1,6 +1,6 @@
 //! The header that precedes every frame.
 
-/// The kind of a message, in three bits of its header.
+/// The kind of a message, in one byte of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {

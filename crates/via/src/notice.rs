@@ -51,7 +51,8 @@ impl Notice {
         Ok(bell)
     }
 
-    /// Whether the bell has rung, and not all threads that slept then have ended their sleep.
+    /// Whether the bell has rung, and at least one of the threads that slept then has not ended its
+    /// sleep yet.
     pub(crate) fn is_rung(&self) -> bool {
         self.is_rung
     }
@@ -75,8 +76,8 @@ impl Notice {
     }
 }
 
-/// Sleeps until one of the files is readable, the deadline has passed or `until` has come. A signal
-/// or a day without an event ends the sleep as well.
+/// Sleeps until one of the files is readable, or until the deadline or the instant `until`. A
+/// signal ends the sleep as well, and so does a day without an event.
 pub(crate) fn poll_fds(fds: &[&OwnedFd], deadline: Deadline, until: Option<Instant>) -> Result<(), Error> {
     let left = deadline.remaining();
     let left = until.map_or(left, |until| left.min(until.saturating_duration_since(Instant::now())));

@@ -38,10 +38,11 @@ macro_rules! load {
             if end > self.length || !offset.is_multiple_of(size_of::<$int>()) {
                 return None;
             }
-            // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
+            // SAFETY: the address is in bounds by the check above, so it is inside the mapping by
+            // invariant 1.
             let place = unsafe { self.start.add(offset) };
-            // SAFETY: aligned by the check above and invariant 2; mapped for 'a; an atomic load may
-            // race with the peer's stores.
+            // SAFETY: the word is aligned by the check above and invariant 2, and mapped for 'a. An
+            // atomic load may race with the peer's stores.
             let word = unsafe { <$atomic>::from_ptr(place.cast_mut().cast()) };
             Some(word.load(Ordering::Relaxed))
         }
@@ -107,11 +108,12 @@ impl<'a> RegionView<'a> {
         if end > self.length {
             return None;
         }
-        // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
+        // SAFETY: the address is in bounds by the check above, so it is inside the mapping by
+        // invariant 1.
         let from = unsafe { self.start.add(offset) };
-        // SAFETY: `from` is readable for `into.len()` bytes; `into` is exclusive private memory, so
-        // they do not overlap. No reference to the peer's bytes is made; the bytes are plain, any
-        // value is valid.
+        // SAFETY: `from` is readable for `into.len()` bytes. `into` is exclusive private memory, so
+        // the two ranges do not overlap. No reference to the peer's bytes is made. Any value of a
+        // byte is valid.
         unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
         compiler_fence(Ordering::SeqCst);
         Some(())
@@ -130,11 +132,12 @@ impl<'a> RegionView<'a> {
         if end > self.length {
             return None;
         }
-        // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
+        // SAFETY: the address is in bounds by the check above, so it is inside the mapping by
+        // invariant 1.
         let from = unsafe { self.start.add(offset) };
-        // SAFETY: `from` is readable for `length` bytes, `into` is as the caller promises; any
-        // bytes are valid. The two may overlap, since a view can cover memory that the caller has
-        // as well.
+        // SAFETY: `from` is readable for `length` bytes, and by the caller's promise `into` is
+        // writable. Any bytes are valid. The two ranges may overlap, since a view can cover memory
+        // to which `into` also points.
         unsafe { std::ptr::copy(from, into, length) };
         Some(())
     }
@@ -147,9 +150,10 @@ impl<'a> RegionView<'a> {
         if end > self.length || !offset.is_multiple_of(8) {
             return None;
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: the address is in bounds by the check above.
         let start = unsafe { self.start.add(offset) };
-        // SAFETY: inside this view, so mapped for 'a; a multiple of 8 from an aligned start.
+        // SAFETY: the range is inside this view, so it is mapped for 'a. Its start is aligned,
+        // because it is a multiple of 8 bytes behind an aligned start.
         Some(unsafe { Self::new(start, length) })
     }
 }

@@ -1,11 +1,12 @@
 //! Reliability over datagrams that may get lost, doubled, reordered or damaged: the software wire
 //! of a VI.
 //!
-//! An [`Engine`] is one end of one connection. It has no socket, clock or thread: time comes in as
-//! nanoseconds since some start, datagrams come and go as bytes, and a [`Sink`](crate::spi::Sink)
-//! takes their effects. [`Requesting`] and [`Answering`] are the two ends of the handshake that
-//! makes a pair of engines. A [`LinkPort`] drives an engine over a [`Link`], and [`connect`] and
-//! [`accept`] perform the handshake over a link. docs/vi-wire.md specifies the packets.
+//! An [`Engine`] is one end of one connection. An engine has no socket, clock or thread: its caller
+//! passes in the time (as nanoseconds since some start) and received datagrams, and takes out the
+//! datagrams to be sent. The engine acts on the VI's queues and regions through a
+//! [`Sink`](crate::spi::Sink). [`Requesting`] and [`Answering`] are the two ends of the handshake
+//! that makes a pair of engines. A [`LinkPort`] drives an engine over a [`Link`], and [`connect`]
+//! and [`accept`] perform the handshake over a link. docs/vi-wire.md specifies the packets.
 
 mod admission;
 mod congestion;
@@ -63,7 +64,7 @@ pub struct Settings {
     /// The maximum delay of an acknowledgement that waits for a packet to carry it along.
     pub ack_delay: Duration,
     /// The capacity of this end's socket, in bytes of datagrams. Over round trips below 20 ms, the
-    /// peer has no more in flight.
+    /// peer has at most this number of bytes in flight.
     pub window: u32,
     /// The maximum length of a packet that every path takes, in bytes.
     pub first_packet: usize,

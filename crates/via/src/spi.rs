@@ -147,19 +147,19 @@ pub trait Listening: Send + fmt::Debug {
 pub struct Revocation(OnceLock<&'static str>);
 
 impl Revocation {
-    /// Ends the wait for the peer within less than a second. Without effect once the connection is
+    /// Ends the wait for the peer within less than a second. Has no effect after the connection was
     /// made.
     pub fn revoke(&self) {
         self.revoke_because("other connections need the place of this one, which is not complete");
     }
 
-    /// As [`Self::revoke`], for a reason that the peer learns where it can be told.
+    /// As [`Self::revoke`], for the reason `why`, which is sent to the peer where that is possible.
     pub(crate) fn revoke_because(&self, why: &'static str) {
-        // An earlier reason holds.
+        // If the handle has a reason already, that reason stays.
         let _ = self.0.set(why);
     }
 
-    /// Returns the reason why the connection has to yield its place, if it has to.
+    /// Returns the reason for which the acceptance was revoked, if it was.
     pub fn reason(&self) -> Option<&'static str> {
         self.0.get().copied()
     }
@@ -246,9 +246,9 @@ pub trait Port: Send + fmt::Debug {
     /// Ends the connection, and tells the peer if that is possible without waiting.
     fn disconnect(&mut self);
 
-    /// Whether the port has learned something since the last call that concerns the other
-    /// connections to its peer. A caller without queues for the port then does itself what
-    /// [`Sink::look_at_all`] does.
+    /// Whether, since the last call of this function, the port has received news that concerns the
+    /// other connections to its peer. A caller that has no [`Sink`] for the port then has to do
+    /// what [`Sink::look_at_all`] does.
     fn take_concern(&mut self) -> bool {
         false
     }
@@ -352,8 +352,8 @@ pub trait Sink {
     /// out.
     fn fill_message(&mut self, offset: u32, bytes: &[u8]);
 
-    /// As [`Self::fill_message`], with the `length` bytes of `view` from `at` on, which the peer
-    /// may write meanwhile. Bytes outside of the view are left out as well.
+    /// As [`Self::fill_message`], with the `length` bytes of `view` from `at` on. The peer may
+    /// write these bytes during the copy. Bytes outside of the view are left out as well.
     fn fill_message_from(&mut self, offset: u32, view: RegionView<'_>, at: usize, length: usize) {
         let (mut buffer, mut done) = ([0; 1024], 0);
         while done < length {

@@ -20,7 +20,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener, TcpStr
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The idle time of a TCP connection after which the kernel probes whether the peer is there.
+/// The idle time of a TCP connection after which the kernel probes whether the peer still answers.
 const IDLE: Duration = Duration::from_secs(5);
 /// The interval of the keepalive probes, and the number of unanswered probes after which the peer
 /// counts as gone.
@@ -34,7 +34,7 @@ const UNACKNOWLEDGED_MAX: u32 = 13_000;
 #[derive(Debug)]
 pub struct Stream {
     socket: OwnedFd,
-    // Rung to end the wait of the receiving thread.
+    // The bell that ends the wait of the receiving thread.
     bell: Bell,
     peer: Peer,
     local: Option<String>,
@@ -151,16 +151,16 @@ impl Stream {
         Ok(())
     }
 
-    /// Receives at least one byte: all that are there and fit, or the first to arrive by the
-    /// deadline. `room` must not be empty.
+    /// Receives at least one byte: those of the arrived bytes that fit, or else the first bytes
+    /// that arrive by the deadline. `room` must not be empty.
     ///
     /// # Errors
     ///
     /// [`Error::TimedOut`] at the deadline; [`Error::Cancelled`] after [`Self::interrupt`];
     /// [`Error::PeerGone`] or [`Error::Disconnected`] when the connection is over.
     pub fn receive(&self, room: &mut [u8], deadline: Deadline) -> Result<usize, Error> {
-        // Mostly no byte is there yet, so the wait comes before the receive, unless the deadline
-        // has passed.
+        // Usually no byte has arrived yet, so the function waits before it receives, unless the
+        // deadline has passed.
         if !deadline.is_over() {
             self.wait(deadline.start())?;
         }
@@ -186,7 +186,7 @@ impl Stream {
         }
     }
 
-    /// Waits until bytes are there, or the connection is over.
+    /// Waits until bytes have arrived, or the connection is over.
     ///
     /// # Errors
     ///
@@ -399,7 +399,8 @@ mod tests {
     const SOON: Deadline = Deadline::Within(ground::LATEST);
 
     fn pairs() -> Vec<(Stream, Stream)> {
-        // An existing connection does not need its name any more.
+        // The folder with the name may be removed at the end: an existing connection does not need
+        // its name.
         let folder = ground::Folder::new("via-streams");
         let directory = Directory::at(folder.path()).unwrap();
         let tcp = StreamListener::bind("127.0.0.1", 0).unwrap();

@@ -36,7 +36,7 @@ pub struct Vi {
     pub(crate) ending: Ending,
 }
 
-/// A guard that ends the connection when it is dropped.
+/// A guard that ends the connection when the guard is dropped.
 #[derive(Debug)]
 pub(crate) struct Ending(Arc<ViCore>);
 
@@ -79,7 +79,8 @@ impl Vi {
         self.core.state()
     }
 
-    /// Returns the maximum length of a message or RDMA: the agreed one, once the VI is connected.
+    /// Returns the maximum length of a message or RDMA. While the VI is connected, that is the
+    /// length on which both sides have agreed.
     pub fn max_transfer(&self) -> u32 {
         self.core.max_transfer()
     }
@@ -97,7 +98,8 @@ impl Vi {
         let nic = &self.core.nic;
         let connected = nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline);
         if let Err(Error::NotFound { .. }) = connected {
-            // The process at the address may have died, which concerns other connections to it.
+            // The process at the address may have died, which also concerns other connections to
+            // that process.
             nic.look_at_all();
         }
         let (mut port, peers) = connected?;

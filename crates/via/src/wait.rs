@@ -23,7 +23,8 @@ const SPIN_MAX: u32 = 1 << 13;
 /// The longest time of an adaptive wait's polls. A look at a virtual interface calls its port, and
 /// takes as long as tens of looks at memory.
 const SPIN_TIME: Duration = Duration::from_micros(120);
-/// The number of polls that an adaptive wait always makes: enough for a message that is there.
+/// The number of polls that an adaptive wait always makes: enough to find a message that has
+/// arrived already.
 const SPIN_MIN: u32 = 1 << 4;
 /// The maximum number of polls of a wait right after a wait for an idle peer. A server with many
 /// clients that rarely call would otherwise spend most of its time on polls for their next calls.

@@ -41,8 +41,8 @@ use std::time::Duration;
 pub struct Options {
     /// The wait policy of this side.
     pub waiting: Waiting,
-    /// Whether this side will seldom send. Then the other side sleeps between messages, whatever
-    /// its own policy is.
+    /// Whether this side will seldom send. If so, the other side sleeps between messages, even if
+    /// its own policy is to poll.
     pub quiet: bool,
     /// The size of the first area in bytes, a multiple of 4096: frames up to this length need no
     /// second area.
@@ -67,7 +67,7 @@ pub enum Peer {
         /// The user id at connect; [`Peer::NOBODY`] where the kernel cannot tell.
         uid: u32,
         /// The serial number of the process: the inode number of its pidfd. Processes of all PID
-        /// namespaces have different numbers, and the kernel gives no number again. Before Linux
+        /// namespaces have different numbers, and the kernel never reuses a number. Before Linux
         /// 6.9, processes have no such number. The serial number is then made from the process id,
         /// and is the same for all processes of a user in other PID namespaces.
         serial: u64,
@@ -206,8 +206,8 @@ const RUNG: u32 = 2;
 pub(crate) struct Wire {
     pub(crate) own: Mapping,
     pub(crate) peer: Mapping,
-    // Declared after the mappings, so that they are dropped first: they may map the carrier's
-    // memory.
+    // The carrier follows the mappings, so that the mappings are dropped before the carrier: they
+    // may be mappings of the carrier's memory.
     pub(crate) carrier: Box<dyn Carrier>,
     /// The reasons for which the waiting thread has to return without a message. A carrier may
     /// sleep on this word while it is 0.
@@ -335,15 +335,16 @@ impl Window {
     }
 
     /// Makes larger areas for the peer's frames from now on, if this side makes them, as it does
-    /// over a network. The memory for those of both directions is taken from `budget`. Where it has
-    /// too little left, the side that needs an area gets [`Error::AreaRefused`]. Only the first
-    /// call has an effect. Before it, a peer that asks for a larger area loses its connection.
+    /// over a network. The memory for larger areas of both directions is taken from `budget`. If
+    /// the budget has too little left, the side that needs an area gets [`Error::AreaRefused`].
+    /// Only the first call has an effect. Before that call, a peer that asks for a larger area
+    /// loses its connection.
     pub fn grant_areas(&self, budget: Option<Arc<dyn Budget>>) {
         self.wire.carrier.grant_areas(area_max(self.tx.frame_max()), budget);
     }
 
-    /// Passes a region to the peer under a number that is not 0. The peer can use the region once
-    /// the peer has admitted it: see [`Tx::admit_region`].
+    /// Passes a region to the peer under a number that is not 0. The peer can use the region after
+    /// it has admitted the region: see [`Tx::admit_region`].
     ///
     /// # Errors
     ///
@@ -370,8 +371,8 @@ impl Window {
     }
 
     /// Starts the threads that wait for parked connections, if they have not been started yet. Must
-    /// be called by a thread that has not served a connection, since the threads inherit its
-    /// attributes, such as the signal mask. Until then no connection can be parked.
+    /// be called by a thread that has not served a connection, because the new threads inherit that
+    /// thread's attributes, such as the signal mask. Until then no connection can be parked.
     pub fn begin_parking(&self) {
         if let Some(parking) = self.wire.carrier.parking() {
             parking.begin();

@@ -49,7 +49,7 @@ fn client(folder: &Folder, is_by_name: bool) -> OwnedFd {
     socket
 }
 
-/// The test whose turn it is: another test could open no files meanwhile.
+/// The lock of the test whose turn it is: meanwhile, other tests could open no files.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Calls `work` while this process can open only `spare` more files.
@@ -93,7 +93,7 @@ fn clients_of_a_process_without_descriptors_are_refused_until_it_has_some() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = Folder::new("via-descriptors");
     let listener = Directory::at(folder.path()).unwrap().bind("full").unwrap();
-    // The first connection takes descriptors of the process as well.
+    // The first connection also opens files that the process keeps for all its connections.
     let _first = served_in_the_end(&folder, &listener, false);
     let _second = served_in_the_end(&folder, &listener, true);
 }
@@ -113,7 +113,7 @@ fn a_stream_waits_in_the_queue_while_the_listener_reports_that_descriptors_are_m
         };
         let client = client.unwrap();
         let began = Instant::now();
-        // A listener that tries again by itself takes a processor, and hides the shortage.
+        // A listener that tried again by itself would use up a processor and hide the shortage.
         let error = with_descriptors(0, || listener.accept(LIMIT)).unwrap_err();
         assert!(is_at_limit(&error), "{error}");
         assert!(began.elapsed() < ground::LATEST / 2, "the error comes after {:?}", began.elapsed());

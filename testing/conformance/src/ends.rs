@@ -35,7 +35,7 @@ impl Plan {
 pub struct End {
     /// The VI.
     pub vi: Vi,
-    /// The VI's memory, which peers may access as far as the provider supports RDMA.
+    /// The VI's memory, which peers may access by the kinds of RDMA that the provider supports.
     pub area: MemoryRegion,
     /// The VI's protection tag.
     pub tag: ProtectionTag,

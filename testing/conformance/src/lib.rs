@@ -4,8 +4,8 @@
 //! A [`Fixture`] opens NICs of a provider; [`conformance!`] makes a test of every statement for it.
 //! A fixture declares the features that its provider lacks ([`MissingFeature`]). A statement about
 //! a missing feature checks that the provider refuses the feature with the documented error: no
-//! statement is skipped. [`reference`] is a minimal provider that keeps all statements. Its
-//! variants with a flaw break some statements, to test the suite.
+//! statement is skipped. [`reference`] is a minimal provider that fulfils all statements. Its
+//! variants with a flaw violate some statements, to test the suite.
 
 pub mod ends;
 pub mod process;
@@ -88,7 +88,8 @@ pub trait Wire {
     fn cut(&self);
 }
 
-/// A way to open NICs of a provider.
+/// The environment of a test: opens the NICs of a provider, and says which features the provider
+/// lacks.
 pub trait Fixture: Sized + Send + Sync + 'static {
     /// The features that the provider lacks. The NICs' attributes must report the same.
     const MISSING: &'static [MissingFeature];

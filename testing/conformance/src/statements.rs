@@ -1,4 +1,4 @@
-//! The fifty statements, a function each. A function returns if the provider keeps the statement,
+//! The fifty statements, a function each. A function returns if the provider fulfils the statement,
 //! and panics with the reason if not.
 
 mod completion;

@@ -1,4 +1,4 @@
-//! Fuzzes the IDL compiler, from the lexer to the generated code: every text ends with code or with
+//! Fuzzes the IDL compiler, from the lexer to the generated code: every text results in code or in
 //! diagnostics, and syntax trees keep every byte. The text after a line `---` is the ACF file.
 
 use obvia_idl::Compiler;

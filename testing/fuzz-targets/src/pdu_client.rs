@@ -1,5 +1,6 @@
 //! Fuzzes the client's side of an association that waits for the answer to its bind or for
-//! responses: the client takes the bytes as answers or ends, within its limits.
+//! responses: the client accepts the bytes as answers or ends the association, and keeps its
+//! limits.
 
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::{

@@ -38,7 +38,7 @@ impl Chance {
         (self.next() % limit as u64) as usize
     }
 
-    /// Returns a random byte, half of the time one of the edge values.
+    /// Returns a random byte, which is one of the edge values in half of the cases.
     fn byte(&mut self) -> u8 {
         const EDGES: [u8; 8] = [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff, 8];
         if self.below(2) == 0 { EDGES[self.below(EDGES.len())] } else { self.next() as u8 }

@@ -2,8 +2,9 @@
 //! race, and waits for events.
 //!
 //! Tests run in several processes at once, of several checkouts and users, on machines that may
-//! stop any thread for seconds. So a folder's name contains the process ID, a test holds its port
-//! without a listener, and waits are for events. The limit of a wait is only for tests that hang.
+//! stop any thread for seconds. So a folder's name contains the process ID, and a port without a
+//! listener is bound until the test ends. Tests wait for events, and the limit of a wait is only
+//! for tests that hang.
 
 mod process;
 mod race;
@@ -78,8 +79,8 @@ impl Drop for Folder {
     }
 }
 
-/// The right of a test to run, which only one of several tests has at a time, whatever processes
-/// they are in. The right ends when this value is dropped, or with the process.
+/// The right of a test to run. Of several tests, which may be in different processes, only one has
+/// the right at a time. The right ends when this value is dropped, or with the process.
 #[derive(Debug)]
 pub struct Turn(File);
 
@@ -174,12 +175,12 @@ impl SilentPort {
 
     fn take() -> io::Result<Self> {
         let any = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
-        // Bound but not listening, so the kernel refuses connections.
+        // The socket is bound but does not listen, so the kernel refuses connections.
         let connections = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
         rustix::net::bind(&connections, &any)?;
         let place = SocketAddrV4::try_from(rustix::net::getsockname(&connections)?)?;
         let datagrams = UdpSocket::bind(place)?;
-        // Connected to itself, so the kernel refuses datagrams of other sockets.
+        // The socket is connected to itself, so the kernel refuses datagrams of other sockets.
         datagrams.connect(place)?;
         Ok(Self { number: place.port(), _connections: connections, _datagrams: datagrams })
     }

@@ -1,4 +1,4 @@
-//! Threads that do the same at the same moment.
+//! Threads that perform the same action at the same moment.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};

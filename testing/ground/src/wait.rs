@@ -19,8 +19,8 @@ impl Patience {
         Self { last: Instant::now(), left: limit }
     }
 
-    /// The maximum time between two questions that counts. A machine that stands still must not
-    /// cause a timeout.
+    /// The maximum counted time between two calls of [`Self::is_over`]. A machine that stands still
+    /// must not cause a timeout.
     pub(crate) const COUNTED_MAX: Duration = Duration::from_millis(50);
 
     /// Whether the limit has passed. The caller asks repeatedly.

@@ -12,7 +12,7 @@ import obvia.Trace;
 
 /**
  * Calls a server from a thread of each kind, and makes this server call another one, which has to
- * notice cancelled calls: the same as {@code contexts.rs}.
+ * notice cancelled calls, as {@code contexts.rs} does.
  */
 final class ContextClient {
     /**

@@ -17,10 +17,11 @@ import victim.IVictim;
 import victim.Mark;
 
 /**
- * Visits hostile servers, reports the outcome, and calls the good server before and after: the
- * same as {@code client.rs}, once for each line of standard input. A line has the server's name. A
- * second word {@code first} skips the calls of the good server before. With {@code again}
- * and an opnum, the method with this opnum is called many times. A report ends with {@code good}.
+ * Visits hostile servers, as {@code client.rs} does: for each line of standard input, visits one
+ * server, calls the good server before and after that, and reports the outcome. A line has the
+ * server's name. A second word {@code first} skips the calls of the good server before the visit.
+ * With {@code again} and an opnum, the method with this opnum is called many times. A report ends
+ * with {@code good}.
  *
  * <p>Any exception other than {@link RpcException} ends the program.
  */

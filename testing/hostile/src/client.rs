@@ -103,8 +103,9 @@ fn share(good: &IVictim) -> obvia::Result<()> {
 
 /// Visits a hostile server, reports the outcome, and calls the good server before and after.
 ///
-/// The first argument is the server's name. A second one `first` skips the calls of the good server
-/// before. With `again` and an opnum, the method with this opnum is called many times.
+/// The first argument is the server's name. A second argument `first` skips the calls of the good
+/// server before the visit. With `again` and an opnum, the method with this opnum is called many
+/// times.
 pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     let [name, how @ ..] = arguments else { panic!("whom to visit?") };
     if how != ["first"] {

@@ -1,4 +1,5 @@
-//! Context of calls beside their arguments: an object that returns it, and a client that checks it.
+//! The context that calls carry beside their arguments: an object that returns this context, and a
+//! client that checks it.
 
 use obvia::dcom::{TraceContext, trace, with_trace};
 use obvia::{U16CString, caller_deadline, code, is_cancelled, with_timeout};
@@ -84,7 +85,7 @@ fn check(usual: RangeInclusive<i64>, call: &dyn Fn() -> obvia::Result<(i64, U16C
 /// caller of a waiting call gives up.
 pub(crate) fn run(by: &str, last: &str) -> obvia::Result<()> {
     let (by, last): (IContexts, IContexts) = (obvia::connect(by)?, obvia::connect(last)?);
-    // -1 stands for no deadline. `ContextOf` sets one of an hour.
+    // -1 stands for no deadline. `ContextOf` sets a deadline of an hour.
     let hour = HOUR.as_millis() as i64;
     check(-1..=-1, &|| by.Context())?;
     check(hour / 2..=hour, &|| by.ContextOf(Some(&last)))?;

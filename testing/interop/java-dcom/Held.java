@@ -4,8 +4,8 @@ import org.jinterop.dcom.core.JISession;
 import org.jinterop.dcom.impls.automation.IJIDispatch;
 
 /**
- * Tests of the lifetime of objects: while this client pings or calls them, and only a limited time
- * after.
+ * Tests of the lifetime of objects: they live while this client pings or calls them, and for a
+ * limited time after that.
  */
 final class Held {
     /** The time in which pings or calls alone keep an object, several times the server's limit. */
@@ -17,12 +17,12 @@ final class Held {
     private static final long LONG_SECONDS = 8 * 60;
 
     /**
-     * The time after the last call at which the default period still holds an object: the object is
-     * gone after three periods (MS-DCOM 3.1.2.2).
+     * The time after the last call until which the default period holds an object: objects are gone
+     * after three periods (MS-DCOM 3.1.2.2).
      */
     private static final long STILL_SECONDS = 5 * 60;
 
-    /** The time after that in which the object must be gone. */
+    /** The further time within which the object must be gone. */
     private static final long GONE_SECONDS = 4 * 60;
 
     private final Client client;

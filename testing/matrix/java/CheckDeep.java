@@ -53,7 +53,7 @@ final class CheckDeep {
         IDeep.SwapResult swapped = deep.swap(two, null);
         same(swapped.right() == two, true);
         same(swapped.left().twice(3), 33);
-        // An object of another process returns there as itself.
+        // An object that is passed back to its own process arrives as the object itself.
         IDeep.SwapResult again = deep.swap(swapped.left(), swapped.right());
         same(again.left() == two, true);
         same(again.right(), swapped.left());

@@ -185,7 +185,8 @@ final class CheckShapes {
         same(pair.word(), "last and mine");
         same(pair.left() == right, true);
         same(pair.right().twice(6), 42);
-        // An object of another process returns there as itself, and so does the pointer in a copy.
+        // An object that is passed back to its own process arrives as the object itself, and so
+        // does the pointer in a copy.
         same(shapes.meet(Pair.of(pair.right(), "ab", pair.copy().right())), 1414);
     }
 

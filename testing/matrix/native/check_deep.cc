@@ -23,7 +23,7 @@ void objects_are_replaced(IDeep *deep)
     left = obvia::com_ptr<IPeer>::attach(places[0]);
     right = obvia::com_ptr<IPeer>::attach(places[1]);
     CHECK(right == two && twice(left.get(), 3) == 33);
-    // An object of another process returns there as itself.
+    // An object that is passed back to its own process arrives as the object itself.
     IPeer *again[2] = {left.detach(), right.detach()};
     check(deep->Swap(&again[0], &again[1]));
     left = obvia::com_ptr<IPeer>::attach(again[0]);

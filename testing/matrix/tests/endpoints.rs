@@ -1,5 +1,5 @@
-//! Tests of endpoints: clients find servers by their interface's attribute or through the endpoint
-//! mapper while they live; no server can fill the mapper up, or change other servers' entries.
+//! Tests of endpoints: clients find running servers by their interface's attribute or through the
+//! endpoint mapper; no server can fill the mapper up, or change other servers' entries.
 
 use ground::{Folder, LATEST, SilentPort, until};
 use obvia_rpc::co::{DirectCalls, DirectError};
@@ -191,8 +191,8 @@ fn mapper_registrations_are_limited_and_protected_from_others() {
     let refused = Err(MapError::Status(epm::CANNOT_PERFORM));
     let most = REGISTERED_MAX as u16;
     assert_eq!(change(&mut far, Change::Insert, &entries(1..2)), refused, "over a network");
-    // Invalid calls: more entries than bytes, a null tower, and an unknown method; each call fails
-    // by itself.
+    // Invalid calls: more entries than bytes, a null tower, and an unknown method. The failure of
+    // one call does not affect the others.
     let pointless = [&[1, 0, 0, 0, 1, 0, 0, 0][..], &[0; 28]].concat();
     for (opnum, stub, status) in [
         (0, vec![0xff; 64], Status::BAD_STUB_DATA),

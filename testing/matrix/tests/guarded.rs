@@ -18,7 +18,8 @@ use obvia_via::stream::Stream;
 use std::sync::LazyLock;
 
 const PATIENCE: Deadline = Deadline::after_secs(60);
-/// The object UUID of the server's functions, because other tests serve the same interface.
+/// The object UUID of the server's functions. They need one, because other tests serve the same
+/// interface.
 const OBJECT: u128 = 0x7d0f_2a64_1c5e_4b7a_9c54_2f1e_8b6d_3a10;
 /// The runtime's own interface, and the opnums of its calls that return data and take no arguments.
 const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };

@@ -208,7 +208,7 @@ fn version(home: &Path) -> Option<u32> {
     version.split(['.', '-', '"']).next()?.parse().ok()
 }
 
-/// Returns the Java files below a folder without module descriptions, because all are compiled as
+/// Returns the Java files below a folder, except module descriptions, because all are compiled as
 /// one module.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -1,5 +1,5 @@
-//! Tests of strings that only C can pass and return: Rust refuses them where [utf8] stands, and
-//! refused calls lose no values.
+//! Tests of strings that only C can pass and return: Rust refuses them where the IDL has [utf8],
+//! and refused calls lose no values.
 
 use obvia::{HRESULT, Interface, Owned, Result, code};
 use soundness::{IProgress, IProgress_Impl, IValues, IValues_Vtbl, Named, Values};

@@ -1,4 +1,4 @@
-//! Orders about access control, and about the audit of refusals.
+//! The orders of tests (see `orders`) about access control, and about the audit of refusals.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 

@@ -1,4 +1,4 @@
-//! Orders about activation, and the server that is started on demand.
+//! The orders of tests (see `orders`) about activation, and the server that is started on demand.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
@@ -55,7 +55,7 @@ pub(crate) fn register(state: &mut State) -> Answer {
 }
 
 /// Registers the class. Each activation takes ten minutes, unless its caller gives it up or the
-/// order to wake ends it. An activation that `is_deaf` does not notice that its caller gives it up.
+/// order `wake` ends it. If `is_deaf`, an activation does not notice that its caller gives it up.
 /// From the beginning of an activation, a counter lives as long as the factory.
 pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
     let make_slowly = move || {
@@ -63,7 +63,7 @@ pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
         factory.Keep(Some(&counter))?;
         let sleeper = Agile::new(&counter)?;
         let sleep = move || sleeper.get().Sleep(600_000);
-        // A thread of its own performs no call, so it notices no cancellation.
+        // A new thread performs no call, so a sleep of that thread notices no cancellation.
         let slept = if is_deaf { std::thread::spawn(sleep).join().map_err(|_| code::E_UNEXPECTED)? } else { sleep() };
         slept.map(|()| factory)
     };
@@ -71,7 +71,8 @@ pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
 }
 
 /// Registers the class, whose objects are the factory of another process. Each activation takes ten
-/// minutes, unless the order to wake ends it. It does not notice that its caller gives it up.
+/// minutes, unless the order `wake` ends it. An activation does not notice that its caller gives it
+/// up.
 pub(crate) fn register_borrowed(state: &mut State) -> Answer {
     let factory = Agile::new(state.factory()?)?;
     let lend = move || {

@@ -1,4 +1,4 @@
-//! Answers to orders, and the words of orders.
+//! The answers to the orders of tests (see `orders`), and the words of orders.
 
 use obvia::code;
 

@@ -1,4 +1,4 @@
-//! Context of calls beside their arguments: the caller's deadline, and the trace.
+//! The context that calls carry beside their arguments: the caller's deadline, and the trace.
 
 use crate::IFactory;
 use crate::answer::Answer;
@@ -45,7 +45,7 @@ fn overheard(factory: &IFactory) -> obvia::Result<(i64, U16CString)> {
     }
 }
 
-/// Fails unless calls whose deadline has passed are refused, and do not reach the server.
+/// Checks that calls whose deadline has passed are refused, and do not reach the server.
 fn late_calls_are_not_sent(factory: &IFactory) -> obvia::Result<()> {
     let counter = factory.Make()?;
     let late: [(&str, &dyn Fn() -> obvia::Result<()>); 3] = [

@@ -90,7 +90,7 @@ pub(crate) fn source(events: &mut Events, words: &[&str]) -> Answer {
     done(events.source = Some(obvia::connect(word(words, 0)?)?))
 }
 
-/// Connects a sink to the announcer. With a word, the sink ends a connection when it is called.
+/// Connects a sink to the announcer. With an argument, each call of the sink ends a connection.
 pub(crate) fn advise(events: &mut Events, words: &[&str]) -> Answer {
     let ends = words.first().map(|_| Arc::clone(&events.connections));
     let sink: IEventSink = EventSink { received: Arc::clone(&events.received), ends }.into();

@@ -1,4 +1,5 @@
-//! Orders about objects in calls that fail on their way or at the server.
+//! The orders of tests (see `orders`) about objects in calls that fail on their way or at the
+//! server.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 

@@ -83,7 +83,7 @@ impl Drop for Counter {
     }
 }
 
-/// A guard that counts a sleep while it runs.
+/// A guard that counts a sleep as running until the guard is dropped.
 struct Sleeper;
 
 impl Sleeper {

@@ -1,4 +1,4 @@
-//! A process that obeys orders, line by line: see `torture::orders`.
+//! A process that obeys the orders of tests, line by line: see `torture::orders`.
 
 use torture::allocations::Counting;
 

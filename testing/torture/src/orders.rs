@@ -1,5 +1,5 @@
-//! Orders to the tests' processes. A line is an order; its answer is a line "ok ..." or "error
-//! ...".
+//! Orders: the commands that tests send to their processes. Each line is an order; its answer is a
+//! line "ok ..." or "error ...".
 //!
 //! Orders go to servers and clients alike; a process may be both.
 
@@ -225,8 +225,8 @@ fn list_at(binding: &str) -> Answer {
 }
 
 /// Connects to a server. Repeats the attempt while the server is unavailable, because it may just
-/// be starting, or ending other connections. A server that has no place left, and ends no
-/// connection for this one, is an error at once.
+/// be starting, or ending other connections. The attempt fails at once if the server has no place
+/// for this connection and ends no other connection to make room.
 fn connect(state: &mut State, name: &str) -> Answer {
     let end = Instant::now() + CONNECTING_MAX;
     loop {
@@ -323,7 +323,7 @@ fn calls(state: &mut State, words: &[&str]) -> Answer {
     })
 }
 
-/// Makes calls for some milliseconds, the given number a second, and returns their number.
+/// Makes `a_second` calls per second for some milliseconds, and returns their number.
 fn adds_at(counter: &ICounter, a_second: u32, milliseconds: u64) -> Answer {
     let (began, interval) = (Instant::now(), Duration::from_secs(1) / a_second);
     let mut made = 0;

@@ -150,7 +150,8 @@ impl Process {
         self.good("make 3");
         assert_eq!(self.number("add 7"), 7);
         assert_eq!(self.number("callback 5"), 16);
-        // An object of the server arrives there as itself; one of the client does not.
+        // An object of the server arrives at the server as itself; an object of the client arrives
+        // as a proxy.
         assert_eq!(self.good("pass"), "true true");
         assert_eq!(self.good("pass-own"), "true false");
         self.good("keep-own");

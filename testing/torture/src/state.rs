@@ -1,4 +1,4 @@
-//! The state that orders work on.
+//! The state that the orders of tests (see `orders`) use and change.
 
 use crate::events::Events;
 use crate::tally::Tally;

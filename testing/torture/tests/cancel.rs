@@ -216,8 +216,8 @@ fn an_activation_can_be_cancelled_during_object_creation() {
     }
 }
 
-/// The service forwards the cancellation to the server, and logs no error. An object that the
-/// server makes all the same is dropped.
+/// The service forwards the cancellation to the server, and logs no error. If the server makes the
+/// object all the same, the object is dropped.
 #[test]
 fn an_activation_cancelled_at_the_service_leaves_no_object() {
     for (kind, noticed) in [("", 1), (" deaf", 0)] {
@@ -273,7 +273,7 @@ fn an_activation_that_is_cancelled_at_the_service_leaves_no_reference_to_a_third
     server.good("wake");
     server.becomes(LATEST, "sleeping", 0);
     server.good("leave");
-    // The client's counter is left.
+    // Of the exports of the third process, only the client's counter is left.
     third.becomes(LATEST, "exported", 1);
 }
 

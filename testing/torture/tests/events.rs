@@ -84,7 +84,7 @@ fn sinks_are_called_over_every_transport() {
         assert_eq!(client.good("received"), "5 5 6 6");
         assert_eq!(source.process.number("post 7"), 0);
         receives(&mut client, "7 7");
-        // A connection ends although the call that ends it comes too late.
+        // A connection ends even if the call that ends it has missed its deadline.
         let refused = client.bad("unadvise-late");
         assert!(refused.contains("RPC_E_TIMEOUT"), "{refused}");
         assert_eq!(source.process.number("sinks"), 1);

@@ -51,7 +51,7 @@ impl Resources {
 struct Pace {
     /// The number of datagrams that a thread sends before it looks at the server's receive queue.
     burst: u32,
-    /// Whether the flood overflows the queue. A flood that does not waits while the queue is longer
+    /// Whether the flood overflows the queue. Otherwise the flood waits while the queue is longer
     /// than [`QUEUE_MAX`].
     overflows: bool,
 }
@@ -121,7 +121,7 @@ fn flood(
             continue;
         }
         if pace.overflows {
-            // Some three fifths get lost at most, however fast this machine sends.
+            // At most about three fifths get lost, however fast this machine sends.
             let (dropped, sent) = (ReceiveQueue::of(server.port()).dropped, u64::from(count.load(Ordering::Relaxed)));
             if dropped * 5 > sent * 3 {
                 thread::sleep(Duration::from_millis(5));
@@ -161,14 +161,15 @@ fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
     let port = place.split(['[', ',']).nth(1).unwrap().parse().unwrap();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let clients = || [(0, "there"), (1, &*place)].map(|(at, place)| (directories[at].start(PROGRAM, &[]), place));
-    // The first clients cause memory that the server keeps, and stay.
+    // The first clients make the server allocate memory that it keeps. These clients stay
+    // connected.
     let mut first = clients();
     for (client, place) in &mut first {
         serves_soon(client, place);
     }
     let datagram = datagram(address);
     // A connection gets its last file when its thread sleeps for the first time. So files are
-    // counted once all threads have slept.
+    // counted when all threads have slept.
     first.iter().map(|(client, _)| client).chain([&server]).for_each(Process::sleeps);
     let before = Resources::of(&server);
     let (is_over, count) = (AtomicBool::new(false), AtomicU32::new(0));
@@ -185,7 +186,8 @@ fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
         for part in 0..PARTS {
             scope.spawn(move || flood(address, part, datagram, pace, (is_over, count)));
         }
-        // A flood that overflows the queue has done so before the clients connect.
+        // The clients connect only after the flood has begun and, if it is to do so, has overflowed
+        // the queue.
         within(LATEST, || match ReceiveQueue::of(port).dropped {
             0 if pace.overflows => Err("the queue has not overflowed".to_owned()),
             _ => sent(count, DATAGRAMS / 10),

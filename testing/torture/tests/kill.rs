@@ -351,7 +351,7 @@ fn calls_to_a_stopped_server_time_out_and_succeed_when_it_resumes() {
             assert!(error.contains(TIMEOUT), "{order}: {error}");
         }
     }
-    // The release reaches the server after it continues.
+    // The release reaches the server when the server continues.
     clients[0].good("drop-last 2");
     std::thread::sleep(Duration::from_secs(3));
     server.go_on();

@@ -99,8 +99,8 @@ impl Middle {
     }
 }
 
-/// Makes a client call again. The first call may fail on the lost connection, when it is unknown
-/// whether it ran.
+/// Makes a client call again. The first call may fail on the lost connection: then it is unknown
+/// whether the call ran.
 fn calls_again(client: &mut Process) {
     within(LATEST, || {
         client.say("add 0");

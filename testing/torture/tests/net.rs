@@ -303,8 +303,8 @@ fn killed_clients_hold_no_references() {
     });
 }
 
-/// Starts a server that listens on a protocol sequence and on all better ones, the worst first, and
-/// a client with an object over the worst one.
+/// Starts a server that listens on the protocol sequence `worst` and on all better ones, beginning
+/// with `worst`. Also starts a client with an object of the server over `worst`.
 fn by_the_worst(worst: &str) -> Option<Pair> {
     let mut pair = Pair::connect(worst, "")?;
     let better = PROTOCOLS.iter().rev().skip_while(|(protocol, _)| *protocol != worst).skip(1);

@@ -75,7 +75,8 @@ fn a_process_that_removes_stale_files_is_not_taken_for_a_server() {
     within(LATEST, || same(host.starts().len(), 1));
     let path = host.directory().path().join(format!("class-{:032x}.lock", CLASS.to_u128()));
     for _ in 0..20 {
-        // The service's check cannot be observed, so a short sleep allows one.
+        // No event shows that the service has checked, so the test sleeps briefly to give it time
+        // for a check.
         let look = || std::thread::sleep(Duration::from_millis(5));
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();
         file.lock().unwrap();

@@ -52,7 +52,7 @@ fn a_server_out_of_descriptors_sleeps_and_accepts_the_waiting_clients_later() {
     let binding = server.good("listen ncacn_ip_tcp:127.0.0.1");
     let port: u16 = binding.split(['[', ',', ']']).nth(1).unwrap().parse().unwrap();
     let place = binding.replace(']', ",name=there]");
-    // The first clients cause files that belong to no connection.
+    // The first clients make the server open files that belong to no connection.
     let mut clients = [(0, "there"), (1, &*place)].map(|(at, place)| {
         let mut client = directories[at].start(PROGRAM, &[]);
         serves(&mut client, place);
@@ -104,7 +104,7 @@ fn clients_of_a_server_without_descriptors_learn_which_limit_it_has_reached() {
     };
     let expected = format!("the server process {} has no room for the connection: Too many open files", server.id());
     assert!(error.contains(&expected) && error.contains("`ulimit -n`"), "{error}");
-    // Connected clients go on, and others find room once some have left.
+    // Connected clients go on, and new clients find room after some clients have left.
     clients[0].good("make 1");
     assert_eq!(clients[0].number("add 1"), 1);
     clients.truncate(1);
@@ -159,7 +159,7 @@ fn connections_take(listening: &str, descriptors: usize) {
         client.good("echo 4000000");
         client
     };
-    // The first client causes files that belong to no connection.
+    // The first client makes the server open files that belong to no connection.
     let _first = client();
     within(LATEST, || {
         let calm = server.threads();
@@ -185,8 +185,9 @@ fn connections_take(listening: &str, descriptors: usize) {
 #[test]
 fn connections_take_no_more_descriptors_than_they_are_counted_as() {
     connections_take("ncacn_ip_tcp:127.0.0.1", 2);
-    // Connections by virtual interfaces count as one descriptor more than they have here: the bell
-    // of a wait to send. Only a client that acknowledges nothing makes the server wait to send.
+    // A connection by a virtual interface counts as one descriptor more than it has here, because a
+    // wait to send would need a bell. Only a client that acknowledges nothing makes the server wait
+    // to send.
     connections_take("ncacn_vi_udp:127.0.0.1", 2);
     #[cfg(feature = "fabric")]
     connections_take("ncacn_vi_fabric:127.0.0.1", 9);

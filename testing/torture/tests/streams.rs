@@ -108,7 +108,8 @@ fn a_killed_stream_server_is_detected() {
 fn killed_clients_hold_no_references() {
     over_each(|Pair { mut server, mut client, binding, directories }| {
         // The server keeps clients whose connections were reset, as after a network failure, and a
-        // killed client may reset its connections. This order limits the time.
+        // killed client may reset its connections. This order limits the time for which the server
+        // keeps them.
         server.good("pinging 1000");
         client.good("make 1");
         client.good("leave");

@@ -12,8 +12,8 @@ const IDLE: usize = 50;
 const ROUNDS: u64 = 200;
 /// The number of objects that a round releases.
 const OBJECTS: i64 = 5;
-/// The number of wake-ups that a test allows for those that a busy machine causes: one for each
-/// client.
+/// The number of wake-ups that a test permits in addition, because a busy machine may cause some:
+/// one for each client.
 const STRAY: u64 = IDLE as u64;
 
 /// The name of the janitor's thread, and the start of the names of all threads of the runtime.
@@ -100,7 +100,7 @@ fn idle_clients_wake_and_take_no_thread() {
     assert!(threads.len() < IDLE / 2, "{} threads for {IDLE} clients", threads.len());
     client.good(LONG_CALL);
     let grown = |(thread, count)| count - threads.get(&thread).copied().unwrap_or_default();
-    // The thread in the call sleeps most often.
+    // The thread that performs the call sleeps more often than all others.
     let of_call = sleeps_of(&server, OWN).into_iter().map(grown).max().unwrap_or_default();
     let woken = sleeps(&mut server) - before - of_call;
     assert!(woken <= STRAY, "the server's threads: {woken}");

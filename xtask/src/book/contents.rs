@@ -5,7 +5,7 @@ use crate::repo::{File, Repo};
 
 /// The page that lists all others.
 const INDEX: &str = "docs/README.md";
-/// The page before it.
+/// The first page of the book, before the index.
 const FIRST: &str = "README.md";
 
 /// The chapters below one heading.
@@ -19,7 +19,7 @@ struct Part {
 struct Chapter {
     path: String,
     title: String,
-    /// Whether the page stands below the last page before it that is not nested.
+    /// Whether the page is a subchapter of the last page before it that is not nested.
     is_nested: bool,
 }
 
@@ -64,8 +64,8 @@ impl Contents {
         self.parts.iter().flat_map(|part| &part.chapters).map(|chapter| chapter.path.as_str())
     }
 
-    /// Adds a page, if it is a page and not yet a chapter. The other pages of a folder below `docs`
-    /// follow the folder's README.
+    /// Adds the page at a path, if there is one and it is not a chapter yet. The other pages of a
+    /// folder below `docs` follow the folder's README.
     fn add(&mut self, repo: &Repo, path: &str) {
         let Some(file) = repo.file(path).filter(|file| file.path.ends_with(".md") && !self.has(&file.path)) else {
             return;

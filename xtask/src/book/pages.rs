@@ -17,7 +17,7 @@ pub(super) fn of(repo: &Repo, contents: &Contents) -> Vec<(String, String)> {
 
 fn page_of(path: &str, text: &str, contents: &Contents) -> String {
     let mut made = text.to_owned();
-    // From the end on, so that the places of earlier links stay valid.
+    // The links are replaced from the last one on, so that the places of earlier links stay valid.
     for link in links(text).into_iter().rev() {
         let Some((to, _)) = destination(path, &text[link.target.clone()]) else {
             continue;

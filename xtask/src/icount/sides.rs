@@ -113,7 +113,8 @@ type Case = (&'static str, u32);
 /// The client's and the server's counts of a case.
 type Counts = [(&'static str, Profile); 2];
 
-/// The number of consecutive measurements with right counts of no case, after which counting fails.
+/// The number of consecutive measurements without right counts of any case, after which counting
+/// fails.
 const ATTEMPTS: u32 = 5;
 
 /// Makes the calls of all cases, and returns the counts of each. Measures a case again if its
@@ -155,7 +156,7 @@ fn make_calls(binary: &Path, folder: &Path, cases: &[Case]) -> Outcome {
     serving.end()
 }
 
-/// Adds the counts of each case before the first wrong ones.
+/// Adds the counts of the cases before the first case with wrong counts.
 fn read_counts(folder: &Path, cases: &[Case], counts: &mut Vec<Counts>) -> Outcome {
     let [client, server] = SIDES;
     for (number, (method, _)) in (1..).zip(cases) {

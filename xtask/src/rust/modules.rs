@@ -1,9 +1,9 @@
 //! The modules of a crate, and the dependencies between its files.
 //!
 //! A path is followed through re-exports to the file that defines its item. Bodies of
-//! `macro_rules!` are read like other code, and expansions are not read. Tests are ignored. So are
-//! methods, because they have no path. Instead, each `impl` is listed that stands in another file
-//! than its type.
+//! `macro_rules!` are read like other code, and expansions are not read. Tests are ignored, and so
+//! are methods, because methods have no path. Instead, each `impl` that is not in the file of its
+//! type is listed.
 
 use super::{Kind, Token, is_in, tokens};
 use crate::repo::File;
@@ -99,8 +99,8 @@ impl Modules {
         arrows.into_iter().map(|((from, to), line)| Arrow { from, to, line }).collect()
     }
 
-    /// Returns the `impl`s that have no trait and stand in another file than their type, as
-    /// dependencies from their own file on the type's file.
+    /// Returns the `impl`s that have no trait and are not in the file of their type, as
+    /// dependencies of their own file on the type's file.
     pub(crate) fn impls(&self) -> Vec<Arrow> {
         let all = self.all.iter().flat_map(|(path, module)| module.inherent.iter().map(move |one| (path, module, one)));
         let arrow = |(path, module, one): (&Vec<String>, &Module, &Inherent)| {
@@ -212,7 +212,7 @@ impl Modules {
     }
 }
 
-/// Reads the code of one file into modules.
+/// A reader of the code of one file into modules.
 struct Reader<'m> {
     modules: &'m mut Modules,
     file: usize,

@@ -39,7 +39,7 @@ pub(crate) fn prepare() -> Outcome {
     super::web::run(&home, &few)
 }
 
-/// Runs the tests in random order, in virtual machines with default options, whose compilers
+/// Runs the tests in random order, in Java virtual machines with default options, whose compilers
 /// optimize further. Then fuzzes the readers, and checks that two builds of the published artifacts
 /// are identical.
 pub(crate) fn thorough() -> Outcome {
@@ -59,8 +59,8 @@ fn install(home: &Path) -> Outcome<Program> {
     Ok(maven(home).with(&["--quiet", "--file", "java/pom.xml", &library, "install"]))
 }
 
-/// Returns the option that makes virtual machines short-lived: those that run tests, and those that
-/// tests start.
+/// Returns Maven's option that passes [`BRIEF`] to Java virtual machines: those that run tests, and
+/// those that tests start.
 fn brief_tests() -> String {
     format!("-Dobvia.test.options={BRIEF}")
 }

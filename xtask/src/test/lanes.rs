@@ -136,7 +136,7 @@ impl Run {
     }
 }
 
-/// Runs parts in processes of their own.
+/// A runner of parts in processes of their own.
 pub(super) struct Runner {
     folder: PathBuf,
     program: PathBuf,

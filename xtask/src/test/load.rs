@@ -5,7 +5,7 @@ use crate::outcome::Problem;
 use crate::program::Program;
 use std::process::Child;
 
-/// Keeps two processors busy until the value is dropped.
+/// A load that keeps two processors busy until the value is dropped.
 pub(super) struct Load(Child);
 
 impl Load {

@@ -20,7 +20,7 @@ pub(super) fn run() -> Outcome {
     newcomer.compare(&names.see(Program::new(&program("client"), &[])).read()?)
 }
 
-/// Returns the path of a built program of these projects.
+/// Returns the path of a program that [`cargo`] has built.
 pub(super) fn program(name: &str) -> String {
     built().join("debug").join(name).display().to_string()
 }
@@ -43,7 +43,7 @@ pub(super) fn cargo(words: &[&str]) -> Program {
     Program::cargo(words).variable("CARGO_TARGET_DIR", built().display().to_string())
 }
 
-/// Returns the target directory that these projects share.
+/// Returns the target directory of all builds by [`cargo`].
 pub(super) fn built() -> PathBuf {
     target().join("readme-target")
 }

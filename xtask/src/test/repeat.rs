@@ -16,8 +16,8 @@ use std::path::Path;
 /// The part that runs tests by name.
 const TESTS: &str = "unit";
 
-/// The ignored tests that serve as other processes of a test. Each waits until the test that has
-/// started it ends it, so it cannot be repeated. Other ignored tests only take long, or need the
+/// The ignored tests that serve as other processes of a test. Each waits to be ended by the test
+/// that has started it, and so cannot be repeated. Other ignored tests only take long, or need the
 /// machine for themselves, and can be repeated.
 const OTHER_PROCESSES: &[&str] = &[
     "lay_a_cable_and_wait",

@@ -2,7 +2,7 @@
 //! tests. Then runs the projects.
 //!
 //! Here the Rust projects are built, as members of one workspace. The part `cmake` builds some C++
-//! projects with an installed obvia, and the group `matrix` all.
+//! projects with an installed obvia, and the group `matrix` builds all of them.
 
 use super::readme;
 use crate::outcome::{Outcome, Problem};

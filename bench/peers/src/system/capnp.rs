@@ -55,7 +55,7 @@ impl System for CapnProto {
 
 fn network(stream: UnixStream, side: Side) -> Box<twoparty::VatNetwork<impl futures::AsyncRead + Unpin>> {
     let (reader, writer) = stream.compat().split();
-    // The documentation of `VatNetwork` advises buffers.
+    // The documentation of `VatNetwork` recommends buffered streams.
     let (reader, writer) = (BufReader::new(reader), BufWriter::new(writer));
     // A message may have 64 MiB, far more than the largest array.
     Box::new(twoparty::VatNetwork::new(reader, writer, side, capnp::message::ReaderOptions::new()))
@@ -152,7 +152,7 @@ mod tests {
         if env::var_os("OBVIA_BLESS").is_some() {
             fs::write(COMPILED, &compiled).unwrap();
         }
-        // A comment has the version of `capnp`.
+        // Comments are not compared, because one of them contains the version of `capnp`.
         let code = |text: &str| text.lines().filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n");
         let source = fs::read_to_string(COMPILED).unwrap();
         assert!(code(&compiled) == code(&source), "`OBVIA_BLESS=1` writes {COMPILED} anew");

@@ -19,12 +19,12 @@ mod generated {
 
 use generated::{bench_client, bench_server};
 
-/// The longest message. tonic's own limit is 4 MiB.
+/// The longest message. tonic's default limit is 4 MiB.
 const MESSAGE_MAX: usize = 64 << 20;
 /// The window of a stream and of a connection: a whole array, so that the sender does not wait for
-/// the receiver's updates. HTTP/2's own value is 64 KiB.
+/// the receiver's updates. HTTP/2's default is 64 KiB.
 const WINDOW: u32 = 16 << 20;
-/// The longest frame of HTTP/2, whose own value is 16 KiB.
+/// The longest frame. HTTP/2's default is 16 KiB.
 const FRAME_MAX: u32 = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, prost::Message)]

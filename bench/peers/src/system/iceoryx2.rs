@@ -25,7 +25,7 @@ type Header = u64;
 const NULL: u32 = 0;
 const CALLS: u32 = 1;
 const MOVE_DATA: u32 = 2;
-/// The number of a poller's looks between two looks at the clock.
+/// The number of times that a poller looks for a message before it reads the clock.
 const SPINS: u32 = 1 << 12;
 
 pub(crate) struct Iceoryx2;
@@ -135,7 +135,7 @@ impl Services {
     }
 }
 
-/// Returns a configuration whose files have names of their own, so that they are found and removed
+/// Returns a configuration with the run's own file names, by which the files are found and removed
 /// after the run.
 fn config(place: &Place) -> Result<Config, Error> {
     let folder = place.folder();
@@ -144,7 +144,8 @@ fn config(place: &Place) -> Result<Config, Error> {
     config.global.set_root_path(&root);
     let prefix = format!("{}_", folder.file_name().unwrap_or_default().to_string_lossy());
     config.global.prefix = FileName::new(prefix.as_bytes()).map_err(failed)?;
-    // Each of a thousand clients would otherwise look at all the others when it connects.
+    // With these clean-ups, each of a thousand clients would examine all other clients on
+    // connecting.
     config.global.node.cleanup_dead_nodes_on_creation = false;
     config.global.node.cleanup_dead_nodes_on_destruction = false;
     config.global.service.cleanup_dead_nodes_on_open = false;

@@ -18,7 +18,7 @@ impl System for Obvia {
     type Connection = IBench;
 
     fn serve(place: &Place, ready: Ready<'_>) -> Result<(), Error> {
-        // The signal that ends this process must let it remove its names.
+        // When a signal ends this process, the process must still remove its names.
         obvia::catch_signals().map_err(failed)?;
         obvia::set_waiting(policy(place.wait));
         let _export = obvia::export(&place.name(), IBench::from(Bench::default())).map_err(failed)?;
@@ -28,7 +28,7 @@ impl System for Obvia {
     }
 
     fn connect(place: &Place, _number: u32) -> Result<Self::Connection, Error> {
-        // The first call sets up the connection, with the policy of this moment.
+        // The first call sets up the connection, with the waiting policy that is set here.
         obvia::set_waiting(policy(place.wait));
         obvia::connect(&place.name()).map_err(failed)
     }

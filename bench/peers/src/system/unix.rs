@@ -42,7 +42,7 @@ impl System for Unix {
 
 pub(crate) struct Socket {
     stream: UnixStream,
-    /// A message, header first. A request and its response have the same room.
+    /// The buffer of a message, header first. A request and its response use the same buffer.
     message: Vec<u32>,
 }
 

@@ -19,7 +19,8 @@ fn cpp_class_objects_are_created_locally_and_in_other_processes() {
         let mut client = place.start(program, &options);
         assert_eq!(client.line(), "ok");
         client.finish();
-        // The order makes the server release its lock on itself, so that it ends.
+        // The empty line makes the server release its `server_lock`. The server is then idle, and
+        // ends.
         server.say("");
         assert_eq!(server.line(), format!("{made} made"));
         assert!(server.await_end().success());

@@ -1,5 +1,5 @@
-//! Tests that a context of a server in C++ survives its destruction while a call uses it: see
-//! `programs/contexts.cc`.
+//! Tests that a server in C++ keeps a context's state while a call uses it, even if another call
+//! destroys the context: see `programs/contexts.cc`.
 
 use crate::program::build;
 use torture::process::Directory;

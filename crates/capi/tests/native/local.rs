@@ -21,7 +21,7 @@ fn random_calls_leave_out_local_methods() {
     call(&program, &["serve", "test", "1"], &["call", "test", "1", "20"]);
 }
 
-/// Calls a server by a client.
+/// Starts a server and a client that calls the server.
 fn call(program: &Path, server: &[&str], client: &[&str]) {
     let program = program.to_str().expect("the path is text");
     let directory = Directory::new();

@@ -33,7 +33,7 @@ fn meet(how: &str) -> [Output; 2] {
     BufReader::new(out).read_line(&mut line).expect("it can be read");
     assert_eq!(line, "ready\n");
     let client = command(&directory).arg("call").output().expect("it was just built");
-    // The server's standard input is closed here.
+    // `wait_with_output` closes the server's standard input, which ends the server.
     [server.wait_with_output().expect("it is there"), client]
 }
 

@@ -163,7 +163,7 @@ impl Arguments {
 fn verify_writable(file: &Path) -> anyhow::Result<()> {
     let known = file.symlink_metadata();
     if known.as_ref().is_ok_and(|known| !known.is_file() && !known.is_dir()) {
-        // The opening of a pipe would wait for its reader.
+        // Opening a pipe for writing would wait for a reader.
         return Ok(());
     }
     let context = || format!("writing {}", file.display());

@@ -21,7 +21,7 @@ const IDISPATCH: &str = "IDispatch";
 ///
 /// # Errors
 ///
-/// Fails when the object cannot be reached, or when the description timed out.
+/// Fails when the object cannot be reached, or when the request for its description timed out.
 pub(super) fn object(target: &Target) -> anyhow::Result<Option<IDispatch>> {
     if target.idl.is_some() {
         return Ok(None);
@@ -44,7 +44,8 @@ pub(super) fn object(target: &Target) -> anyhow::Result<Option<IDispatch>> {
     }
 }
 
-/// Calls a member of the object, or of the object to which the members before it lead.
+/// Calls the last of the target's members. The members before the last one lead from `object` to
+/// the called object.
 ///
 /// # Errors
 ///
@@ -88,7 +89,8 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Finds the member of the object, or of the object to which the members before it lead.
+    /// Finds the last of the target's members. The members before the last one lead from `object`
+    /// to the called object.
     ///
     /// # Errors
     ///

@@ -118,8 +118,9 @@ impl Connected {
                 }
                 let result = call.object.call_into(method.opnum, &call.request, reply)?;
                 if result.is_err() {
-                    // A server of another implementation may return objects of a failed method. The
-                    // HRESULT says more than a flaw of such a reply.
+                    // A server of another implementation may return objects even though the method
+                    // failed. `check` releases the objects. An error of `check` is ignored, because
+                    // the HRESULT says more.
                     if !reply.is_empty() {
                         let _ = call.check(reply);
                     }
@@ -148,7 +149,7 @@ impl ByFrames {
         let found = frames.check(false, reply, &outer).map_err(wrong)?;
         let has_objects = found.slots.iter().any(|slot| slot.iid.is_some());
         if has_objects {
-            // The values of the results release their objects.
+            // Dropping the results releases the objects in them.
             drop(reply::results(&self.method, &self.object, &self.request, reply).map_err(wrong)?);
         }
         Ok(has_objects)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// The columns of a terminal that the report fits.
+/// The width of a terminal that the report fits, in columns.
 const WIDTH: usize = 80;
 /// The widths of the columns of states and subjects. The further lines of a text are indented by
 /// both widths, remedies by the first width.
@@ -14,7 +14,7 @@ const SUBJECT: usize = 20;
 pub(super) enum State {
     /// The host has all that obvia uses.
     Ok,
-    /// The subject works, at a price.
+    /// The subject works with a limitation.
     Limited,
     /// The subject does not work.
     Missing,

@@ -1,4 +1,4 @@
-//! The files and the environment of a host, in which findings look.
+//! The files and the environment of a host, which the checks of the report read.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -95,7 +95,8 @@ fn is_program(path: &Path) -> bool {
 /// Returns the major and the minor number of the version that a program prints; `None` if it fails
 /// or takes too long.
 pub(super) fn version_of(program: &Path) -> Option<(u32, u32)> {
-    // In the root folder, no project's files choose another version of the tool.
+    // The tool runs in the root folder, where no files of a project select another version of the
+    // tool.
     let mut command = Command::new(program);
     command.arg("--version").current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
@@ -104,11 +105,11 @@ pub(super) fn version_of(program: &Path) -> Option<(u32, u32)> {
     std::thread::spawn(move || {
         let mut text = Vec::new();
         let outcome = output.by_ref().take(VERSION_TEXT_MAX).read_to_end(&mut text);
-        // The send fails if the time is over.
+        // The send fails if the receiver has reached its time limit.
         let _ = sender.send(outcome.map(|_| text));
     });
     let text = read.recv_timeout(VERSION_TIME_MAX);
-    // A program that has ended cannot be killed.
+    // The kill fails if the program has ended.
     let _ = child.kill();
     let _ = child.wait();
     version_in(&String::from_utf8_lossy(&text.ok()?.ok()?))

@@ -107,7 +107,7 @@ fn virtualisation(host: &Host) -> Finding {
         .hint("Programs in Rust poll after obvia::set_waiting(obvia::Waiting::Poll).")
 }
 
-/// The limits below which findings are limited.
+/// The values below which a finding has the state `Limited`.
 const FILES_MIN: u64 = 4096;
 const MAPPINGS_MIN: u64 = 65_530;
 const LOCKED_MIN: u64 = 8 << 20;

@@ -156,8 +156,9 @@ mod tests {
         let mut files: Vec<_> = paths.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
         files.push(("bin/text", "2.0"));
         let Fake(folder, host) = &mut Fake::new(&files);
-        // Another process writes the programs: a file that this process writes may be open in a
-        // child of another test, and then cannot be executed.
+        // Another process writes the programs. If this process wrote a file, a child process of
+        // another test could inherit the open file, and a file that is open for writing cannot be
+        // executed.
         let programs = folder.join("programs");
         std::fs::create_dir(&programs).unwrap();
         for name in names {

@@ -91,7 +91,7 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
     Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example: false, is_over_vi })
 }
 
-/// Returns a question whose proposal is taken without a terminal.
+/// Returns a question whose proposal is the answer if there is no terminal.
 pub(super) fn optional<'a>(flag: &'a str, text: &'a str, proposal: &'a str) -> Question<'a> {
     Question { flag, text, proposal: Some(proposal), is_needed: false }
 }

@@ -33,7 +33,7 @@ impl Idl {
         Ok(Self { compilation, files, includes })
     }
 
-    /// Creates a new file with a small interface, and an interface of its clients.
+    /// Creates a new file with a small interface, and an interface that its clients implement.
     pub(super) fn begin(name: &str) -> anyhow::Result<Self> {
         names::check_project(name).map_err(anyhow::Error::msg)?;
         let texts = [

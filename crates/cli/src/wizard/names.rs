@@ -44,7 +44,7 @@ pub(super) fn check_project(name: &str) -> Result<(), String> {
     }
 }
 
-/// Checks the name of an IDL file for C and C++, whose header is called after it.
+/// Checks the name of an IDL file for C and C++. The generated header has the same name.
 pub(super) fn check_header(stem: &str) -> Result<(), String> {
     let is_in = |list: &str| list.split_whitespace().any(|name| name == stem);
     let owner = if is_in(SYSTEM_HEADERS) {

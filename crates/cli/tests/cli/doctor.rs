@@ -4,7 +4,7 @@ use crate::running::Directory;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
-/// The columns of a terminal that the report fits.
+/// The width of a terminal that the report fits, in columns.
 const WIDTH: usize = 80;
 
 #[test]

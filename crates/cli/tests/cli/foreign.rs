@@ -11,8 +11,8 @@ use obvia_idl::{canonical, description};
 use std::borrow::Cow;
 use std::process::Command;
 
-/// Returns a name with a control sequence that sets a terminal's title, and with a length that
-/// takes time to print.
+/// Returns a name that contains a control sequence for setting a terminal's title, and that is so
+/// long that printing it takes time.
 fn title() -> String {
     format!("\u{1b}]0;owned\u{7}{}", "I".repeat(70_000))
 }

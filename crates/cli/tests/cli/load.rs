@@ -96,7 +96,7 @@ fn failures_are_counted_by_hresult() {
 fn a_short_limit_of_calls_is_not_one_of_the_preparation() {
     let server = Server::calc();
     let ran = server.obvia(&["bench", "load", "calc", "Wait", "600000", "--timeout", "0.0001", "--calls", "1"]);
-    // The call fails, after the connection and the description of the interface were there.
+    // The call fails, after the connection was made and the interface's description was fetched.
     assert!(ran.out.contains("ICalc2.Wait") && ran.out.contains("FAILED: 1 of 1 calls: "), "{ran:?}");
     assert_eq!(ran.code, 4, "{ran:?}");
 }

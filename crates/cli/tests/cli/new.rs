@@ -37,7 +37,8 @@ fn a_new_project_has_every_part_in_each_language() {
         has(&made, "README.md", "obvia call file-server IFileServer.Watch");
         assert!(parts.iter().all(|part| made.contains_key(*part)), "{language}: {:?}", made.keys());
         is_filled(&made);
-        // A second project has other UUIDs, and does not replace the first.
+        // The files of a second project have other UUIDs, so they do not replace the files of the
+        // first.
         assert!(directory.obvia(&arguments).bad().contains("nothing was written"));
     }
 }

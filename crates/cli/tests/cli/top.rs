@@ -85,7 +85,7 @@ fn a_stopped_server_does_not_delay_the_others() {
     let mut other = Process::start(&mut command);
     while !other.line().starts_with("serving") {}
     other.signal(Signal::STOP);
-    // There are two looks of at most a second for each server.
+    // `obvia top` queries each server twice, and waits at most a second for each answer.
     ground::takes_less(Duration::from_secs(9), || {
         let report = server.obvia(&["top", "--once", "--json", "--interval", "0.1"]).json();
         let of = |pid: u32| report.as_array().unwrap().iter().find(|one| one["pid"] == pid).unwrap();

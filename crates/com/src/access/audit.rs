@@ -47,8 +47,8 @@ pub enum Refused {
     Entry,
     /// A connection beyond a limit.
     Connection,
-    /// Memory for a long message, beyond a limit. The sender may then do with less memory. A
-    /// connection is reported again once it was given memory.
+    /// Memory for a long message, beyond a limit. The sender then asks for less memory. The next
+    /// refusal on the same connection is reported only if memory was granted in between.
     Memory,
     /// A proof of identity for this user, after too many wrong proofs.
     Guess(String),
@@ -114,8 +114,8 @@ type Audit = dyn Fn(&Refusal) + Send + Sync;
 static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
 
 /// Sets the function that receives refused requests. The function runs on a thread that serves or
-/// accepts connections, or on one that makes a call. If one caller is refused again and again, not
-/// every refusal is reported; [`Refusal::untold`] counts the others.
+/// accepts connections, or on a thread that makes a call. If one caller is refused again and again,
+/// not every refusal is reported; [`Refusal::untold`] counts the others.
 ///
 /// By default a line is written to the standard error.
 pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {

@@ -3,7 +3,7 @@
 //!
 //! A rule is evaluated when a call is dispatched, before its arguments are read: once for each
 //! connection and object, and again after rules have changed. A refused call is
-//! [logged](super::set_audit).
+//! [logged](super::audit::set_audit).
 
 use super::Caller;
 use super::audit::{self, Refused};
@@ -143,8 +143,8 @@ pub(crate) struct Ruled {
     pub(crate) kept: Kept,
 }
 
-/// The means by which an identity is known to denote the same object: a weak reference that can be
-/// upgraded, or a reference that keeps the object alive.
+/// The reference that ties an identity to its object: a weak one, whose upgrade shows whether the
+/// object is alive, or one that keeps the object alive.
 #[derive(Clone)]
 pub(crate) enum Kept {
     Weak(Weak<IUnknown>),

@@ -132,8 +132,8 @@ pub struct Object {
 }
 
 /// Runs `calls`, and limits the time of each call of this thread without sending the limit to
-/// callees. Inside [`crate::with_timeout`] the limit is sent, because that function's limit is
-/// sent, too. Sending a limit costs one message per call.
+/// callees. Inside [`crate::with_timeout`], whose limit is sent, this limit is sent as well.
+/// Sending a limit costs one message per call.
 pub fn with_unsent_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     deadline::with(Deadline::Within(timeout), calls)
 }

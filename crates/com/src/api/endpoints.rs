@@ -34,8 +34,8 @@ fn well_known(info: &InterfaceInfo, protocol: ProtocolSequence) -> Option<String
 
 /// Completes a binding with an endpoint of the interface: the binding's own endpoint, the
 /// interface's well-known endpoint, or the endpoint that the endpoint mapper returns. If the
-/// interface has no well-known endpoint, and endpoint mappers have none of the protocol sequence,
-/// the binding stays without an endpoint.
+/// interface has no well-known endpoint, and endpoint mappers have no endpoints of the protocol
+/// sequence, the binding stays without an endpoint.
 pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result<StringBinding> {
     let mapper = take_mapper(&mut binding);
     if !binding.endpoint.is_empty() {
@@ -171,7 +171,8 @@ mod tests {
         assert_eq!(at("ncalrpc:").unwrap(), "ncalrpc:[epmapper]");
         assert_eq!(at("ncalrpc:[,mapper=mine]").unwrap(), "ncalrpc:[mine]");
         assert_eq!(at("ncacn_ip_tcp:host[,mapper=]"), Err(code::E_INVALIDARG));
-        // The option `mapper` is no port number, so the connection to the mapper fails.
+        // The value of the option `mapper` is no port number, so the connection to the mapper
+        // fails.
         assert_eq!(located("ncacn_ip_tcp:host[,mapper=x]", &[]), format!("{:#010x}", code::E_INVALIDARG.0));
     }
 }

@@ -40,8 +40,8 @@ impl Drop for Serving {
 /// Registers an object as the performer of an interface without `[object]` in this process, for
 /// every caller. [`crate::listen`] makes the process reachable.
 ///
-/// Several threads call the functions at once, so the object must be thread-safe, as objects made
-/// by `#[obvia::object]` of `Sync` types are. Callers reach only this interface of the object.
+/// Several threads call the functions at once, so the object must be thread-safe. Objects that
+/// `#[obvia::object]` makes of `Sync` types are. Callers reach only this interface of the object.
 ///
 /// # Errors
 ///
@@ -155,8 +155,8 @@ fn reach_foreign(runtime: &'static Runtime, binding: &str, server: ForeignServer
     let (local, deadline) = (runtime.local(), deadline::of_thread().start());
     let reached = handshake::connect_foreign(local, address, deadline)?;
     let link = Arc::new(Link::to_foreign(local, reached, server, deadline)?);
-    // No reference comes from such a server, so the reference is made here: to the only target of
-    // the link, without counts.
+    // The server sends no reference, so this function makes one. The reference leads to the only
+    // target of the link, and has no counts.
     let target = TargetId { index: 1, generation: 1 };
     let (bindings, securities) = (Vec::new(), Vec::new());
     let reference =

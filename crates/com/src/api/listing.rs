@@ -144,7 +144,8 @@ pub struct Connected {
 /// Returns the connections of the process that exports a name, including the one of this process.
 /// Clients that have neither introduced themselves nor made a permitted call are left out.
 ///
-/// Servers keep no counters for this list: the numbers are those that connections have anyway.
+/// Servers keep no counters for this list. The numbers are those that connections keep for other
+/// purposes.
 ///
 /// # Errors
 ///
@@ -200,7 +201,7 @@ pub struct Performed {
     pub version: (u16, u16),
     /// The name, where the server is an obvia process or this process knows the interface.
     pub interface: Option<String>,
-    /// The object UUID; `None` for all.
+    /// The object UUID; `None` for all object UUIDs.
     pub object: Option<GUID>,
     /// The annotation, where an endpoint mapper has answered.
     pub annotation: String,

@@ -92,7 +92,8 @@ impl Address {
                     |deadline| local.network().associate(local.directory(), binding, targets, options, deadline);
                 match binding.protocol {
                     ProtocolSequence::Lrpc => canceller::in_attempts(deadline, associate),
-                    // A host may need longer than an attempt to accept a connection.
+                    // A host may need longer to accept a connection than the time of one of several
+                    // attempts.
                     _ => associate(deadline),
                 }
             }
@@ -192,11 +193,12 @@ mod tests {
             assert!(!has_received);
             let (mut channel, _) = connect(None, |_| Ok(true));
             assert_eq!(call(&mut channel).unwrap(), LENGTH);
-            // The server serves one connection after the other.
+            // The server serves one connection at a time, so this connection has to end before the
+            // next begins.
             drop(channel);
             let (mut channel, _) = connect(Some(&Nothing), |_| Ok(true));
             for _ in 0..2 {
-                // The server sends the reason in the client's view.
+                // The server words the reason from the client's point of view.
                 let refused = call(&mut channel).unwrap_err();
                 assert!(
                     matches!(&refused, CallError::Failed(_, words) if words.description.starts_with("this process has no memory left")),

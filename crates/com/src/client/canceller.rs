@@ -114,7 +114,7 @@ impl Bell {
     }
 }
 
-/// Cancels calls of other threads: see [`Canceller::run`].
+/// A handle that cancels calls of other threads: see [`Canceller::run`].
 #[derive(Clone, Debug, Default)]
 pub struct Canceller(Arc<CancelState>);
 
@@ -127,7 +127,8 @@ impl Canceller {
     /// Cancels the calls. The function may be called from any thread, any number of times.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
-        // Bells ring under the lock that a scope takes when it ends, so none rings after the end.
+        // Bells ring under the lock that a scope takes when it ends, so no bell rings after the end
+        // of the scope.
         lock(&self.0.waits).iter().for_each(|wait| wait.end());
     }
 

@@ -77,7 +77,7 @@ impl Drop for Unanswered<'_> {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RawReply {
-    /// The results' frame; [`RawReply::NO_FRAME`] where the call failed on its way.
+    /// The results' frame; [`RawReply::NO_FRAME`] where the call failed in transit.
     pub frame: *const u8,
     /// The HRESULT of the method or of the failed call in the lower half, the length of the frame
     /// in the upper half.
@@ -138,7 +138,7 @@ impl Calls {
     ///
     /// As [`Channel::request`].
     pub unsafe fn request(&self, length: usize, bulk: usize) -> Result<NonNull<[u8]>> {
-        // SAFETY: the caller's promise; not kept beyond this function.
+        // SAFETY: the caller's promise; this function does not keep the reference.
         let channel = unsafe { self.channel() };
         Ok(NonNull::from(channel.request(length, bulk, ThreadLimit)?))
     }
@@ -161,7 +161,7 @@ impl Calls {
     /// As for [`Self::exchange`].
     #[inline(always)]
     pub unsafe fn exchange_inline(&self, opnum: u16, length: usize, target: u64) -> RawReply {
-        // SAFETY: the caller's promise; not kept beyond this function.
+        // SAFETY: the caller's promise; this function does not keep the reference.
         let channel = unsafe { self.channel() };
         let unanswered = Unanswered(self);
         let outcome = channel.exchange(target, opnum, length, ThreadLimit);
@@ -208,7 +208,7 @@ impl Calls {
         if Others::with(|_| ()).is_none() {
             return false;
         }
-        // SAFETY: the caller's promise; not kept beyond this function.
+        // SAFETY: the caller's promise; this function does not keep the reference.
         let channel = unsafe { self.channel() };
         let number = shared::number_for(channel, &region, || self.regions.iter().for_each(RegionCache::clear));
         if channel.is_broken() {
@@ -228,7 +228,7 @@ impl Calls {
     ///
     /// A channel must be at hand.
     pub unsafe fn shares_memory(&self) -> bool {
-        // SAFETY: the caller's promise; not kept beyond this function.
+        // SAFETY: the caller's promise; this function does not keep the reference.
         unsafe { self.channel() }.shares_memory()
     }
 
@@ -238,7 +238,7 @@ impl Calls {
     ///
     /// A channel must be at hand.
     pub unsafe fn send(&self, opnum: u16, length: usize, target: u64) {
-        // SAFETY: the caller's promise; not kept beyond this function.
+        // SAFETY: the caller's promise; this function does not keep the reference.
         let channel = unsafe { self.channel() };
         channel.oneway(TargetId::from_word(target), opnum, length);
         match channel.request_slot() {
@@ -261,8 +261,8 @@ impl Calls {
         &mut owned.channel
     }
 
-    /// Ends a call without a reply. The channel is dropped unless the server itself reported the
-    /// failure.
+    /// Ends a call that has got no reply. The channel is dropped unless the server itself reported
+    /// the failure.
     #[cold]
     #[inline(never)]
     #[expect(clippy::boxed_local, reason = "it comes in a register")]
@@ -281,7 +281,8 @@ impl Calls {
         self.link.set(0);
         self.regions.iter().for_each(RegionCache::clear);
         let owned = self.owned.replace(ptr::null_mut());
-        // SAFETY: by the invariant a leaked box, and the field no longer owns it.
+        // SAFETY: by the invariant of `owned`, the pointer leads to a leaked box, and the field no
+        // longer owns the box.
         let owned = (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })?;
         let lease = self.lease.take();
         if lease == 0 {

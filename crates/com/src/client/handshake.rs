@@ -18,9 +18,9 @@ pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) address: Address,
     pub(crate) home: Channel,
-    /// A further connection, which the first call will use, if the handshake has made one. A server
-    /// that polls gets none: each of its connections that is not a home connection keeps a thread
-    /// busy.
+    /// A further connection, which the first call will use, if the handshake has made one. The
+    /// handshake makes none to a server that polls, because each of the server's connections except
+    /// home connections keeps a thread busy.
     pub(crate) channel: Option<Channel>,
     pub(crate) terms: Terms,
 }
@@ -110,8 +110,8 @@ fn introduce(
     })
 }
 
-/// Connects to a server that need not be an obvia process. The client does not ask for the
-/// server's OXID, and draws one for the result.
+/// Connects to a server that need not be an obvia process. The client does not ask for the server's
+/// OXID; the result has a random one.
 pub(crate) fn connect_foreign(local: &'static LocalProcess, address: Address, deadline: Deadline) -> Result<Reached> {
     open(local, (address, None), &local.options(), deadline, |_, _| identity::draw())
 }

@@ -1,9 +1,9 @@
 //! A link: the connections and state that this process shares with one other process whose objects
 //! it uses.
 //!
-//! A link has one home connection, over which references are requested and given back. Its end
-//! tells each side at once that the other has ended or is unreachable. A link also has a pool of
-//! channels, from which each calling thread takes one.
+//! A link has one home connection, over which references are requested and given back. The end of
+//! this connection tells each side at once that the other has ended or is unreachable. A link also
+//! has a pool of channels, from which each calling thread takes one.
 
 mod home;
 mod process;
@@ -69,8 +69,7 @@ pub(crate) struct Link {
     process: Arc<Process>,
     mark: Mutex<process::Mark>,
     found: FoundClient,
-    /// Whether the server has accepted this link's connections as those of an earlier link's
-    /// client.
+    /// Whether this process has proved to the server that it is the client of an earlier link.
     is_proved: bool,
     terms: Terms,
     /// The interface and object of a server that is not an obvia process and performs functions
@@ -287,7 +286,7 @@ impl Link {
         match welcome {
             Welcome::Confirmed => Ok(true),
             Welcome::Process(oxid) if oxid == self.oxid => Ok(false),
-            // Another process, whose objects have the same numbers, may have the address by now.
+            // By now, another process may listen at the address, with objects of the same numbers.
             Welcome::Process(_) => Err(self.process_ended()),
         }
     }
@@ -304,29 +303,30 @@ impl Link {
             return Ok(());
         }
         if !self.is_proved {
-            // Behind a translation of addresses the server refuses the proof, but may still know
+            // Behind address translation (NAT) the server refuses the proof, but may still know
             // this process by its address.
             if Some(own_calls::mark(channel, deadline)?.0) == known {
                 return Ok(());
             }
-            // The next connection is that of a new client.
+            // The server will treat the next connection as that of a new client.
             *lock(&self.mark) = process::Mark::default();
         }
-        // The calls would be those of another client, which has none of the references.
+        // Calls over the channel would count as calls of another client, which owns none of the
+        // references.
         let text = "the server no longer knows this process as the client that it was, and has dropped its references";
         Err(Error::new(code::RPC_E_DISCONNECTED, text))
     }
 
     /// Proves to the server that this process has received the key of a mark over another link, and
-    /// replaces the home connection by a connection of the client with that mark.
-    /// Returns whether the server knows the key and has accepted the proof.
+    /// replaces the home connection by a connection of the client with that mark. Returns whether
+    /// the server knows the key and has accepted the proof.
     fn prove_process(&mut self, key: u128, deadline: Deadline) -> Result<bool> {
         let greet = |channel: &mut Channel| self.introduce(channel, Some(key), deadline);
         let options = for_home(&self.options);
         let (home, is_accepted) = self.address.connect(self.local_process, &self.terms, &options, deadline, greet)?;
         if is_accepted {
             self.home = Home::new(home);
-            // The calls over other connections would be those of another client.
+            // Calls over the idle channels would count as calls of another client.
             self.idle.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
             self.is_proved = true;
         }
@@ -416,14 +416,14 @@ impl Link {
         lock(&self.bound).iter().find(|(bound, _)| *bound == iid.to_u128()).map(|(_, fingerprint)| *fingerprint)
     }
 
-    /// Returns the place to which the link leads.
+    /// Returns the place of the process at the other end.
     pub(crate) fn place(&self) -> Place {
         // The bindings say nothing about a process that the kernel has identified.
         let ways = if let Peer::Host(_) = self.peer { self.ways() } else { Vec::new() };
         Place::of([(&Origin::of(&self.peer), self.local())]).reached_by(ways)
     }
 
-    /// Returns the client that this process has found last at [`Self::place`].
+    /// Returns the record of the client that was found last at [`Self::place`].
     pub(crate) fn found(&self) -> &FoundClient {
         &self.found
     }

@@ -25,8 +25,9 @@ pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceIn
     Ok(TargetId::from_word(u64::from_le_bytes(word)))
 }
 
-/// Asks the server to count references for the process with an OXID: for a third process at a
-/// place, to which this process is about to pass the pointer, or for this process.
+/// Asks the server to count references for the process with the given OXID. That process is this
+/// process, or a third process at the given place to which this process is about to pass the
+/// pointer.
 pub(crate) fn transfer(link: &Link, target: TargetId, to: (u64, Option<&Place>), refs: u32) -> Result<()> {
     let (oxid, place) = to;
     let mut request: Vec<u8> = [target.word(), oxid, u64::from(refs)].into_iter().flat_map(u64::to_le_bytes).collect();
@@ -82,8 +83,9 @@ pub(crate) fn functions(link: &Link) -> Result<String> {
 }
 
 /// Returns the connections of the server as text: a line with their number, and a line for each of
-/// the newest. The fields of a line are separated by tabs: the connection's number, process, user
-/// and host, whether the connection belongs to this process, and its number of messages.
+/// the newest connections. The fields of a line are separated by tabs: the connection's number,
+/// process, user and host, whether the connection belongs to this process, and its number of
+/// messages.
 pub(crate) fn connections(link: &Link) -> Result<String> {
     let answer = link.with_home(|home, deadline| call(home, deadline, OP_CONNECTIONS, &[]))?;
     text(answer)

@@ -349,7 +349,7 @@ unsafe extern "system" fn release(this: *mut c_void) -> u32 {
     // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
     // holds it until this call.
     let manager = unsafe { Proxy::from_raw(this) }.manager;
-    // SAFETY: alive until the count below reaches zero.
+    // SAFETY: the manager is alive until the count below reaches zero.
     let references = unsafe { &(*manager.as_ptr()).references };
     let left = references.fetch_sub(1, Ordering::Release) - 1;
     if left == 0 {
@@ -369,7 +369,7 @@ unsafe extern "system" fn release(this: *mut c_void) -> u32 {
 /// The manager's count must just have reached zero.
 #[cold]
 unsafe fn destroy(manager: NonNull<ProxyManager>) {
-    // SAFETY: still allocated.
+    // SAFETY: the manager is still allocated.
     let oid = unsafe { manager.as_ref() }.oid;
     // SAFETY: as above.
     let proxies = unsafe { &manager.as_ref().proxies };
@@ -381,7 +381,8 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
         managers.remove(&oid);
     }
     drop(managers);
-    // SAFETY: made by `Box::leak`, no longer in the table, and without references.
+    // SAFETY: the manager was made by `Box::leak`, is no longer in the table, and has no
+    // references.
     let manager = unsafe { Box::from_raw(manager.as_ptr()) };
     let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
     // The first one is the identity, which has no target.

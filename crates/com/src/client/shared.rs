@@ -64,7 +64,7 @@ pub(crate) fn make(bytes: usize, access: Access) -> Result<Arc<Known>> {
     Ok(known)
 }
 
-/// Ends the memory that begins at an address. Any other address is ignored.
+/// Releases the memory that begins at an address. Any other address is ignored.
 pub(crate) fn end(start: *mut u8) {
     let mut tables = tables();
     let Some(tables) = tables.as_mut() else { return };

@@ -1,5 +1,5 @@
-//! Arrays that other processes may write while they are read, so that no Rust reference to them may
-//! exist.
+//! Arrays that other processes may write while this process reads them, so that no Rust reference
+//! to them may exist.
 //!
 //! Methods receive such arrays for parameters that are passed by reference, and lend such arrays to
 //! their callers.
@@ -20,7 +20,7 @@ pub struct Elements<'a, T> {
     life: PhantomData<&'a T>,
 }
 
-/// An array for reading and writing, as [`Elements`].
+/// An array for reading and writing. As with [`Elements`], two reads may differ.
 pub struct ElementsMut<'a, T> {
     // Invariant: aligned, readable and writable for `count` elements for `'a`; no other code of
     // this process writes them meanwhile.
@@ -57,7 +57,7 @@ impl<T: Scalar> Elements<'_, T> {
         if at >= self.count {
             return None;
         }
-        // SAFETY: in bounds by the check and the invariant.
+        // SAFETY: the element is in bounds by the check and the invariant.
         let place = unsafe { self.first.add(at) };
         // SAFETY: as above; any bytes are a number. The read is volatile, since other processes may
         // write.
@@ -73,10 +73,10 @@ impl<T: Scalar> Elements<'_, T> {
     pub fn copy_to(&self, at: usize, into: &mut [T]) -> usize {
         let count = self.count.saturating_sub(at).min(into.len());
         if count > 0 {
-            // SAFETY: in bounds, since `count` is not 0.
+            // SAFETY: the element at `at` is in bounds, since `count` is not 0.
             let from = unsafe { self.first.add(at) };
-            // SAFETY: in bounds by the invariant, and `into` does not overlap; any bytes are
-            // numbers.
+            // SAFETY: the elements are in bounds by the invariant, and `into` does not overlap
+            // them; any bytes are numbers.
             unsafe { from.copy_to(into.as_mut_ptr(), count) };
         }
         count
@@ -129,21 +129,22 @@ impl<'a, T: Scalar> ElementsMut<'a, T> {
         if at >= self.count {
             return None;
         }
-        // SAFETY: in bounds by the check and the invariant.
+        // SAFETY: the element is in bounds by the check and the invariant.
         let place = unsafe { self.first.add(at) };
         // SAFETY: as above. The write is volatile, since other processes may read and write.
         unsafe { place.write_volatile(value) };
         Some(())
     }
 
-    /// Copies elements to `at` and the following places, as far as there is room, and returns their
-    /// number.
+    /// Copies elements to the positions from `at` on until either array ends, and returns the
+    /// number of copied elements.
     pub fn copy_from(&mut self, at: usize, from: &[T]) -> usize {
         let count = self.count.saturating_sub(at).min(from.len());
         if count > 0 {
-            // SAFETY: in bounds, since `count` is not 0.
+            // SAFETY: the element at `at` is in bounds, since `count` is not 0.
             let into = unsafe { self.first.add(at) };
-            // SAFETY: in bounds by the invariant, and `from` does not overlap.
+            // SAFETY: the elements are in bounds by the invariant, and `from` does not overlap
+            // them.
             unsafe { into.copy_from(from.as_ptr(), count) };
         }
         count
@@ -159,7 +160,7 @@ impl<'a, T: Scalar> ElementsMut<'a, T> {
         if at.checked_add(count)? > self.count {
             return None;
         }
-        // SAFETY: in bounds by the check.
+        // SAFETY: the range is in bounds by the check.
         let first = unsafe { self.first.add(at) };
         Some(Self { first, count, life: PhantomData })
     }
@@ -219,7 +220,8 @@ impl<T: Scalar + fmt::Debug> fmt::Debug for ElementsMut<'_, T> {
     }
 }
 
-/// The array that a method lends: the method writes it where its caller reads it in place.
+/// The array that a method lends: the method writes the elements to the memory from which its
+/// caller reads them.
 pub struct Lending<'a, T> {
     // Invariant: aligned, initialised, and writable for `room` elements for `'a` by this process
     // alone.
@@ -232,7 +234,8 @@ pub struct Lending<'a, T> {
     life: PhantomData<&'a mut T>,
 }
 
-/// Elements in this process's own memory. They are boxed, since they are rare and take three words.
+/// Elements in this process's own memory. The `Vec` is boxed in its owner, since it takes three
+/// words and is rarely needed.
 struct More<T>(Vec<T>);
 
 thread_local! {
@@ -272,7 +275,7 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         // A sum that overflows exceeds the room as well.
         let count = self.count.checked_add(elements.len()).filter(|count| *count <= self.room);
         let (Some(count), None) = (count, &self.more) else { return self.extend_elsewhere(elements) };
-        // SAFETY: in bounds by the check.
+        // SAFETY: the range is in bounds by the check.
         let into = unsafe { self.first.add(self.count) };
         // SAFETY: as above; the memory is exclusive, so the ranges do not overlap.
         unsafe { into.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
@@ -304,7 +307,7 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         let filled = if count == 0 {
             fill(&mut [])
         } else {
-            // SAFETY: by the invariant, exclusively through `&mut self`.
+            // SAFETY: by the invariant; access is exclusive through `&mut self`.
             fill(unsafe { std::slice::from_raw_parts_mut(self.first, count) })
         };
         self.more = None;
@@ -392,8 +395,8 @@ impl<T: Scalar + fmt::Debug> fmt::Debug for Lent<T> {
     }
 }
 
-/// The caller's room for an array that a method lends: none for a method of another process, or an
-/// array for a method of this process.
+/// The caller's memory for an array that a method lends: empty if the method runs in another
+/// process, and an array if the method runs in this process.
 pub struct Borrowing<T> {
     is_proxy: bool,
     room: Vec<T>,
@@ -436,7 +439,7 @@ mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Returns the array of a method that has room for three elements.
+    /// Returns the elements that `work` lends, called as a method with room for three elements.
     fn lent(work: impl FnOnce(&mut Lending<'_, u16>)) -> Vec<u16> {
         let mut room = [0; 3];
         // SAFETY: the array has that many elements, and no other code uses them.

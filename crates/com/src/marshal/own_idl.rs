@@ -1,4 +1,4 @@
-//! The interfaces that the compiler writes from its own `ocidl.idl`, here once for all programs.
+//! The interfaces of the compiler's own `ocidl.idl`, generated here once for all programs.
 
 crate::include_idl! {
     /// The code that the compiler generates from `ocidl.idl`, to which the code of importing files

@@ -36,7 +36,7 @@ pub unsafe fn reference_for_caller(
     if object.is_null() {
         return Ok(Vec::new());
     }
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: the caller's promise; the pointer is not null.
     let object = unsafe { IUnknown::from_raw(object) };
     if result.0 < 0 {
         return Ok(Vec::new());
@@ -122,7 +122,7 @@ pub unsafe fn put_optional<T: Value>(frame: &mut [u8], arrays: &mut Arrays, slot
     if from.is_null() {
         return Arrays::skip(frame, slot);
     }
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: the caller's promise; the pointer is not null.
     unsafe { put_values(frame, arrays, slot, kind, 1, from) };
 }
 

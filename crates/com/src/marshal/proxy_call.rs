@@ -21,15 +21,15 @@ use windows_core::{HRESULT, IUnknown, Interface};
 
 /// A call over the channel at hand.
 pub struct PlainCall {
-    // Invariant: belongs to this thread; a channel is at hand with a free slot until the call has
-    // been sent.
+    // Invariant: `calls` belongs to this thread. Until the call has been sent, a channel with a
+    // free slot is at hand.
     calls: NonNull<Calls>,
     target: u64,
 }
 
 impl PlainCall {
-    /// Begins a call of a proxy if the link's channel is at hand. `None` requires
-    /// [`Proxy::prepare`] first.
+    /// Begins a call of a proxy if the link's channel is at hand. Returns `None` if
+    /// [`Proxy::prepare`] must be called first.
     ///
     /// # Safety
     ///
@@ -83,7 +83,7 @@ impl PlainCall {
         }
         // SAFETY: by the invariant.
         let mut frame = unsafe { self.calls().request(measure.length(), measure.bulk()) }?;
-        // SAFETY: a frame of the channel at hand, lent only through `&mut self`.
+        // SAFETY: the frame belongs to the channel at hand, and is lent only through `&mut self`.
         Ok(unsafe { frame.as_mut() })
     }
 
@@ -134,8 +134,8 @@ impl ProxyCall<'_> {
     /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
         let reference = self.unsent.reference(object, info, self.link)?;
-        // Calls that the object made during its marshaling have left their own alarm with the
-        // thread's cancellers, and have taken time.
+        // Calls that the object made during its marshaling have registered another channel's alarm
+        // with the thread's cancellers, and have taken time.
         self.owned.register()?;
         deadline::check_in_time(deadline::of_thread())?;
         Ok(reference)

@@ -31,7 +31,8 @@ impl<'a> ReplyView<'a> {
     /// `raw` must be the result of an exchange, and its frame must stay valid for `'a`.
     #[inline(always)]
     pub(crate) unsafe fn from_raw(raw: RawReply) -> Self {
-        // SAFETY: the caller's promise: a frame of that length, or no memory at an aligned address.
+        // SAFETY: the caller's promise: `raw.frame` has that length, or the length is 0 and the
+        // address is aligned.
         let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
         Self { frame, status: raw.word as u32, link: None }
     }

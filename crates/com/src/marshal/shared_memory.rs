@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// copied.
 ///
 /// The memory is page-aligned and zeroed, and untouched pages cost no memory. A process that
-/// receives an array in this memory maps the whole memory, and keeps the mapping until a later call
-/// after this value was dropped. All arrays in the memory are therefore visible to that process.
+/// receives an array in this memory maps the whole memory, and can therefore see all arrays in it.
+/// The process may keep the mapping after this value was dropped, until a later call.
 #[derive(Debug)]
 pub struct SharedMemory {
     region: Arc<Known>,
@@ -38,7 +38,7 @@ impl SharedMemory {
         self.region.region.length()
     }
 
-    /// Whether the length is 0, which it never is.
+    /// Whether the length is 0, which is never the case.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -47,16 +47,16 @@ impl SharedMemory {
     /// bounds or not aligned.
     pub fn elements<T: Scalar>(&self, offset: usize, count: usize) -> Option<Elements<'_, T>> {
         let first = self.place::<T>(offset, count)?;
-        // SAFETY: in bounds and aligned; the memory lives as long as the value.
+        // SAFETY: the elements are in bounds and aligned; the memory lives as long as the value.
         Some(unsafe { Elements::from_raw(first, count) })
     }
 
     /// Returns `count` elements for writing, under the conditions of [`elements`](Self::elements).
-    /// While they live, no other code of this process can use this value.
+    /// While the elements live, no other code of this process can use this value.
     pub fn elements_mut<T: Scalar>(&mut self, offset: usize, count: usize) -> Option<ElementsMut<'_, T>> {
         let first = self.place::<T>(offset, count)?;
-        // SAFETY: in bounds and aligned; the memory lives as long as the value, and access is
-        // exclusive through `&mut self`.
+        // SAFETY: the elements are in bounds and aligned; the memory lives as long as the value,
+        // and access is exclusive through `&mut self`.
         Some(unsafe { ElementsMut::from_raw(first, count) })
     }
 
@@ -65,7 +65,7 @@ impl SharedMemory {
         if end > self.len() || !offset.is_multiple_of(align_of::<T>()) {
             return None;
         }
-        // SAFETY: in bounds by the check.
+        // SAFETY: the offset is in bounds by the check.
         Some(unsafe { self.as_ptr().add(offset) }.cast())
     }
 }

@@ -136,7 +136,7 @@ macro_rules! find {
 }
 
 impl Properties {
-    /// Makes properties for or from another machine.
+    /// Makes the properties of a request or an answer between two machines.
     pub fn new(list: Vec<Property>) -> Self {
         Self { destination: DIFFERENT_MACHINE, list }
     }
@@ -310,8 +310,8 @@ impl Body for CustomHeader {
     }
 }
 
-/// Decodes a serialized value. The caller determines its size. The length in the value's own header
-/// is ignored, since some clients leave out the padding (MS-RPCE 2.2.6.2).
+/// Decodes a serialized value. The size of `bytes` counts; the length in the value's own header is
+/// ignored, since some clients leave out the padding (MS-RPCE 2.2.6.2).
 fn read_value<T: Body>(bytes: &[u8]) -> Result<T, Malformed> {
     let order = match Values::read(bytes)?.order() {
         Order::Little => ByteOrder::Little,

@@ -96,7 +96,8 @@ pub struct RemoteActivationResults {
     pub bindings: Option<DualStringArray>,
     /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 is none.
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 stands for no
+    /// authentication.
     pub authn_hint: u32,
     /// The version of the process.
     pub version: ComVersion,

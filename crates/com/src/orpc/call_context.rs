@@ -7,8 +7,8 @@ use std::time::Duration;
 /// The context of a call in FLAT. Its bytes begin with the remaining time in microseconds, all ones
 /// where the caller has set no limit. If the call belongs to a trace, the number of the trace comes
 /// next, then the number of the parent, the flags (u16), the length of the state (u16), four zeros,
-/// the state, and zeros up to a multiple of 8. Numbers of traces and parents are in the order of
-/// their digits, all others little endian.
+/// the state, and zeros up to a multiple of 8. Numbers of traces and parents are big endian, all
+/// others little endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallContext {
     /// The time that the caller still waits, if it has set a limit.

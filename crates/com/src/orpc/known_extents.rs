@@ -39,7 +39,7 @@ impl TimeLeft {
 }
 
 /// The trace of a call, as in W3C Trace Context. The extent contains the version 0, the flags, the
-/// trace and the parent, in the order of their digits, then the state as ASCII text.
+/// trace and the parent (both big endian), then the state as ASCII text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     /// The trace; never 0.

@@ -159,7 +159,7 @@ pub enum Response {
     ComplexPing {
         /// The set.
         set: u64,
-        /// The exponent of 2 for the factor by which the client may ping less often.
+        /// The backoff: the client may multiply its ping period by 2^`backoff`.
         backoff: u16,
         /// The status of the call.
         status: Status,

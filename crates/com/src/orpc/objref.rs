@@ -241,7 +241,8 @@ pub(super) fn read_pointer(from: &mut Decoder<'_>, what: &'static str) -> Result
     if from.pointer(what)? { read_reference(from, what).map(Some) } else { Ok(None) }
 }
 
-/// Decodes an MInterfacePointer: the length, as the conformance and as a member, and the bytes.
+/// Decodes an MInterfacePointer: the length, which occurs both as the conformance and as a member,
+/// and then the bytes.
 pub(super) fn read_reference(from: &mut Decoder<'_>, what: &'static str) -> Result<Vec<u8>, Malformed> {
     let conformance = from.count(REFERENCE_MAX, what)?;
     let count = from.u32("ulCntData")?;

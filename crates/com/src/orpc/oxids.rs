@@ -15,14 +15,15 @@ pub struct Resolved {
     pub bindings: DualStringArray,
     /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 is none.
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 stands for no
+    /// authentication.
     pub authn_hint: u32,
     /// The version of the process.
     pub version: ComVersion,
 }
 
 /// The OXID table. The number of entries is limited, since the servers of a client decide how many
-/// entries its table gets.
+/// entries the client's table gets.
 #[derive(Clone, Debug)]
 pub struct Oxids {
     entries: HashMap<u64, Resolved>,

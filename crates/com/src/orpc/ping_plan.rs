@@ -1,5 +1,5 @@
-//! The pings of a client to a resolver, which keep its objects alive: the objects added and removed
-//! since the last ping (MS-DCOM 3.2.6.1).
+//! The pings of a client to a resolver, which keep alive the objects that the client refers to. A
+//! ping lists the objects that were added and removed since the last ping (MS-DCOM 3.2.6.1).
 //!
 //! There is one plan for each resolver. A plan reads no clock and sends nothing: [`PingPlan::next`]
 //! returns the ping to send, and [`PingPlan::answered`] takes the result.
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 /// The greatest number of objects that a ping of an existing set adds or removes, so that it has
 /// only a few fragments.
 const CHANGES_MAX: usize = 1000;
-/// The number of attempts per period after a failed ping. A new object is announced after the same
-/// fraction of a period.
+/// The number of attempts per period after a failed ping. The ping that announces a new object
+/// waits for the same fraction of a period, `1 / RETRIES`.
 const RETRIES: u32 = 4;
-/// The greatest backoff of a server, as an exponent of 2. The server's patience is three periods of
-/// the unmodified length.
+/// The greatest backoff that the client follows, as an exponent of 2. With the exponent 2, four
+/// periods would pass between pings, but the server waits for three unmodified periods only.
 const BACKOFF_MAX: u16 = 1;
 
 /// A ping to send.
@@ -39,7 +39,7 @@ pub enum Ping {
 pub struct PingPlan {
     /// The objects with the number of proxies for each.
     wanted: BTreeMap<u64, usize>,
-    /// The objects that the set contains, as far as known.
+    /// The objects that the set is known to contain.
     told: BTreeSet<u64>,
     /// The objects that an unanswered ping was to add or remove. Their state is unknown, so the
     /// change is repeated.
@@ -74,8 +74,8 @@ impl PingPlan {
     }
 
     /// Adds a proxy for an object. If the set does not contain the object yet, a ping follows soon,
-    /// together with other changes: the process that passed the reference on may end, and its pings
-    /// with it.
+    /// together with other changes, because the process that passed the reference on may end and
+    /// stop pinging.
     pub fn join(&mut self, oid: u64, now: Instant) {
         *self.wanted.entry(oid).or_insert(0) += 1;
         let soon = now + self.pinging.period / RETRIES;
@@ -107,8 +107,8 @@ impl PingPlan {
         if self.sequence == u16::MAX {
             self.forget_set();
         }
-        // Resolvers ignore unknown objects only in the ping that makes the set, so that ping adds
-        // all objects if possible.
+        // Resolvers ignore unknown objects only in the ping that makes the set. Therefore this ping
+        // adds all objects if possible.
         let max = if self.set == 0 { u16::MAX.into() } else { CHANGES_MAX };
         let is_told = |oid: &u64| self.told.contains(oid) && !self.unsure.contains(oid);
         let added: Vec<u64> = self.wanted.keys().filter(|oid| !is_told(oid)).take(max).copied().collect();

@@ -10,13 +10,14 @@
 //!   released.
 //! - As long as any client has references, clients that received references from others are safe,
 //!   too, while they ping.
-//! - When an object has been in no ping set and unused for the patience of [`Pinging`], all
+//! - When an object has been in no ping set and unused for the time [`Pinging::patience`], all
 //!   references of clients that must ping are dropped. References of obvia processes stay until
 //!   they are released or the processes end.
 //!
-//! A client that passes references on and dies or loses them can thus at most delay the release of
-//! an object. A client that releases too much cannot take references that it has not passed on.
-//! (The standard has one count of public references, which any client can decrement.)
+//! A client that passes references on and then dies, or that loses references, can thus at most
+//! delay the release of an object. A client that releases too many references harms only the
+//! clients to which it has passed references. (The standard has one count of public references,
+//! which any client can decrement.)
 //!
 //! **Identifiers** come from outside: OIDs and IPIDs from the exports, set identifiers from a
 //! source of random numbers that peers cannot predict, since a client that knows a set can change
@@ -52,7 +53,7 @@ struct Object {
     /// The number of clients that must ping and hold references to the object, counted for each
     /// interface pointer.
     peers: usize,
-    /// The time of the last use. Pings of sets that contain the object do not change it.
+    /// The time of the last use. Pings of sets that contain the object do not change this time.
     // Invariant: `waiting` contains the object with this time if `waits` returns true, and
     // otherwise does not contain the object.
     used: Instant,
@@ -138,8 +139,8 @@ impl References {
         self.shares.get(&client).map_or(0, |share| share.ipids.len())
     }
 
-    /// Counts references of a client to an interface pointer of an object, which is passed to the
-    /// client. Adds the object and the interface pointer if they are new.
+    /// Counts the references of a client to an interface pointer that is passed to the client. Adds
+    /// the object and the interface pointer if they are new.
     ///
     /// # Errors
     ///
@@ -215,8 +216,8 @@ impl References {
         if from == to {
             return true;
         }
-        // The sum is an upper bound that is known without a search. A client could cause a search
-        // with each of its connections.
+        // The sum is an upper bound. An exact number would take a search, which a client could
+        // cause with each of its connections.
         if self.held_by(from).saturating_add(self.held_by(to)) > self.limits.interfaces_per_client {
             return false;
         }

@@ -2,13 +2,14 @@
 //! 12.6.4).
 //!
 //! Every connection begins with a bind. The first presentation context is the runtime's interface.
-//! The second context names the client process in the lower half of a UUID, and the server accepts
-//! the context as negotiated, with the server's own process as the transfer syntax.
+//! The second context names the client process in the lower half of a UUID. The server accepts this
+//! context with the result "negotiated" and a "transfer syntax" that names the server's own
+//! process.
 //!
-//! A client that proves a mark asks for a challenge first: the second context has the request for
-//! it as a further transfer syntax, and the server answers with the challenge in place of its own
-//! process. The client then names its process in an alter_context, with its [`MarkProof`] as a
-//! further transfer syntax. A server that accepts the proof answers with the confirmation.
+//! A client that proves a mark asks for a challenge first. The request is a further transfer syntax
+//! of the second context, and the server answers with the challenge in place of its own process.
+//! The client then names its process in an alter_context, with its [`MarkProof`] as a further
+//! transfer syntax. A server that accepts the proof answers with the confirmation.
 //!
 //! Interfaces follow in alter_context PDUs, each once for a link: a context proposes FLAT and, as
 //! one more transfer syntax, the fingerprint of the interface. The server accepts FLAT if its own
@@ -167,8 +168,8 @@ fn process_of(syntax: SyntaxId) -> Option<u64> {
 pub(crate) enum Welcome {
     /// The OXID that the server claims.
     Process(u64),
-    /// The server is the one that the client means, and accepts the client as the process to which
-    /// the proved mark belongs.
+    /// The server knows the mark's key, and accepts the client as the process to which the mark
+    /// belongs.
     Confirmed,
 }
 

@@ -16,8 +16,8 @@ thread_local! {
 }
 
 /// Runs `calls` as a part of a trace (W3C Trace Context). Calls of objects send the trace to the
-/// peers. A state that is longer than 512 bytes or not printable ASCII is left out. If the number
-/// of the trace or of the parent is 0, `calls` run without a trace.
+/// peers. A trace state that is longer than 512 bytes or not printable ASCII is left out. If the
+/// number of the trace or of the parent is 0, `calls` run without a trace.
 pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
     struct Restore(Option<TraceContext>);
     impl Drop for Restore {
@@ -57,7 +57,7 @@ pub(crate) fn leave() {
     deadline::limit_to(None);
 }
 
-/// Whether calls of this thread have a context. The default time limit does not count as one.
+/// Whether calls of this thread have a context. The default time limit does not count as a context.
 pub(crate) fn is_set() -> bool {
     deadline::said_deadline().is_some() || TRACE.try_with(|own| own.borrow().is_some()).unwrap_or(false)
 }
@@ -119,8 +119,8 @@ mod tests {
         {
             let hour = Duration::from_secs(3600);
             let _entered = entered(CallContext { left: Some(hour), trace: None });
-            // The default time limits the method's calls, but their callees receive the caller's
-            // own limit.
+            // The default time limits the method's calls, but the limit that is sent with these
+            // calls is the caller's own.
             assert!(deadline::of_thread().start().remaining() <= DEFAULT_TIMEOUT);
             assert!(current().left.is_some_and(|left| left > hour / 2), "{:?}", current());
         }

@@ -3,9 +3,10 @@
 //!
 //! Over the earlier connection, the server has sent its mark for the client, and the mark's key:
 //! see [`own_calls::mark`](super::own_calls::mark). The key is all that a proof needs, so the
-//! server sends the key only over shared memory, encrypted, or to a client of the server's host. A
-//! client behind a forwarder of TCP connections on the server's host looks like a client of that
-//! host, so its key also crosses the network between the client and the forwarder.
+//! server sends the key only over shared memory, over an encrypted connection, or to a client on
+//! the server's host. A client behind a forwarder of TCP connections on the server's host looks
+//! like a client of that host, so its key also crosses the network between the client and the
+//! forwarder.
 //!
 //! On the new connection the client asks the server for a challenge, a random number that is valid
 //! on this connection only. The proof is a code, made with the key, of the challenge, the server's
@@ -38,8 +39,8 @@ impl MarkProof {
     }
 }
 
-/// Returns the place of a server that was reached by a binding, or without a binding by its
-/// endpoint in the directory.
+/// Returns the place at which the client has reached a server. Without a binding, the place is the
+/// server's endpoint in the directory.
 pub(crate) fn place_of(server: u64, binding: Option<&StringBinding>, peer: &Peer) -> String {
     match binding {
         None => local_binding(endpoint_of(server)).to_string(),

@@ -89,7 +89,7 @@ impl ObjRef {
         Self::from_any(&Any::from_bytes(bytes).map_err(|why| bad(&why.to_string()))?)
     }
 
-    /// Converts an OBJREF of any form with a STDOBJREF of an obvia process.
+    /// Converts an OBJREF of any form that contains a STDOBJREF of an obvia process.
     pub(crate) fn from_any(any: &Any) -> Result<Self> {
         let (std, resolver) = any.standard().ok_or_else(|| bad("it is a custom reference"))?;
         let (target, home) = split_ipid(&std.ipid);

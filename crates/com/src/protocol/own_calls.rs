@@ -55,7 +55,8 @@ pub(crate) const OP_CONTEXT: u16 = 25;
 /// Opnum 27 is used only between Java virtual machines.
 pub(crate) const OP_LISTED: u16 = 26;
 
-/// The opnum of a call that lists the newest connections of the server, for processes of its user.
+/// The opnum of a call that lists the newest connections of the server. Only processes of the
+/// server's user and of the superuser may make the call.
 pub(crate) const OP_CONNECTIONS: u16 = 28;
 
 /// The greatest number of connections that one answer lists.
@@ -195,8 +196,9 @@ pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
     call.target() == TARGET.word() && call.opnum() == OP_LISTED
 }
 
-/// Releases references at the server. Sets `is_sent` if the server may perform the request, which
-/// must not be sent again then. A server that answers that it is too busy performs nothing.
+/// Releases references at the server. Sets `is_sent` if the server may perform the request. The
+/// caller must not send the request again then. A server that answers that it is too busy performs
+/// nothing.
 pub(crate) fn release(
     home: &mut Channel,
     deadline: Deadline,

@@ -1,5 +1,4 @@
-//! The places of processes: the origin of a connection, and the process or host from which a
-//! process is expected to connect.
+//! The origin of a connection, and the place from which a process is expected to connect.
 
 use crate::orpc::ClientNumber;
 use crate::types::threads::lock;
@@ -13,7 +12,8 @@ use std::sync::Mutex;
 const HOSTS_MAX: usize = 1024;
 const HOSTS_COUNT_MAX: usize = 64;
 
-/// The origin of a connection, as far as the kernel or the network proves it.
+/// The proved origin of a connection: the kernel proves a process of this host, and the network
+/// proves a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A process of this host, by its serial number.
@@ -130,7 +130,7 @@ impl Place {
         self.is_here
     }
 
-    /// Returns this place with the addresses of bindings by which the process was reached.
+    /// Adds the addresses of the bindings by which the process was reached.
     pub(crate) fn reached_by(mut self, ways: impl IntoIterator<Item = StringBinding>) -> Self {
         for way in ways {
             if !self.hosts.contains(&way.address) {
@@ -186,9 +186,9 @@ pub(crate) enum Fit {
     OwnHost,
 }
 
-/// The client that was found last behind a link, with the number of changes of the register at that
-/// time. Calls through the link that pass references therefore need not search the register, nor
-/// make the [`Place`] of the process behind the link.
+/// The client that was found last behind a link, and the number of changes that the register of
+/// clients had seen by then. Until the next change, calls through the link that pass references
+/// need not search the register, nor make the [`Place`] of the process behind the link.
 #[derive(Default)]
 pub(crate) struct FoundClient(Mutex<Option<(u64, ClientNumber)>>);
 
@@ -203,7 +203,8 @@ impl FoundClient {
     }
 }
 
-/// Whether an address is that of this host: a peer there reaches this process at the same address.
+/// Whether the address of a peer is also the address at which the peer reaches this process, so
+/// that the peer runs on this host.
 fn is_own_host(host: &str, local: Option<&str>) -> bool {
     local == Some(host)
 }
@@ -241,10 +242,10 @@ mod tests {
         let near = Peer::Process { pid: 7, uid: 0, serial: 7 };
         let beside = Place { process: Some(9), is_here: true, hosts: Vec::new() };
         assert_eq!(beside.clone().seen_by(&near, None), beside);
-        // The serial number of another host's process says nothing here.
+        // The serial number of a process of another host means nothing on this host.
         let seen = beside.clone().seen_by(&far, Some("near"));
         assert_eq!(seen, Place { process: None, is_here: false, hosts: vec!["far".to_owned()] });
-        // The peer runs on this host, although it has come over a network.
+        // The peer runs on this host, although it has connected over a network.
         let seen = beside.seen_by(&Peer::Host("near".to_owned()), Some("near"));
         assert_eq!(seen, Place { process: Some(9), is_here: true, hosts: vec!["near".to_owned()] });
         // The peer sees a process of this host over a network.

@@ -103,8 +103,8 @@ impl Runtime {
         handler_class_of(object, self.context_of(process))
     }
 
-    /// Returns the custom reference of an object that marshals itself for a client; `None`
-    /// otherwise.
+    /// Returns the custom reference, made for the client, of an object that marshals itself; `None`
+    /// for other objects, and for clients that are not obvia processes.
     pub(crate) fn marshal_custom(
         &self,
         object: &IUnknown,
@@ -114,8 +114,8 @@ impl Runtime {
         self.written_for(client, |context| marshal_custom(object, info, context, Flags::NORMAL))
     }
 
-    /// Returns the custom reference of an object that is called over virtual interfaces; `None`
-    /// otherwise.
+    /// Returns the custom reference of an object that is called over virtual interfaces; `None` for
+    /// other objects, and for clients that are not obvia processes.
     pub(crate) fn marshal_specialised(
         &self,
         object: &IUnknown,

@@ -8,7 +8,7 @@ use obvia_via::Deadline;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time for which releases wait for others to join their batch.
+/// The time for which the first release of a batch waits, so that further releases join the batch.
 const BATCH: Duration = Duration::from_millis(5);
 /// The time until the next attempt if a process could not be reached, and the interval at which the
 /// janitor checks whether the processes of lost clients have ended.
@@ -18,8 +18,8 @@ const ROUND: Duration = Duration::from_secs(10);
 /// The greatest number of processes that a round asks for their marks. A silent process delays the
 /// janitor by up to a second.
 const MARKS_PER_ROUND: usize = 4;
-/// The time after which expected processes without references are forgotten. A reference is counted
-/// directly after its receiver is expected.
+/// The time after which expected processes without references are forgotten. The time suffices,
+/// because a reference is counted directly after its receiver is expected.
 const UNUSED: Duration = ROUND;
 
 /// Returns the time until references without pings or a lost client may have to be collected.

@@ -19,8 +19,8 @@ use obvia_via::{Budget, Deadline};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time limit for each of a process's bindings but the last, so that an unreachable binding
-/// does not use up the whole deadline.
+/// The time limit for an attempt by each of a process's bindings except the last, so that an
+/// unreachable binding does not use up the whole deadline.
 pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
 
 /// Returns the time limit of an attempt after which another may follow: at most half of the
@@ -89,7 +89,8 @@ impl Runtime {
     pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
         let known = |binding: &StringBinding| self.links.known_by(oxid, binding);
-        // An existing network link takes precedence over shared memory: the program chose it.
+        // An existing network link takes precedence over shared memory, because the program chose
+        // the network.
         if let Some(known) = over_network.find_map(known) {
             return Ok(known);
         }
@@ -168,8 +169,8 @@ impl Runtime {
     }
 
     /// Returns the time for which unreached references are remembered: half of the time for which
-    /// an exporter keeps references for a process without a connection, since the exporter counted
-    /// them earlier.
+    /// an exporter keeps references for a process without a connection. The exporter counted the
+    /// references before this process received them.
     fn unreached_limit(&self) -> Duration {
         self.exports().patience() / 2
     }

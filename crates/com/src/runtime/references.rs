@@ -28,7 +28,7 @@ impl Runtime {
         Client::Process(self.clients().expect(link.oxid(), link.found(), || link.place()))
     }
 
-    /// Returns the number of the process at the other end of a link as a client, if it has one.
+    /// Returns the client number of the process at the other end of a link, if it has one.
     pub(super) fn number_behind(&self, link: &Link) -> Option<ClientNumber> {
         self.clients().number_behind(link.oxid(), link.found(), || link.place())
     }
@@ -50,8 +50,8 @@ impl Runtime {
         self.serve()?;
         registry::register_module(info);
         let found = self.exports().add(object, info, client, REFS_PER_POINTER.into())?;
-        // One look-up shows that the client was there when the references were counted, and by
-        // which bindings it reaches this process.
+        // One look-up shows both that the client had not left when the references were counted, and
+        // by which bindings the client reaches this process.
         let Some(bindings) = self.bindings_while_there(client) else {
             // The client has left, so neither its end nor a client that follows it releases these
             // references.
@@ -154,8 +154,8 @@ impl Runtime {
                 Ok(())
             })
         };
-        // The sender learns from the call's error that the reference was refused. There is no way
-        // to report that giving it back failed, too.
+        // The sender learns from the call's error that the reference was refused. If giving the
+        // reference back fails, this second error cannot be reported.
         let _ = match any {
             Any::Custom { clsid, data, .. } => release_custom(clsid, data.clone()),
             any => ObjRef::from_any(any).and_then(refuse_standard),
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(refused, Some(code::RPC_E_DISCONNECTED));
         let Client::Process(number) = left else { panic!("a process has a number") };
         assert_eq!(runtime.exports().held_by(number), 0);
-        // The reference to pass on is counted for the client that follows.
+        // The reference to pass on is counted for the client that follows the one that has left.
         let (receiver, made) = runtime.marshal_for(&link, left, &object, &UNKNOWN_INFO).unwrap();
         assert!(receiver != left && runtime.is_there(receiver));
         runtime.exports().release(receiver, [(made.target, made.public_refs.into())]);

@@ -25,8 +25,8 @@ impl Runtime {
             return Ok(vec![local_binding(endpoint_of(self.oxid()))]);
         }
         if let Some(process) = destination() {
-            // Opens the endpoints by which the destination calls back, as for any other reference.
-            // The virtual interfaces are opened in addition.
+            // The endpoints by which the destination calls back are opened as for any other
+            // reference. The virtual interfaces are opened in addition.
             self.bindings_for(Client::Process(process));
         }
         self.exporter.listen_over_vi(endpoint)?;

@@ -28,7 +28,7 @@ use windows_core::IUnknown;
 /// A function that performs one of the calls between runtimes.
 pub(crate) type OwnCall = fn(&mut ServerCall<'_>) -> std::result::Result<Answer, Status>;
 
-/// The parts of a process that stand above its runtime.
+/// The parts of a process in the layers above the runtime.
 pub(crate) struct Parts {
     /// The services for peers.
     pub(crate) services: &'static dyn Services,

@@ -1,8 +1,8 @@
-//! Received references whose processes could not be reached. Their senders have counted them for
-//! this process, so the next link to their process gives them back. Without a next link, the
-//! process drops them by itself, as it does with the references of a client that never connects.
-//! References older than the limit are not given back: the process may have dropped them by then,
-//! and counted others.
+//! Received references whose exporting processes could not be reached. The references are counted
+//! for this process, so the next link to the exporting process gives them back. Without such a
+//! link, the exporting process drops them by itself, as it drops the references of a client that
+//! never connects. References older than the limit are not given back: the exporting process may
+//! have dropped them by then, and counted others.
 
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::RELEASES_MAX;

@@ -49,7 +49,7 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
 }
 
 /// Serves a connection over shared memory on a thread of its own. A process of another user gets no
-/// thread unless the name is open to it and its user has a place.
+/// thread unless the name is open to that user and the limits on local connections permit one more.
 fn accept_local(exporter: &'static Exporter, incoming: Incoming) {
     let Ok(user) = incoming.user() else { return };
     let Ok(setup) = exporter.clients().local_setups.enter(user, incoming.interrupter()) else {
@@ -141,7 +141,7 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
                         Some(standing) => {
                             start_service(exporter, move || accept_association(exporter, stream, standing, terms).ok());
                         }
-                        // A peer without an association gets no reason.
+                        // No association exists over which the peer could be told the reason.
                         None => access::log_refused_connection(stream.peer().clone()),
                     }
                 }
@@ -153,7 +153,8 @@ pub(crate) fn accept_streams(exporter: &'static Exporter, listener: StreamListen
     start_accepting(accept)
 }
 
-/// Gives a place to a stream, or counts it as in setup. Returns `None` if no place is free.
+/// Gives a stream from a network a place at the entrance, or counts a local stream as in setup.
+/// Returns `None` if the limits permit no further stream.
 fn admit(clients: &'static Clients, stream: &Arc<Stream>) -> Option<Standing> {
     match stream.peer() {
         Peer::Host(address) => clients.entrance.enter(address, stream).ok().map(Standing::Remote),
@@ -222,7 +223,7 @@ fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
 /// which the peer notices at once.
 fn start_service(exporter: &'static Exporter, complete: impl FnOnce() -> Option<Accepted> + Send + 'static) {
     let serve = move || {
-        // A peer that fails the greeting has no connection to lose.
+        // After a failed greeting there is no connection to serve.
         if let Some(Accepted { window, via }) = complete() {
             serve(exporter, window, via);
         }

@@ -260,7 +260,7 @@ impl AssociationClient {
     /// Identifies the client's process by its introduction, and returns the answer. A client keeps
     /// its first identity: an OXID, or its users once one of them has called. A client over
     /// datagrams has no further connection, so a later proof on the association may assign the
-    /// association to another client with its OXID.
+    /// association to another client with the same OXID.
     fn identify(&self, client: Introduction) -> Greeting {
         if client.asks {
             return self.challenge.greeting();
@@ -341,8 +341,8 @@ impl Interfaces for AssociationClient {
             self.exporter.exports().note_call(target);
         }
         self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)?;
-        // An anonymous call of a service does not count, since some services permit anonymous calls
-        // everywhere.
+        // An anonymous call of a service gives the connection no lasting place, since some services
+        // permit anonymous calls everywhere.
         if maker.is_some() || target.generation != 0 || target == own_calls::TARGET {
             return self.standing.note_call();
         }
@@ -350,7 +350,7 @@ impl Interfaces for AssociationClient {
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
-        // As in `admit`, an anonymous call does not count.
+        // As in `admit`, an anonymous call gives the connection no lasting place.
         let note = || if call.maker.is_some() { self.standing.note_call() } else { Ok(()) };
         self.exporter.services().perform(call, (&self.peer, self.local.as_deref()), &self.state, &note)
     }
@@ -468,7 +468,8 @@ mod tests {
         let enter = |user| Standing::local(setups.enter(u32::MAX - user, NetworkWindow::default()).unwrap());
         let first = enter(7);
         let _others: Vec<_> = (1..MAX).map(|_| enter(7)).collect();
-        // The oldest connection of the user with the most yields.
+        // The newcomer takes the place of the oldest connection of the user who has the most
+        // connections.
         let newcomer = enter(8);
         let principal = Arc::new(Principal { domain: "A".to_owned(), user: "anna".to_owned() });
         let maker = Authenticated { principal, kind: AuthType::NTLM, level: Level::Privacy };
@@ -484,7 +485,7 @@ mod tests {
         let [yielded, newcomer] = [first, newcomer].map(|standing| AssociationClient { standing, ..client() });
         assert_eq!(perform(&yielded, Some(&maker)), Err(Status::SERVER_TOO_BUSY));
         assert!(perform(&newcomer, Some(&maker)).is_ok());
-        // An anonymous call runs until the connection ends.
+        // An anonymous call is still performed, as long as the connection has not ended.
         assert!(perform(&yielded, None).is_ok());
     }
 

@@ -304,8 +304,8 @@ pub(crate) fn caller() -> Option<Arc<Caller>> {
     CALLER.try_with(|current| current.borrow().0.clone()).ok().flatten()
 }
 
-/// Whether the caller of the method that runs on this thread no longer waits for it, because it
-/// gave up or ended.
+/// Whether the caller of the method that runs on this thread no longer waits for the result,
+/// because the caller gave up or ended.
 ///
 /// Long methods should poll this function. In a method that was called in its own process it always
 /// returns false.

@@ -19,16 +19,16 @@
 //! A connection is admitted when its principal has turned out to own the client, or at once where
 //! the kernel vouches for it. Until then it changes neither a known client nor an expected process.
 //! A client is gone when its last admitted connection ends in order, unless a connection that is
-//! not admitted yet may be its next one. A client for which the kernel vouches is gone then, with
-//! one exception: if it was given references lately and its process lives, it is lost. The
-//! references may still be on their way: the process may have closed its connections before it
-//! received them, and connects again to use them. Its states are run down as those of a client that
-//! is gone. A broken network does not prove that a client is gone. The references and states of a
-//! client that was lost through the network, and the references of a lost process of this host, are
-//! kept for as long as objects wait for pings (MS-DCOM 3.1.2.2). The references of a process of
-//! this host are dropped earlier if the process ends. References that another client passes to a
-//! lost client are kept apart, under an expected process. The lost client gets them when it is
-//! admitted again.
+//! not admitted yet may be its next one. A client for which the kernel vouches is gone in any case
+//! when its last admitted connection ends, with one exception: if the client was given references
+//! lately and its process lives, the client is lost. The references may still be on their way: the
+//! process may have closed its connections before it received them, and connects again to use them.
+//! That client's states are run down, as if the client were gone. A broken network does not prove
+//! that a client is gone. The references and states of a client that was lost through the network,
+//! and the references of a lost process of this host, are kept for as long as objects wait for
+//! pings (MS-DCOM 3.1.2.2). The references of a process of this host are dropped earlier if the
+//! process ends. References that another client passes to a lost client are kept apart, under an
+//! expected process. The lost client gets them when it is admitted again.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -58,7 +58,7 @@ mod register;
 mod tests;
 
 /// The greatest number of entries in a client's list of references to give back. References beyond
-/// it are not returned: the client drops them when this process ends.
+/// this limit are not returned: the client drops them when this process ends.
 const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
 
 /// The clients of a process.
@@ -253,8 +253,8 @@ impl Clients {
         number
     }
 
-    /// As [`Self::expect`], at a place that a peer has named. For a lost client, this is the
-    /// process that is expected in its place. `None` if too many processes are expected.
+    /// As [`Self::expect`], at a place that a peer has named. For a lost client, returns the number
+    /// of the process that is expected in its place. `None` if too many processes are expected.
     pub(crate) fn expect_named(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let mut register = self.register();
         register.expect_named(oxid, place).map(|number| register.note_given(number))
@@ -321,12 +321,12 @@ impl Clients {
         self.register().known.contains_key(&number)
     }
 
-    /// Removes the expected processes among `holders`, the holders of references, whose time to
-    /// connect is over. The time counts from the last references that the process was given. The
-    /// time is `patience`, or [`register::STRANGERS_PATIENCE`] if clients claim the process's OXID,
-    /// since one of these clients may be the process. Calls `end_client` for each removed process
-    /// under the register's lock, so that the process neither connects nor is given references
-    /// meanwhile. Returns the results.
+    /// Removes the expected processes whose time to connect is over, among the `holders` of
+    /// references. The time counts from the last references that the process was given. The time is
+    /// `patience`, or [`register::STRANGERS_PATIENCE`] if clients claim the process's OXID, since
+    /// one of these clients may be the process. Calls `end_client` for each removed process under
+    /// the register's lock, so that the process neither connects nor is given references meanwhile.
+    /// Returns the results.
     pub(crate) fn expire_expected<R>(
         &self,
         holders: &[ClientNumber],
@@ -451,9 +451,10 @@ impl Clients {
     }
 
     /// Removes lost clients: those that were lost `patience` ago or earlier, those whose process
-    /// has ended, and those over the limits: references that others pass to a lost client can bring
-    /// it over them. All references of a removed client are removed. [`Self::leave`] describes
-    /// `kept`. Returns the results of `end_client` for each removed client.
+    /// has ended, and those that exceed the limits. References that others pass to a lost client
+    /// can make the client exceed the limits. All references of a removed client are removed.
+    /// [`Self::leave`] describes `kept`. Returns the results of `end_client` for each removed
+    /// client.
     pub(crate) fn give_up<R>(
         &self,
         now: Instant,

@@ -142,8 +142,8 @@ impl Connection {
         Some(greeting)
     }
 
-    /// Adds the connection to the list for observers. Peers without introduction or permitted call
-    /// are not in the list.
+    /// Adds the connection to the list for observers. Peers that have neither introduced themselves
+    /// nor made a permitted call are not in the list.
     fn list(&mut self) {
         if !std::mem::replace(&mut self.is_listed, true) {
             self.exporter.connections().add(self.peer.clone(), self.alarm.clone());
@@ -184,7 +184,7 @@ impl Connection {
         }
         let target = TargetId::from_word(call.target());
         let performer = self.exporter.services().performer(target, self.association.is_some());
-        // As over streams, an anonymous call of a service does not count.
+        // As over streams, an anonymous call of a service gives the connection no lasting place.
         let counts = performer.is_some() && self.caller.is_some();
         if counts
             && (target == own_calls::TARGET || self.proved.is_some())
@@ -347,8 +347,9 @@ fn serve_between_silences(mut window: Window, mut connection: Connection, last: 
 }
 
 /// Serves a connection that was parked, on a thread of its own. After an alarm without a message,
-/// the connection parks again at once. After a silence it first waits on this thread: otherwise a
-/// peer that takes its message back could have threads started without a pause.
+/// the connection parks again at once. If neither has arrived, this thread first waits for a
+/// message: otherwise a peer that takes its messages back could make this process start threads
+/// without a pause.
 fn resume(mut window: Window, mut connection: Connection, outcome: Result<(), Box<ViError>>) {
     if let Some(caller) = &connection.caller {
         caller.enter();

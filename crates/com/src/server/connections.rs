@@ -64,7 +64,7 @@ impl Connections {
 }
 
 /// Returns the number of connections, of which `older` are not listed, and the progress of the
-/// newest ones. Those that have ended meanwhile do not count.
+/// newest ones. Connections that have ended meanwhile do not count.
 fn listing(older: usize, newest: Vec<Entry>) -> (usize, Vec<Progress>) {
     let newest: Vec<_> = newest.into_iter().filter_map(Entry::progress).collect();
     (older + newest.len(), newest)

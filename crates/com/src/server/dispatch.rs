@@ -21,7 +21,8 @@ mod tests;
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Place {
-    // For a vacant place, a number that no call with this place's index has.
+    // The number of the target. In a vacant place, a number that no call at the index of this place
+    // has.
     target: u64,
     object: *mut c_void,
     stubs: *const StubFn,
@@ -52,8 +53,7 @@ unsafe extern "C-unwind" fn not_found(_: *mut c_void, _: &mut ServerCall<'_>) ->
 #[repr(C)]
 pub(crate) struct Dispatch {
     // Invariant: points to `watch`, whose bound never exceeds the length of `places` and whose
-    // target is only ever that of `last`. Only this value sets anything in the watch but its
-    // invalid state.
+    // target is only ever that of `last`. All other code changes the watch only by invalidating it.
     known: *const Watch,
     // Invariant: points to the first of `places`.
     first: *const Place,

@@ -1,5 +1,4 @@
-//! The entrance of connections from networks. All of them share a limited number of descriptors.
-//! Where none is free, connections that have not called yield.
+//! The entrance of connections from networks, which share a limited number of descriptors.
 //!
 //! A client moves up from stage to stage: it connects, binds or authenticates, and calls. If no
 //! descriptor is free, a newcomer takes the place of the oldest client at the lowest stage. Clients
@@ -57,7 +56,7 @@ pub(super) struct NetworkWindow(Mutex<Setup>);
 
 #[derive(Default)]
 struct Setup {
-    /// The alarm of the window. Belongs to no window until the setup is complete.
+    /// The alarm of the window, which belongs to no window until the setup is complete.
     alarm: Alarm,
     /// The handle that ends the setup.
     revocation: Option<Arc<Revocation>>,
@@ -134,7 +133,8 @@ impl Taken {
         self.stage < Stage::Called && !self.is_abandoned
     }
 
-    /// Whether the connection can lose its place to a newcomer: one of `host`, if given.
+    /// Whether the connection can lose its place to a newcomer. If `host` is given, only
+    /// connections of this host can.
     fn may_go_for(&self, host: Option<Host>) -> bool {
         self.is_waiting() && host.is_none_or(|only| only == self.host)
     }
@@ -217,8 +217,8 @@ const OF_ALL_AT_CAP: Full = Full("the server serves as many clients as any serve
 const ENDING: Full = Full("the server is ending connections for which it has no room: try again");
 
 /// Returns the error if no connection can yield descriptors to a newcomer: no connection of the
-/// newcomer's host, or no connection at all. No limit of the system raises the greatest number of
-/// descriptors.
+/// newcomer's host, or no connection at all. `most` is the limit on descriptors, which a greater
+/// `ulimit -n` raises up to [`DESCRIPTORS_MAX`].
 fn full(is_of_host: bool, most: u64) -> Full {
     match (is_of_host, most < DESCRIPTORS_MAX) {
         (true, true) => OF_HOST,

@@ -105,7 +105,7 @@ impl Exporter {
     }
 
     /// Returns the identity under which the references that a peer passes on are counted. Processes
-    /// of this user and of the superuser have no limit together, since they could control this
+    /// of this user and of the superuser have no common limit, since they could control this
     /// process anyway.
     pub(crate) fn giver(&self, peer: &Peer, principal: Option<&Principal>) -> Giver {
         let source = (!is_of_own_user(peer)).then(|| self.peers.hash_one(SourceGroup::of(peer)));

@@ -185,8 +185,8 @@ impl Exports {
         Ok(found)
     }
 
-    /// Makes an entry with references of `holder`. Returns the guard of the tables again if that
-    /// succeeds.
+    /// Makes an entry with references of `holder`. On success, also returns the guard of the
+    /// tables.
     fn insert<'a>(
         &self,
         mut tables: MutexGuard<'a, Tables>,
@@ -207,7 +207,8 @@ impl Exports {
         let oid = tables.oids.get(&identity).map_or(fresh, |known| known.0);
         if let Err(status) = tables.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
             drop(tables);
-            // A client may have guessed the number and copied the target.
+            // The entry is removed like any other, since a client may have guessed its number and
+            // cached the target.
             drop(self.table.remove([(index, generation)]));
             return Err(refused(status));
         }
@@ -370,7 +371,7 @@ pub(crate) fn query(object: &IUnknown, info: &InterfaceInfo) -> Result<IUnknown>
 /// Queries an object for an interface by its IID alone.
 pub(crate) fn query_by(object: &IUnknown, iid: &GUID) -> Result<IUnknown> {
     let mut pointer = std::ptr::null_mut();
-    // SAFETY: a QueryInterface with room for one pointer.
+    // SAFETY: `pointer` has room for the pointer that QueryInterface stores.
     let result = unsafe { object.query(iid, &mut pointer) };
     if result.is_err() {
         return Err(result.into());

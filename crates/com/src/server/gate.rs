@@ -29,7 +29,7 @@ struct Gate<'a> {
     until: Deadline,
 }
 
-/// The messages that a client may send before its gate.
+/// The stage of a client before its gate, by the messages that the client may send.
 enum Stage {
     /// A bind with the introduction, or the first leg of an authentication, which is optional.
     Open,
@@ -95,7 +95,7 @@ impl Gate<'_> {
         })?;
         // The guard is set before the answer is sent, since the client accepts only protected
         // packets once it has the answer. The guard is also set before the client is let in, so
-        // that no call of a protected connection goes without it.
+        // that no call of a protected connection bypasses the guard.
         guard.map_or(Ok(()), |guard| call.guard(guard))?;
         if let Some(proved) = proved {
             self.connection.is_proved_by(proved);

@@ -19,7 +19,7 @@ const MESSAGES_MAX: usize = 1 << 30;
 const AREAS_LEAST: usize = 3 << 30;
 
 /// Returns the greatest number of bytes of areas in all shares: a quarter of the machine's memory,
-/// whatever a container limits.
+/// regardless of a container's limit.
 fn areas_max() -> usize {
     let system = sysinfo();
     let bytes = system.totalram.saturating_mul(u64::from(system.mem_unit));
@@ -28,8 +28,8 @@ fn areas_max() -> usize {
 
 /// The shares of hosts or users. A share lasts as long as a connection has it.
 ///
-/// Areas have a limit of their own: they last as long as their connection, also while it is idle,
-/// and must not keep messages out.
+/// Areas have a limit of their own, so that they do not use up the memory for messages: an area
+/// lasts as long as its connection, even while the connection is idle.
 pub(super) struct Shares<K> {
     messages: Arc<Pool>,
     areas: Arc<Pool>,
@@ -63,7 +63,8 @@ pub(super) struct Held {
     pub(super) areas: Share,
 }
 
-/// A number of bytes that all shares of it may have together. One share has half of them at most.
+/// A limit on the number of bytes in all shares of the pool together. One share has half of the
+/// bytes at most.
 struct Pool {
     /// Determined at first use.
     most: LazyLock<usize>,
@@ -105,7 +106,7 @@ impl Share {
         self.own.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Takes all bytes but `left` of those that one share may have.
+    /// Takes all bytes that one share may have, except for `left` bytes.
     #[cfg(test)]
     pub(super) fn take_all_but(&self, left: usize) -> usize {
         let bytes = *self.all.most / 2 - left;

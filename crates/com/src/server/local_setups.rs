@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The greatest number of connections in setup of all users that are counted. One user may have all
-/// of them while no other user needs one, so that many processes of a user can connect at once.
+/// The greatest number of counted connections in setup, of all users together. One user may have
+/// all of these connections while no other user needs one, so that many processes of a user can
+/// connect at once.
 pub(super) const MAX: usize = 256;
-/// The time after which a connection in setup yields its place to a newcomer of a user that has as
-/// many. To a newcomer of a user that has fewer, the connection yields at once.
+/// The time after which a connection in setup yields its place to a newcomer whose user has equally
+/// many connections in setup. If the newcomer's user has fewer, the connection yields at once.
 const YIELDS_AFTER: Duration = Duration::from_millis(750);
 
 /// The error for a connection without a place.
@@ -89,7 +90,8 @@ impl Places {
         Ok((number, old))
     }
 
-    /// Removes the oldest connection of the users with the most, for a newcomer of `user`.
+    /// Removes the oldest connection of the users with the most connections, for a newcomer of
+    /// `user`.
     fn evict(&mut self, user: u32, now: Instant) -> Option<Arc<dyn Abandon>> {
         let mut counts = HashMap::<u32, usize>::new();
         self.pending.values().for_each(|pending| *counts.entry(pending.user).or_default() += 1);

@@ -318,7 +318,8 @@ mod tests {
             let holder = Client::Process(exporter.clients().expect(oxid, &FoundClient::default(), place));
             (holder, exports.add(&IUnknown::from(Object), &UNKNOWN_INFO, holder, 5).unwrap().target)
         };
-        // One stranger comes after the first reference was given, and one was there before.
+        // One stranger introduces itself before the first reference is given, and another one
+        // afterwards.
         let early = introduced("early");
         let (holder, first) = give();
         let late = introduced("late");

@@ -1,4 +1,5 @@
-//! The count to which a connection belongs: a place at the entrance, a local setup, or nothing.
+//! The way in which a connection is counted: by a place at the entrance, as a local setup, or not
+//! at all.
 
 use super::entrance::Place;
 use super::held::{AreaBudget, Held};
@@ -8,15 +9,15 @@ use obvia_via::Budget;
 use obvia_via::window::Peer;
 use std::sync::Arc;
 
-/// The count to which a connection belongs.
+/// The way in which a connection is counted.
 pub(crate) enum Standing {
     /// A connection from a network has a place as long as it lasts.
     Remote(Place),
     /// A connection of another user's process is counted until its client has introduced itself or
     /// bound.
     Local(LocalSetup),
-    /// No count: the process has the server's own user or is the superuser's, or the connection is
-    /// part of an association, whose standing counts.
+    /// No count: the process runs as the server's own user or as the superuser, or the connection
+    /// is part of an association, which has a standing of its own.
     Uncounted,
 }
 

@@ -89,7 +89,7 @@ fn removals_wake_only_the_connections_that_have_copies() {
         let (index, generation) = table.insert(1);
         table.copy(index, generation, client).unwrap();
         drop(table.remove([(index, generation)]));
-        // Removals of targets that are not there wake no connection.
+        // Removals of targets that the table does not contain wake no connection.
         drop(table.remove([(index, generation)]));
         drop(table.remove([]));
     }

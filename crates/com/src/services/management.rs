@@ -74,7 +74,7 @@ impl OwnInterfaces {
     }
 }
 
-/// A connection that can register endpoints. The endpoints end with the connection.
+/// A connection that can register endpoints. The endpoints are removed when the connection ends.
 pub(crate) struct Membership {
     map: Arc<EndpointMap>,
     registrant: Registrant,
@@ -126,8 +126,8 @@ pub(crate) fn perform(
             if let Err(status) = note() {
                 return Some(Err(status));
             }
-            // A peer through a socket is a process of this host. The end of the process closes the
-            // connection.
+            // A peer of this user is connected through a Unix socket, which closes when the peer's
+            // process ends.
             let registrant = is_of_own_user(peer)
                 .then(|| state.get_or_init(|| Box::new(Membership::new(&map))))
                 .and_then(|state| state.downcast_ref::<Membership>())

@@ -1,4 +1,5 @@
-//! The runtime of this process, which is made here with all that it performs for its peers.
+//! The runtime of this process, which is made here together with the services that it performs for
+//! its peers.
 
 use crate::marshal::own_idl;
 use crate::protocol::own_calls::{self, OP_ACTIVATE, OP_FORWARD, OP_START};

@@ -207,8 +207,8 @@ impl Network {
         Ok(window)
     }
 
-    /// Returns the bindings of this process with the host and protocol sequence of another binding
-    /// and no less protection.
+    /// Returns the bindings of this process that have the host and the protocol sequence of another
+    /// binding, and no less protection.
     pub(crate) fn bindings_like(&self, binding: &StringBinding) -> Vec<StringBinding> {
         let is_like = |known: &StringBinding| {
             known.protocol == binding.protocol

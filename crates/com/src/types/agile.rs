@@ -113,7 +113,7 @@ pub(super) fn is_of_implement(object: &IUnknown) -> bool {
 
 fn answers(object: &IUnknown, iid: &GUID) -> bool {
     let mut found = std::ptr::null_mut();
-    // SAFETY: a QueryInterface with room for one pointer.
+    // SAFETY: `found` has room for the pointer that QueryInterface stores.
     let result = unsafe { object.query(iid, &mut found) };
     if result.is_err() || found.is_null() {
         return false;

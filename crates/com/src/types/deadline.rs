@@ -88,13 +88,14 @@ fn replace(own: (Option<Deadline>, bool)) -> (Option<Deadline>, bool) {
     before
 }
 
-/// Runs `calls` with a limit of the runtime on each of them or on all of them together. The limit
-/// is sent to callees only if the previous limit came from the program.
+/// Runs `calls` with a limit that the runtime sets: `Within` limits each call, and `At` limits all
+/// calls together. The limit is sent to callees only if the previous limit came from the program.
 pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     limited(deadline, IS_SAID.get(), calls)
 }
 
-/// Runs `calls` with a limit of the program on each of them or on all of them together.
+/// Runs `calls` with a limit that the program sets: `Within` limits each call, and `At` limits all
+/// calls together.
 fn say<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     limited(deadline, true, calls)
 }
@@ -151,9 +152,10 @@ pub(crate) fn check_in_time(deadline: Deadline) -> Result<()> {
     Ok(())
 }
 
-/// Returns the deadline that calls of this thread send to their callees: the sooner of the limit by
-/// [`with_timeout`] or [`with_deadline`] and of the deadline of the performed call. `None` if
-/// neither is set. [`DEFAULT_TIMEOUT`] limits calls of this process, but is never sent.
+/// Returns the deadline that calls of this thread send to their callees: the limit set by
+/// [`with_timeout`] or [`with_deadline`], or the deadline of the performed call, whichever is
+/// earlier. `None` if neither is set. [`DEFAULT_TIMEOUT`] limits calls of this process, but is
+/// never sent.
 #[inline]
 pub(crate) fn said_deadline() -> Option<Deadline> {
     match (DEADLINE.get().filter(|_| IS_SAID.get()), INHERITED.get()) {

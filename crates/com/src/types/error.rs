@@ -23,8 +23,9 @@ pub struct Error {
     more: Option<Box<More>>,
 }
 
-/// The rest of COM's error information (MS-DCOM 2.2.21). Boxed, so that [`Error`] stays small: with
-/// a larger one, calls with structures take up to nine more instructions.
+/// The remaining fields of COM's error information (MS-DCOM 2.2.21). They are boxed, so that
+/// [`Error`] stays small: with a larger `Error`, calls with structures take up to nine more
+/// instructions.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct More {
     source: String,

@@ -97,7 +97,7 @@ pub unsafe fn slice_mut<'a, T>(first: *mut T, count: usize) -> &'a mut [T] {
 ///
 /// `text` must be null or end in a zero, and stay valid for `'a`.
 pub unsafe fn text<'a>(text: *const u8) -> Option<&'a CStr> {
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: the caller's promise; the pointer is not null.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text.cast()) })
 }
 
@@ -107,7 +107,7 @@ pub unsafe fn text<'a>(text: *const u8) -> Option<&'a CStr> {
 ///
 /// As for [`text`].
 pub unsafe fn wide<'a>(text: *const u16) -> Option<&'a U16CStr> {
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: the caller's promise; the pointer is not null.
     (!text.is_null()).then(|| unsafe { U16CStr::from_ptr_str(text) })
 }
 
@@ -124,7 +124,7 @@ pub(crate) unsafe fn put<T>(to: *mut T, value: T) -> Result<()> {
     if to.is_null() {
         return Err(code::E_POINTER.into());
     }
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: the caller's promise; the pointer is not null.
     unsafe { to.write(value) };
     Ok(())
 }

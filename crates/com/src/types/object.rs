@@ -15,11 +15,11 @@ pub use windows_core::{ComObject, ComObjectInner, ComObjectInterface, IUnknown_V
 pub struct Count(WeakRefCount);
 
 impl Count {
-    /// Returns the count of one reference.
+    /// Returns a reference count of 1.
     ///
     /// # Safety
     ///
-    /// The count must be that of an object for [`boxed`].
+    /// The count must become the count of an object that is passed to [`boxed`].
     pub const unsafe fn new() -> Self {
         Self(WeakRefCount::new())
     }
@@ -42,8 +42,8 @@ impl Count {
     ///
     /// `identity` must be that of the object.
     unsafe fn query(&self, iid: &GUID, identity: *mut c_void) -> *mut c_void {
-        /// If two threads make an object's source at once, windows-core 0.100 releases the object
-        /// in the thread that comes second.
+        /// The lock under which an object's source is made. If two threads make the source at once,
+        /// windows-core 0.100 releases the object in the second thread.
         static FIRST: Mutex<()> = Mutex::new(());
         if *iid != IWeakReferenceSource::IID {
             return ptr::null_mut();
@@ -60,7 +60,7 @@ impl Count {
 }
 
 /// Moves an object to the heap, and returns its only reference. The object has IAgileObject, so any
-/// thread may call it and release its last reference. Therefore the type is `Send`, `Sync` and
+/// thread may call it and release its last reference. Therefore the type must be `Send`, `Sync` and
 /// `'static`.
 ///
 /// # Safety
@@ -127,7 +127,7 @@ pub unsafe fn query<T: Any>(
         count.add_ref();
     } else if iid == DYNAMIC_CAST_IID {
         // The protocol of windows-core's `cast_object`: a reference that is not counted.
-        // SAFETY: callers with this IID have room for it.
+        // SAFETY: callers that pass this IID provide room for the reference.
         unsafe { interface.cast::<*const dyn Any>().write(ptr::from_ref(object)) };
         return HRESULT(0);
     } else {
@@ -151,8 +151,8 @@ pub unsafe fn pointer_to<'a, I: Interface>(field: *const c_void) -> InterfaceRef
     unsafe { InterfaceRef::from_raw(pointer) }
 }
 
-/// Lets an interface pointer become one of each interface that its interface extends. The vtable of
-/// the interface must begin with those of the others.
+/// Implements the conversions of an interface pointer to each interface that its interface extends.
+/// The vtable must begin with the vtables of those interfaces.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hierarchy {
@@ -242,10 +242,10 @@ mod tests {
     fn queries_without_room_fail() {
         let object = ComObject::new(Thing { number: 5, alive: Arc::default() });
         let mut found = ptr::dangling_mut();
-        // SAFETY: null is allowed, and fails.
+        // SAFETY: a null argument is permitted, and makes the call fail.
         assert_eq!(unsafe { object.QueryInterface(ptr::null(), &raw mut found) }, E_POINTER);
         assert!(found.is_null());
-        // SAFETY: null is allowed, and fails.
+        // SAFETY: a null argument is permitted, and makes the call fail.
         assert_eq!(unsafe { object.QueryInterface(&IUnknown::IID, ptr::null_mut()) }, E_POINTER);
         assert!(object.is_reference_count_one());
     }

@@ -36,7 +36,7 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
 /// that; where the file is not a regular file, is not UTF-8 or is too long; where it cannot be
 /// read.
 pub(crate) fn read(path: &Path, readers: Readers) -> Result<Option<String>> {
-    // NONBLOCK, since a pipe of that name must not block the reader.
+    // The flag NONBLOCK is set, since a pipe of that name must not block the reader.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
         Ok(file) => File::from(file),

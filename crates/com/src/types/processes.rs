@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 /// Returns a descriptor of a process of this host. The descriptor shows the end of the process even
-/// after another process got the number. `None` if no process has this number here (the process has
+/// after another process got the same id. `None` if no process has this id here (the process has
 /// ended, or is in another PID namespace), or if the kernel or a filter of system calls refuses
 /// such descriptors.
 ///
@@ -63,12 +63,12 @@ mod tests {
         let process = watch(child.id()).unwrap().unwrap();
         assert!(!has_ended(&process));
         child.kill().unwrap();
-        // The parent has not waited for it yet.
+        // The parent has not waited for the killed process yet.
         while !has_ended(&process) {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        // Another process may get the number from now on.
+        // Another process may get the id from now on.
         assert!(has_ended(&process) && watch(0).unwrap().is_none() && watch(u32::MAX).unwrap().is_none());
     }
 

@@ -133,8 +133,8 @@ static HAS_RIVALS: AtomicBool = AtomicBool::new(false);
 /// Registers the interfaces of an IDL file, so that objects can be queried for them.
 ///
 /// When a program exports, connects to or passes an interface, all interfaces of its IDL file and
-/// of the imported files are registered. Programs need this function only for interfaces of other
-/// files to which they `cast`.
+/// of the imported files are registered. Programs need this function only if they `cast` to
+/// interfaces of other files.
 ///
 /// If two interfaces in one process have the same IID, both become unusable, and every use reports
 /// the conflict.
@@ -233,7 +233,7 @@ pub(crate) fn known() -> Vec<&'static InterfaceInfo> {
 pub(crate) fn plan(info: &'static InterfaceInfo) -> Option<&'static Plan> {
     static PLANS: Mutex<BTreeMap<usize, Option<&'static Plan>>> = Mutex::new(BTreeMap::new());
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Descriptions live as long as the program, so their plans may do so as well.
+    // The plan may be leaked, because its description lives as long as the program.
     let read = || Plan::read(info.ndr).map(|plan| &*Box::leak(Box::new(plan)));
     *plans.entry((&raw const *info).addr()).or_insert_with(read)
 }

@@ -6,7 +6,7 @@ use super::memory::{release, text};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 
-/// The maximum number of bytes of an argument, its final zero included, that is copied to the
+/// The greatest length in bytes, including the final zero, of an argument that is copied to the
 /// stack.
 const SMALL_MAX: usize = 256;
 
@@ -47,8 +47,8 @@ impl Utf8Room {
     }
 }
 
-/// Verifies that a string does not contain a zero, which would end it too early for its receiver.
-/// `name` is the parameter's name.
+/// Verifies that a string does not contain a zero, which would end the string too early for the
+/// receiver. `name` is the parameter's name.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub unsafe fn take_utf8(first: *mut u8) -> Result<String> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { text(first) }.map(CStr::to_bytes).unwrap_or_default();
     let taken = std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| invalid_reply());
-    // SAFETY: as above, and not used again.
+    // SAFETY: as above; the memory is not used again.
     unsafe { release(first.cast::<c_void>()) };
     taken
 }
@@ -125,7 +125,7 @@ mod tests {
         for length in [0, 1, 254, 255, 256, 257, 5000] {
             let text = "x".repeat(length);
             assert_eq!(sent(&text), text.as_bytes(), "{length}");
-            // A character of three bytes lies across each place near the end of the room.
+            // A character of three bytes begins at each position near the end of the room.
             let text = format!("{text}\u{20ac}");
             assert_eq!(sent(&text), text.as_bytes(), "{length} and 3");
         }
@@ -158,9 +158,9 @@ mod tests {
             assert_eq!(refused.code(), code::E_INVALIDARG);
             assert!(refused.to_string().contains("`title`"), "{refused}");
         }
-        // SAFETY: null, and bytes that end in a zero.
+        // SAFETY: the pointer is null, which is permitted.
         assert_eq!(unsafe { utf8_argument(std::ptr::null(), "title") }, Ok(None));
-        // SAFETY: as above.
+        // SAFETY: the bytes end in a zero, and are static.
         assert_eq!(unsafe { utf8_argument(c"\u{20ac}uro".as_ptr().cast(), "title") }, Ok(Some("\u{20ac}uro")));
     }
 
@@ -170,7 +170,7 @@ mod tests {
             // SAFETY: the string was just allocated.
             assert_eq!(unsafe { take_utf8(rt::give_utf8(text.to_owned())) }.as_deref(), Ok(text));
         }
-        // SAFETY: null.
+        // SAFETY: the pointer is null, which is permitted.
         assert_eq!(unsafe { take_utf8(std::ptr::null_mut()) }.as_deref(), Ok(""));
         let wrong = rt::give_text(c"\xff".to_owned());
         // SAFETY: the string was just allocated.

@@ -1,8 +1,8 @@
 //! The methods of an interface in a target language: their declarations for implementers, and calls
 //! of them.
 //!
-//! Tools that write programs use these declarations and calls. A back end derives them from the
-//! same parts as its traits and classes, so that both agree.
+//! Tools that write programs use these declarations and calls. A back end makes the declarations
+//! from the same parts as its traits and classes, so that they match.
 
 /// The interface of an object, with its base interfaces.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct Method {
     pub declaration: String,
     /// The names of the parameters in the declaration.
     pub parameters: Vec<String>,
-    /// Whether the method reports errors by its HRESULT and must not throw. Only in C++.
+    /// Whether the method reports errors by its HRESULT and must not throw. Set only for C++.
     pub returns_hresult: bool,
     /// Whether the caller does not wait for the call's completion, and therefore learns of no
     /// error.

@@ -1,7 +1,8 @@
 //! Type libraries: translates the model of a file's library into a type library.
 //!
-//! The library contains its declarations and the types that these use. IUnknown and IDispatch are
-//! imported from `stdole2.tlb`, which exists wherever there are type libraries.
+//! The type library contains the declarations in the IDL's `library`, and the types that these
+//! declarations use. IUnknown and IDispatch are imported from `stdole2.tlb`, which exists wherever
+//! there are type libraries.
 
 mod types;
 
@@ -249,8 +250,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds a dispinterface. A dispinterface with members of its own has the vtable of IDispatch,
-    /// which its entry does not describe.
+    /// Adds a dispinterface. A dispinterface with members of its own has the vtable of IDispatch.
+    /// The entry in the type library does not describe this vtable.
     fn dispinterface(&mut self, at: usize) -> TypeRef {
         let found = &self.model.dispinterfaces[at];
         let (interfaces, inherited) = match &found.members {

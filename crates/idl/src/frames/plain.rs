@@ -28,8 +28,8 @@ pub trait Given: Clone {
     fn elements(&self) -> Option<Vec<Self>>;
     /// Returns the number of elements, if the value is an array.
     fn length(&self) -> Option<usize>;
-    /// Returns the bytes of an array's elements of this type, if the value has them in the frame's
-    /// form.
+    /// Returns the elements of an array as bytes, if their type is `element` and the value stores
+    /// the elements as frames do.
     fn bytes(&self, element: Base) -> Option<Cow<'_, [u8]>>;
     /// Whether the value has members.
     fn is_structure(&self) -> bool;
@@ -249,7 +249,8 @@ fn write_integer(base: Base, value: &impl Given, out: &mut [u8]) -> Result<()> {
     let what = if is_character { "a character or its number" } else { "an integer" };
     let number = letter().or_else(|| value.integer()).ok_or_else(|| expected(what, value))?;
     let (least, most) = base.range().unwrap_or((0, 0));
-    // An HRESULT may be given unsigned, because failures have the highest bit set in hexadecimal.
+    // An HRESULT may be given as an unsigned number, because failures are usually written in
+    // hexadecimal, with the highest bit set.
     let wraps = base == Base::Hresult && (0..=i128::from(u32::MAX)).contains(&number);
     if !(wraps || (least..=most).contains(&number)) {
         return Err(Wrong::new(format!("{number} is outside of the range of {}, {least} to {most}", base.idl())));

@@ -187,8 +187,8 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             return self.make.null();
         }
         let reference = self.frame.get(body..body.checked_add(self.count(body)?)?)?;
-        // An array to which several pointers lead is in the frame only once, and only one value can
-        // own each of its references.
+        // If several pointers lead to one array of references, the array is read several times, but
+        // each reference can have only one owner.
         self.references.remove(&body).then(|| self.make.object(reference))?
     }
 
@@ -204,7 +204,7 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             {
                 return Some(value);
             }
-            // Each element is counted below.
+            // The elements are counted one by one below, so the count of all is taken back.
             self.values_left += values;
         }
         self.deeper(|reader| {

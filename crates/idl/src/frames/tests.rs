@@ -7,7 +7,7 @@ use crate::model::{Base, EnumId, InterfaceId, StructId, Type, UnionId};
 use crate::plan::{KIND_INTERFACE, KIND_TEXT8};
 use std::path::Path;
 
-/// Values without contents. Object references are counted.
+/// A maker of values without contents, which counts the object references.
 struct Counted(usize);
 
 impl Make for Counted {
@@ -74,7 +74,8 @@ fn with<R>(members: &str, work: impl FnOnce(&Frames<'_>) -> R) -> R {
     with_method(members, "HRESULT Take([in] struct Given given);", work)
 }
 
-/// Runs `work` with the frames of a method, for which there is a structure with these members.
+/// Runs `work` with the frames of a method. The method may use the structure `Given`, which has
+/// these members.
 fn with_method<R>(members: &str, method: &str, work: impl FnOnce(&Frames<'_>) -> R) -> R {
     let text = format!(
         "import \"unknwn.idl\";
@@ -89,7 +90,7 @@ fn with_method<R>(members: &str, method: &str, work: impl FnOnce(&Frames<'_>) ->
     work(&Frames::new(Layout::new(&model, &methods), methods[0]))
 }
 
-/// Returns the kind of the objects with the elements of the array to which a member points.
+/// Returns the type number of the objects that hold the elements of a member's array.
 fn kind_of_elements(frames: &Frames<'_>, member: usize) -> u32 {
     let given = &frames.model().structs.last().unwrap().fields[member].ty;
     let Type::Pointer(pointer) = given else { panic!("{given:?}") };

@@ -14,9 +14,9 @@ const ALIGN: usize = 8;
 /// The greatest length of a frame, in bytes.
 const BYTES_MAX: usize = 1 << 30;
 
-/// The greatest sum, in a frame, of the values behind pointers and of the steps of their paths. A
-/// value to which several pointers lead is written once for each pointer, so a small value could
-/// need any number of steps.
+/// The maximum work for one frame: the number of values behind pointers, plus the number of steps
+/// in the paths to these values. A value to which several pointers lead is written once for each
+/// pointer, so a small value could need any number of steps.
 const STEPS_MAX: usize = 1 << 24;
 
 /// A source of object references.

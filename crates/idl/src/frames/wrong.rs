@@ -17,7 +17,7 @@ impl Wrong {
         Self { path: String::new(), message: message.into() }
     }
 
-    /// Returns the error with the first part of its path named as an argument.
+    /// Returns the error with a message that calls the first part of the path an argument.
     #[must_use]
     pub fn of_argument(self) -> Self {
         let path = self.path.trim_start_matches('.');

@@ -84,7 +84,8 @@ pub(crate) const fn element_name(vartype: u16) -> &'static str {
 const IDISPATCH: u128 = 0x00020400_0000_0000_c000_000000000046;
 
 impl Model {
-    /// Like [`Self::is_dispatch`], but valid within Automation's own file too.
+    /// Whether an interface is IDispatch or extends it. Unlike [`Self::is_dispatch`], the function
+    /// also works when Automation's own file is the compiled file.
     pub fn extends_dispatch(&self, id: crate::model::InterfaceId) -> bool {
         self.lineage(id).first().is_some_and(|first| self.interfaces[first.0].uuid == IDISPATCH)
     }

@@ -7,8 +7,8 @@ use super::types::{InterfaceId, Object, PointerClass, StructId, Type, UnionId};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
-/// An iterator over a type and all types that it leads to. Each structure and union comes once,
-/// before its contents.
+/// An iterator over a type and all types that it leads to. The iterator returns each structure and
+/// each union once, before its contents.
 pub(crate) struct ReachableTypes<'m> {
     model: &'m Model,
     /// The types still to visit, the next one last. A stack on the heap: chains of types may be as

@@ -102,7 +102,7 @@ impl Model {
     }
 
     /// Returns the members' offsets, and the size and alignment of a structure. If there is a
-    /// conformant array, the last offset belongs to it.
+    /// conformant array, the last offset is the array's.
     pub fn offsets(&self, of: &Struct) -> (Vec<u32>, u32, u32) {
         let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
         let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));

@@ -80,7 +80,7 @@ pub enum Extent {
     One,
     /// The number of elements that an expression gives, of which `length` elements are passed.
     Counted {
-        /// The number of elements that there is room for.
+        /// The number of elements for which there is room.
         size: Arith,
         /// The number of elements that are passed, if not all.
         length: Option<Arith>,

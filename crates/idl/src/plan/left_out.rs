@@ -61,9 +61,9 @@ impl LeftOut {
         declared(model).filter_map(reason).collect()
     }
 
-    /// Returns an error for each place where one of the file's own declarations uses one that is
-    /// left out. `is_written` says whether the back end writes a type, and `interfaces` are the
-    /// interfaces that it writes.
+    /// Returns an error for each place where a declaration of the file itself uses a declaration
+    /// that is left out. `is_written` says whether the back end writes a type, and `interfaces` are
+    /// the interfaces that it writes.
     pub(crate) fn errors(
         &self,
         model: &Model,

@@ -54,7 +54,7 @@ pub enum Passing {
     Array {
         /// The element type.
         element: Type,
-        /// The number of elements that there is room for.
+        /// The number of elements for which there is room.
         size: Arith,
         /// The number of elements that travel, if not all.
         length: Option<Arith>,
@@ -81,8 +81,8 @@ pub enum Passing {
     Object(Object),
     /// Behind the block: an object reference that the method returns.
     OutObject(Object),
-    /// Last behind the block: elements that the caller reads in place until its next call. They
-    /// have neither a slot nor a header.
+    /// Last behind the block: elements that the caller reads in place until its next call. The
+    /// elements have neither a slot nor a header.
     Lent {
         /// The element type.
         element: Type,
@@ -96,7 +96,7 @@ pub enum Passing {
     Reference {
         /// The element type.
         element: Type,
-        /// The number of elements that there is room for.
+        /// The number of elements for which there is room.
         size: Arith,
         /// The number of elements that are valid after the call, if not all.
         length: Option<Arith>,
@@ -166,8 +166,8 @@ impl<'a> MethodPlan<'a> {
         (0..params.len()).filter(|at| params[*at].param.direction.is_out() && !params[*at].counts).collect()
     }
 
-    /// Whether the parameter is only the count of an array in the request, whose length gives the
-    /// count.
+    /// Whether the parameter only counts the elements of an array in the request, so that the
+    /// array's length gives the count.
     fn is_implied(&self, count: usize) -> bool {
         let counts = |param: &ParamPlan<'_>| {
             let size = element_counts(param.param).map(|(size, _)| size);
@@ -203,8 +203,8 @@ impl<'a> MethodPlan<'a> {
         self.references().next().is_some()
     }
 
-    /// Returns the arrays that are passed by reference. Each comes with its index among the read or
-    /// among the written arrays, and with whether the method writes it.
+    /// Returns the arrays that are passed by reference: for each its parameter, its index among the
+    /// read or the written arrays, and whether the method writes the array.
     pub fn references(&self) -> impl Iterator<Item = (&ParamPlan<'a>, usize, bool)> {
         self.params.iter().filter_map(|param| match param.passing {
             Passing::Reference { is_written, array, .. } => Some((param, array, is_written)),
@@ -222,8 +222,8 @@ impl<'a> MethodPlan<'a> {
         self.params.iter().all(|param| param.reply.is_none() || param.passing.in_block())
     }
 
-    /// Whether all operands of the expressions about a parameter are in a block, and so always
-    /// available.
+    /// Whether all operands of the expressions about a parameter are in a block, so that they are
+    /// always available.
     pub fn reads_blocks_alone(&self, model: &Model, param: &ParamPlan<'_>) -> bool {
         let mut fine = true;
         let mut note = |operand: &Operand| fine &= self.params[operand.index].passing.in_block();

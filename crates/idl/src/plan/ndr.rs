@@ -234,8 +234,8 @@ impl Types<'_> {
             return Some([vec![0, 2, kind], expression(&expr(size, operands))].concat());
         }
         let at = i64::from(if request { param.request } else { param.reply }?);
-        // The target of a reference pointer parameter may be a reference pointer too. The inner
-        // pointer is a pointer in NDR.
+        // The target of a reference pointer parameter may be a reference pointer too. NDR has a
+        // pointer only for the inner one.
         let is_outermost =
             param.param.boxed || std::ptr::eq(plan::in_place(self.model, param.param), &raw const param.param.ty);
         Some(match &*plan.in_block(self.model, param, request) {

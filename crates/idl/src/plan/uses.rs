@@ -20,8 +20,8 @@ impl Uses {
     }
 
     /// Records the uses in an expression. With `is_derivable`, programs pass the expression's value
-    /// in another form, such as an array's length. If the member is the whole expression, its value
-    /// then follows.
+    /// in another form, such as an array's length. If the member is the whole expression, the
+    /// member's value then follows.
     pub(crate) fn note(&mut self, expression: &Arith, is_derivable: bool) {
         let is_implied = is_derivable && expression.plain().is_some();
         expression.operands(&mut |operand| {

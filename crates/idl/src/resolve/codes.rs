@@ -6,8 +6,8 @@ use crate::model::stem;
 use crate::plan::ENDINGS;
 use std::collections::HashSet;
 
-/// Returns the name with as many copies of the suffix `what` as are needed until the name is free.
-/// `is_taken` gets the name, and the name without trailing underscores.
+/// Returns the name, with the suffix `what` appended until the name is free. `is_taken` gets the
+/// name, and the name without trailing underscores.
 fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> String {
     let mut code = name.to_owned();
     while is_taken(&code, stem(&code)) {
@@ -32,8 +32,8 @@ impl Resolver<'_> {
         let mut taken: HashSet<String> = types.chain(values).map(|name| stem(name).to_owned()).collect();
         taken.insert("IUnknown".to_owned());
         for id in 0..model.interfaces.len() {
-            // The vtable of an interface has the methods of its bases, which stand before it in the
-            // model.
+            // The vtable of an interface has the methods of its base interfaces. In the model, the
+            // bases precede the interface.
             let bases = model.interfaces[id].base.map_or_else(Vec::new, |base| model.lineage(base));
             let inherited = bases.iter().flat_map(|base| &model.interfaces[base.0].methods);
             let inherited: HashSet<String> = inherited.map(|method| method.code.clone()).collect();

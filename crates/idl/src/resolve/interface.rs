@@ -28,7 +28,8 @@ pub(super) fn pointer_class(decl: &InterfaceDecl, outer: PointerClass) -> Pointe
     }
 }
 
-/// The errors of methods that are none in a `[local]` interface, and that other compilers permit.
+/// The codes of errors that methods of `[local]` interfaces may have, and that other compilers
+/// permit.
 const HERE_ONLY: [&str; 2] = ["not-hresult", "out-not-pointer"];
 
 impl Resolver<'_> {
@@ -65,7 +66,7 @@ impl Resolver<'_> {
         let about = About { flags, help, ..About::default() };
         let outer_default = self.begin_interface(decl);
         let local = has(&decl.attributes, "local") || is_for_libraries(decl, items);
-        // A C++ class without the methods of IUnknown.
+        // A `[local]` interface without a base is a C++ class without the methods of IUnknown.
         let is_class = local && decl.base.is_none();
         let base = if plain || is_class { None } else { self.base(decl) };
         let local = local || self.extends_local(decl, base);
@@ -160,9 +161,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// Makes an interface `[local]`, and resolves its methods again, if it has no other errors than
-    /// those that local interfaces may have. These become warnings in any case. `before` is the
-    /// number of findings before those of the interface.
+    /// Makes an interface `[local]`, and resolves its methods again, if all of its errors are in
+    /// [`HERE_ONLY`]. The errors in [`HERE_ONLY`] become warnings even if there are other errors.
+    /// `before` is the number of findings before those of the interface.
     fn make_local(&mut self, items: &[&Item], id: InterfaceId, before: usize) {
         let is_permitted = |one: &Diagnostic| one.is_error() && HERE_ONLY.contains(&one.code);
         let found = &self.diagnostics[before..];
@@ -186,7 +187,7 @@ impl Resolver<'_> {
     }
 
     /// Whether a permissive compiler makes an interface `[local]`, because it extends a `[local]`
-    /// one. If so, reports a warning.
+    /// interface. If so, reports a warning.
     fn extends_local(&mut self, decl: &InterfaceDecl, base: Option<InterfaceId>) -> bool {
         let Some(base) = base.filter(|base| self.permissive && self.model.interfaces[base.0].local) else {
             return false;
@@ -225,7 +226,7 @@ impl Resolver<'_> {
         id
     }
 
-    /// Attaches a method with `[call_as]` to the `[local]` method in whose place it travels between
+    /// Attaches a method with `[call_as]` to the `[local]` method that it replaces in calls between
     /// processes.
     fn call_as(&mut self, id: InterfaceId, made: Method, attribute: &Attribute) {
         let name = match attribute.arguments.first() {
@@ -320,7 +321,8 @@ impl Resolver<'_> {
         (!self.permissive).then_some(uuid)
     }
 
-    /// Reports an error in a UUID. A warning says what becomes of the interface.
+    /// Reports an error in a UUID. If the error becomes a warning, the message adds that no code is
+    /// generated for the interface.
     fn report_uuid(&mut self, error: Diagnostic) {
         let error = if self.permissive { error.label("so no code is generated for it") } else { error };
         self.report_leniently(error);
@@ -339,7 +341,7 @@ impl Resolver<'_> {
         value
     }
 
-    /// Returns the error that another interface has the UUID. `None` if no other has it.
+    /// Returns the error that another interface has the UUID. `None` if the UUID is unique.
     fn second_use(&mut self, decl: &InterfaceDecl, uuid: u128, id: InterfaceId) -> Option<Diagnostic> {
         let twin = *self.uuids.entry(uuid).or_insert(id);
         let (twin, own) = (&self.model.interfaces[twin.0], &self.model.interfaces[id.0]);

@@ -37,8 +37,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves an interface, and then the interfaces above it that extend it. An interface whose
-    /// base is declared below waits for the base, with its methods. The declarations beside the
+    /// Resolves an interface, and then the interfaces above it that extend it. If the base is
+    /// declared below, the interface and its methods wait for the base. The declarations beside the
     /// methods are resolved at once.
     pub(super) fn interface_in_order(&mut self, decl: &InterfaceDecl) {
         if let Some(base) = decl.base.as_ref().filter(|base| decl.items.is_some() && self.is_below(base)) {

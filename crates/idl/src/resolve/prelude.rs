@@ -28,7 +28,8 @@ pub(super) struct Prelude {
     /// The current file's declarations of names of the prelude, as long as they are still to be
     /// resolved.
     own: HashMap<String, Own>,
-    /// The places of the file's declarations that were resolved at the use of a name above them.
+    /// The places of the file's declarations that were resolved early, because a declaration above
+    /// them uses one of their names.
     early: HashSet<Span>,
 }
 
@@ -49,8 +50,8 @@ impl Prelude {
         Self { items, unused, ..Self::default() }
     }
 
-    /// Removes the names of a file's declaration. Inside its own declaration a name stands neither
-    /// for the declaration nor for the built-in type.
+    /// Removes the names of a file's declaration before the declaration is resolved: inside the
+    /// declaration, these names must not refer to the declaration itself or to the built-in type.
     fn begin_own(&mut self, item: &Item) {
         for name in names(item) {
             if self.own.remove(&name).is_some() {
@@ -159,8 +160,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a declaration has already been resolved, at the use of a name above it. Notes that
-    /// from here on the file has declared the declaration's names.
+    /// Whether a declaration has already been resolved, because a declaration above it uses one of
+    /// its names. Notes that the file declares these names here.
     pub(super) fn is_early(&mut self, item: &Item) -> bool {
         if !self.prelude.own.is_empty() {
             self.prelude.begin_own(item);

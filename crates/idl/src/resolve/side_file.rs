@@ -136,7 +136,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Adds attributes to a declaration. An attribute that is already there is refused.
+    /// Adds attributes to a declaration. Refuses an attribute that the declaration already has.
     fn add(&mut self, to: &mut Vec<Attribute>, attributes: Vec<Attribute>) {
         for attribute in attributes {
             let (name, span) = (&attribute.name.name, attribute.name.span);

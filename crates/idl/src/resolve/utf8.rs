@@ -6,8 +6,8 @@ use crate::plan::{Passing, passing};
 use crate::text::diagnostic::Diagnostic;
 
 impl Resolver<'_> {
-    /// Reports the parameters that have `[utf8]`, and are no strings that generated code checks.
-    /// `local` is the kind of result of a `[local]` method, and `None` for other methods.
+    /// Reports the parameters with `[utf8]` that are not strings, or that generated code does not
+    /// check. `local` is the kind of result of a `[local]` method, and `None` for other methods.
     pub(super) fn check_utf8(&mut self, params: &[Param], local: Option<Returns>) {
         params.iter().filter(|param| param.utf8).for_each(|param| self.check_utf8_of(param, local));
     }
@@ -24,7 +24,8 @@ impl Resolver<'_> {
                 ("is of a [local] method that does not return an HRESULT", "return an HRESULT, or remove [utf8]")
             }
             (Passing::Text { base: Base::Char, .. }, _) | (Passing::OutText(Base::Char), None) => return,
-            // A result that only the caller and the callee know is a raw pointer in Rust.
+            // Without [retval], only the caller and the callee know the number of strings, so the
+            // parameter is a raw pointer in Rust.
             (Passing::OutText(Base::Char), _) if param.retval => return,
             (Passing::OutText(Base::Char), _) => {
                 ("is an [out] parameter of a [local] method, and has no [retval]", "add [retval], or remove [utf8]")
@@ -38,7 +39,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the reason why a value of a type is no string that can have `[utf8]`.
+/// Returns the reason why a value of a type cannot have `[utf8]`.
 fn reason(ty: &Type, direction: Direction) -> &'static str {
     match ty {
         Type::Pointer(pointer) => match &pointer.extent {

@@ -218,7 +218,7 @@ impl Resolver<'_> {
                     && [i64::from(u8::MAX), i64::from(u16::MAX), i64::from(u32::MAX)].contains(mask)
                     && operand.base.range().is_some_and(|(least, most)| least >= 0 && most <= i128::from(*mask))
                 {
-                    // The mask belongs to a cast that keeps the value.
+                    // The mask comes from a cast to a type that holds every value of the operand.
                     return Ok(left);
                 }
                 Arith::Binary(operator.clone(), Box::new(left), Box::new(right))

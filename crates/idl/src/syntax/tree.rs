@@ -53,8 +53,8 @@ pub fn parse(text: &str) -> (Tree, Vec<Diagnostic>) {
     parser.file();
     let noted = parser.into_noted();
     if lexed > 0 {
-        // As in the compiler, errors of the lexer, such as an unclosed comment, are the only ones
-        // reported: the parser's errors would follow from them.
+        // As in the compiler, if the lexer finds errors, such as an unclosed comment, only these
+        // are reported: the parser's errors would follow from them.
         diagnostics.truncate(lexed);
     }
     (build::build(text, &tokens, &output, noted), diagnostics)

@@ -16,7 +16,7 @@ const DEPTH_MAX: usize = 64;
 /// The number of words that the macros of any file may produce in all.
 const REPLACED_LEAST: usize = 500_000;
 /// The number of further words that each byte of a file's words permits. For Wine's `mshtml.idl`
-/// one is not enough.
+/// one word is not enough.
 const REPLACED_PER_BYTE: usize = 3;
 /// The number of a word's hidden macros that count as one more word towards the limit of words.
 const HIDDEN_COUNT: usize = 8;
@@ -33,7 +33,7 @@ pub(crate) struct Expansion<'a> {
     replaced_max: usize,
     /// The depth of nested arguments.
     nesting: usize,
-    /// Whether white space stands before the next word, because a macro without words stood there.
+    /// Whether the next word inherits white space from a macro that was replaced by no words.
     is_spaced: bool,
     /// Whether a limit was exceeded. Nothing is replaced from then on.
     is_over: bool,
@@ -155,8 +155,8 @@ impl<'a> Expansion<'a> {
         self.macros.get(name).filter(|of| !is_hidden(&word.hidden, of)).cloned()
     }
 
-    /// Returns the words that replace a macro's use, from which the macro and `others` are hidden.
-    /// Reports an error and returns `None` if the use is faulty or exceeds a limit.
+    /// Returns the words that replace a macro's use. The macro and `others` are hidden from these
+    /// words. Reports an error and returns `None` if the use is faulty or exceeds a limit.
     fn replacement(
         &mut self,
         files: &mut Files<'_>,

@@ -9,7 +9,7 @@ use crate::text::source::{FileId, Span};
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A name or a keyword. IDL's keywords are names with a meaning in their place.
+    /// A name or a keyword. IDL's keywords are names that have a special meaning in some places.
     Ident,
     /// A number, with its suffixes.
     Number,

@@ -120,7 +120,8 @@ fn parameters<'s, 'w>(
     Ok((params, &words[end + 1..]))
 }
 
-/// The macros whose replacement a word comes from: the word does not name them again, as in C.
+/// The macros from whose replacements a word comes. As in C, these macros do not replace the word
+/// again.
 pub(crate) type Hidden = Option<Rc<Hide>>;
 
 /// A macro whose replacement a word comes from, and the rest of the list of such macros.
@@ -305,7 +306,7 @@ pub(crate) fn quoted(files: &mut Files<'_>, argument: &[Word], place: Span) -> V
     tokens.into_iter().map(|token| Word { token, is_spaced: false, hidden: None }).collect()
 }
 
-/// Returns the tokens of a text that stands in no file. Errors about the tokens are reported at
+/// Returns the tokens of a text that no file contains. Errors about the tokens are reported at
 /// `place`.
 fn made(files: &mut Files<'_>, text: &str, place: Span) -> Vec<Token> {
     let Some(made) = files.sources.made(text, place) else { return Vec::new() };

@@ -54,7 +54,7 @@ pub enum Role {
     SideFile,
     /// A file that is built into the compiler, and is not on disk.
     BuiltIn,
-    /// The words that macros have made by `#` and `##`, which stand in no file.
+    /// The words that macros have made by `#` and `##`. No file contains them.
     Made,
 }
 
@@ -69,7 +69,7 @@ impl Role {
 #[derive(Debug, Default)]
 pub struct Sources {
     files: Vec<File>,
-    /// For each text that stands in no file, its start and the place that it was made for.
+    /// For each text that no file contains, its start, and the place for which the text was made.
     uses: Vec<(u32, Span)>,
 }
 
@@ -82,7 +82,7 @@ impl Sources {
         Some(FileId(id))
     }
 
-    /// Adds a text that stands in no file, and that was made for a place in a file. `None` if there
+    /// Adds a text that no file contains, and that was made for a place in a file. `None` if there
     /// are too many files, or too much text.
     pub(crate) fn made(&mut self, text: &str, place: Span) -> Option<Span> {
         let place = self.use_of(place);
@@ -100,8 +100,8 @@ impl Sources {
         Some(Span { file, start, end })
     }
 
-    /// Returns the place for which a text was made, if the text stands in no file. Any other place
-    /// is returned as it is.
+    /// Returns the place for which a text was made, if no file contains the text. Any other place
+    /// is returned unchanged.
     pub(crate) fn use_of(&self, span: Span) -> Span {
         let is_made = self.files.get(usize::from(span.file.0)).is_some_and(|file| file.role == Role::Made);
         let later = self.uses.partition_point(|(start, _)| *start <= span.start);

@@ -86,7 +86,7 @@ void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk)
     return server_area;
 }
 
-/* Returns a copy of a frame in memory of its own. If this is the frame to change, the copy has the
+/* Returns a copy of a frame in memory of its own. A copy of the frame to change contains the
  * change. */
 static inline unsigned char *arrive(const unsigned char *frame, size_t *length, enum side side, struct seen *seen)
 {

@@ -5,7 +5,7 @@ use super::{check, text};
 use obvia_idl::tools::doc::{Page, pages};
 use obvia_idl::{Compilation, Compiler};
 
-/// Returns the reference of files, which are named if they end in `.idl`.
+/// Returns the reference of files. The reference is asked for the files that end in `.idl`.
 fn reference(folder: &ground::Folder, files: &[(&str, &str)]) -> Vec<Page> {
     for (name, text) in files {
         std::fs::write(folder.join(name), text).expect("the folder can be written to");
@@ -109,7 +109,7 @@ fn an_empty_line_separates_a_comment_from_interfaces_and_methods() {
     let page = text(&made, "interface.IX.html");
     assert!(!page.contains("Apart.") && !page.contains("Of none."), "{page}");
     assert!(!text(&made, "file.x.idl.html").contains("Apart."));
-    // The summary and the text.
+    // The comment stands in the summary and in the text.
     assert_eq!(page.matches("Of C.").count(), 2, "{page}");
 }
 

@@ -37,7 +37,7 @@ fn stub_data_counts_must_agree_with_each_other() {
     assert_eq!(refused("TestCall", &[1, 0, 2, 0]), Error::Count { at: 12, found: 2 }, "of which there are 1");
     assert_eq!(refused("TestCall", &[2, 1, 1, 0]), Error::Offset { at: 8 });
     let accounts = Interface::of("testing/vectors/ndr/accounts.idl", "accounts");
-    // A context handle, the text's length of 2 bytes in room of 4 bytes, and the text.
+    // A context handle, the text's length (2 bytes) and capacity (4 bytes), and the text.
     let text = |most, count| words(&[0, 0, 0, 0, 0, 2 | 4 << 16, 1, most, 0, count, 0x0041_0041]);
     assert!(accounts.decode("LookUpDomain", Part::Request, NDR, &Numbers::default(), &text(2, 1)).is_ok());
     let refused = |most, count| refusal(&accounts, "LookUpDomain", NDR, &text(most, count));
@@ -148,7 +148,7 @@ fn a_failed_method_has_a_status_and_no_frame() {
     let shapes = shapes();
     let none = Numbers::default();
     for format in FORMATS {
-        // A null list, a box of zeros, and null structures in the requested number.
+        // A null list, a box of zeros, and as many null structures as were requested.
         for (name, numbers) in [("Range", none.clone()), ("Flip", none.clone()), ("Some", [5].into_iter().collect())] {
             let method = shapes.plan.method(shapes.opnum(name)).unwrap();
             let (mut stub, mut frame) = (Vec::new(), vec![1]);

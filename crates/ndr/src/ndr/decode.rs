@@ -47,7 +47,7 @@ pub(super) struct Decoder<'a, const WIDE: bool, const BIG: bool> {
     // Invariant: the last entry is the next to be read.
     pending: Vec<Pending<'a>>,
     claims: Vec<Claim<'a>>,
-    /// The objects of full pointers' referent identifiers, with their types.
+    /// The objects of full pointers with their types, by referent identifier.
     full: HashMap<u64, (u32, u32)>,
     /// The objects and their slots.
     found: order::Found,
@@ -139,9 +139,9 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads a referent. Then compares the values that the referent claims, if the structure with
-    /// the pointer is complete. The parameters' block is not complete yet, so the claims of
-    /// referents of its pointers are compared later.
+    /// Reads a referent. Then checks the referent's claims, if the structure that contains the
+    /// pointer is complete. The parameters' block is not complete yet: the claims of referents to
+    /// which the block's pointers lead are checked later.
     fn deferred(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let mark = self.claims.len();
         let object = self.pointee(pending.target, pending.base)?;

@@ -1,7 +1,7 @@
 //! The translation from FLAT to NDR.
 //!
 //! Referents of pointers are deferred (C706 14.3.12.3). They wait on a stack, so that chains of any
-//! length need no recursion; only types that contain each other by value need it.
+//! length need no recursion. Only types that contain each other by value are written recursively.
 
 use super::plan::{Message, Param, Passing, Plan, Tail, Target, Type, TypeId, Union, What};
 use super::{Error, Result, wire};

@@ -12,10 +12,10 @@
 //! Both sides keep [`Method::numbers`] of the request's frame: the sizes of results may depend on
 //! the request.
 //!
-//! Encoded frames are this process's own; decoded stub data is untrusted and may have either byte
-//! order. Counts are compared with each other and with the rest of the stub data before memory is
-//! allocated. The resulting frame has the form that a FLAT writer would have produced, and the stub
-//! or proxy checks the frame like any other. See `docs/ndr.md`.
+//! Frames to encode come from this process. Stub data to decode is untrusted, and may have either
+//! byte order. Counts are compared with each other and with the rest of the stub data before memory
+//! is allocated. The resulting frame has the form that a FLAT writer would have produced, and the
+//! stub or proxy checks the frame like any other. See `docs/ndr.md`.
 
 mod decode;
 mod encode;

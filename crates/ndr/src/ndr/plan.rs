@@ -29,8 +29,9 @@ pub struct Method {
     pub(super) opnum: u16,
     /// Whether responses end with an HRESULT.
     pub(super) has_status: bool,
-    /// Whether failures of FACILITY_DISPATCH have results, too. A frame, in which failures have no
-    /// results, represents such a failure as the success of the same facility and code.
+    /// Whether failures of FACILITY_DISPATCH have results, too. In frames, failures have no
+    /// results. A frame therefore represents such a failure as the success of the same facility
+    /// and code.
     pub(super) fails_with_results: bool,
     pub(super) is_idempotent: bool,
     pub(super) request: Message,

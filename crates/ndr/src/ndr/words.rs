@@ -4,7 +4,7 @@
 //! list is preceded by its length, an optional part by 0 or 1. Integers, pointer classes and
 //! expressions are numbered as in [`crate::flat::words`].
 //!
-//! | thing | words |
+//! | entry | words |
 //! |---|---|
 //! | type | 0 number: bytes; 1 boolean; 2 enumeration; 3 GUID; 4 array: count, type; 5 structure: bytes, members, tail?; 6 union; 7 pointer: class, target; 8 varying array: count, type, length? |
 //! | member | offset, type |

@@ -72,7 +72,7 @@ pub(super) struct Assemblies<H> {
     held_max: usize,
     count_max: usize,
     silence_max: Duration,
-    /// The budget of which the held bytes are taken.
+    /// The budget from which the held bytes are taken.
     budget: Option<Arc<dyn Budget>>,
     /// The stub data of the message completed last.
     whole: Vec<u8>,
@@ -204,7 +204,7 @@ mod tests {
         };
         assert_eq!((due(100, 0), due(100, 30)), (30, 30));
         assert_eq!((due(10 * PACE, 10), due(10 * PACE, 30)), (40, 40));
-        // No fragment for half a minute.
+        // No fragment has arrived for half a minute.
         assert_eq!(due(10 * PACE, 5), 35);
     }
 }

@@ -4,9 +4,9 @@ use super::pdu::{BindNak, PduError, PduType};
 use crate::security::SecurityError;
 use std::fmt;
 
-/// The reason why an association failed, or a call could not begin. Mostly caused by the peer. The
-/// caller has to close the connection after the output was sent, except for [`Self::Busy`] and
-/// [`Self::Misuse`].
+/// The reason why an association failed, or a call could not begin. The peer causes most of these
+/// errors. The caller has to close the connection after the output was sent, except for
+/// [`Self::Busy`] and [`Self::Misuse`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AssociationError {

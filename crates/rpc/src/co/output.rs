@@ -4,8 +4,8 @@ use super::contexts::Entry;
 use super::pdu::{Header, Message, Request, Response, Trailer, flags};
 use crate::security::{Level, SecurityError};
 
-/// The alignment of stub data with a signature, in bytes, which some ciphers need for their blocks
-/// (MS-RPCE 2.2.2.11).
+/// The alignment of stub data with a signature, in bytes. Some ciphers need this alignment for
+/// their blocks (MS-RPCE 2.2.2.11).
 const SIGNED_ALIGN: usize = 16;
 /// The alignment of stub data without a signature in all fragments but the last, in bytes.
 const PLAIN_ALIGN: usize = 8;
@@ -61,7 +61,7 @@ pub(super) fn put<M: Fragments>(
     let mut protection = security.filter(|entry| entry.level > Level::Connect).map(Protection::new);
     let (trailer, align) = protection.as_ref().map_or((0, PLAIN_ALIGN), |it| (it.trailer, SIGNED_ALIGN));
     let room = usize::from(length).saturating_sub(message.head() + trailer);
-    // A signature that takes up a whole fragment is a fault of the mechanism.
+    // A signature that takes up a whole fragment is an error of the mechanism.
     let room = if room < align { return Err(SecurityError::NotReady) } else { room - room % align };
     let (mut left, mut left_of_tail) = (message.stub(), tail);
     let mut first = flags::FIRST;

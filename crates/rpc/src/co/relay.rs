@@ -109,8 +109,8 @@ pub struct Route {
 pub trait Routes: Send + Sync + fmt::Debug {
     /// Returns the address of a target in units, or `None` for an unknown target.
     fn find(&self, target: TargetId) -> Option<Route>;
-    /// Returns the interface whose calls take the place of binds where units have no contexts. Only
-    /// obvia processes have this interface.
+    /// Returns the interface whose calls replace binds in a protocol whose units have no contexts.
+    /// Only obvia processes have this interface.
     fn bind_interface(&self) -> SyntaxId;
     /// Returns the group that all associations with the server join; 0 as long as there is none.
     fn group(&self) -> &AtomicU32;
@@ -145,8 +145,8 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// The status of the fault for the caller. A status that [`Status::is_before_arguments`] tells
-    /// the client that the call did not run.
+    /// The status of the fault for the caller. If [`Status::is_before_arguments`] holds, the status
+    /// tells the client that the call did not run.
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
     /// Answers a bind or an alter_context that arrives as the parameters of a call, in a protocol
     /// whose units have no contexts. `None` if calls on this interface are not binds.
@@ -180,7 +180,8 @@ impl Attribution {
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn limits(options: &Options) -> Limits {
-    // Stub data in FLAT is a few bytes longer than its frame; in NDR64 it is at most twice as long.
+    // Stub data in FLAT is a few bytes longer than its frame. Stub data in NDR64 is at most twice
+    // as long.
     Limits { message_max: options.max_frame.saturating_mul(2), ..Limits::default() }
 }
 

@@ -29,8 +29,8 @@ pub struct ServerOptions {
     pub groups: Option<Arc<dyn Joins>>,
     /// The endpoint for further connections: the port, or the name of the socket.
     pub secondary_address: String,
-    /// Authenticates clients. If there is none, the server rejects binds that ask for
-    /// authentication.
+    /// The acceptor, which authenticates clients. Without an acceptor, the server rejects binds
+    /// that ask for authentication.
     pub acceptor: Option<Arc<dyn Acceptor>>,
     /// The counters of calls and units.
     pub counters: Arc<Counters>,
@@ -42,7 +42,8 @@ pub struct ServerOptions {
     pub exemptions: Vec<Exemption>,
     /// The observer that is notified of refused calls.
     pub denial_observer: Option<Arc<dyn DenialObserver>>,
-    /// The memory for incomplete messages, beside the limits of each association.
+    /// The memory for the incomplete messages of all associations. The limits of each association
+    /// apply, too.
     pub budget: Option<Arc<dyn Budget>>,
 }
 
@@ -83,7 +84,7 @@ pub enum Denial<'a> {
 
 /// An observer of refusals.
 pub trait DenialObserver: Send + Sync + fmt::Debug {
-    /// Notes a refusal, which the client learns of, too.
+    /// Notes a refusal. The client learns of the refusal, too.
     fn denied(&self, denial: Denial<'_>);
 }
 
@@ -91,7 +92,7 @@ pub trait DenialObserver: Send + Sync + fmt::Debug {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerEvent<'a> {
     /// A complete call. Unless [`IncomingCall::is_maybe`] is set, the server has to answer the call
-    /// at some time by [`ServerAssociation::respond`] or [`ServerAssociation::fault`].
+    /// by [`ServerAssociation::respond`] or [`ServerAssociation::fault`].
     Call(IncomingCall<'a>),
     /// The client asked for this call to be cancelled; the call still needs an answer.
     Cancelled(u32),
@@ -444,8 +445,8 @@ impl ServerAssociation {
         self.options.counters.count_packets_out(output::units(buffer));
     }
 
-    /// Returns the time from which on [`Self::check_pace`] refuses the client unless the incomplete
-    /// message or fragment has gone on by then. Bytes that complete no fragment change nothing.
+    /// Returns the time from which on [`Self::check_pace`] refuses the client, unless a fragment is
+    /// completed before.
     pub(super) fn pace_due(&self) -> Option<Instant> {
         let unit = self.input.due(self.options.limits.silence_max);
         unit.into_iter().chain(self.assemblies.due()).min()

@@ -128,7 +128,7 @@ fn calls_of_every_length_come_through() {
     assert_eq!(pair.server.pending(), 0);
 }
 
-/// A budget that counts.
+/// A budget, as the number of bytes that are left.
 #[derive(Debug)]
 struct Bytes(std::sync::Mutex<usize>);
 
@@ -357,8 +357,8 @@ fn only_known_bind_time_features_are_granted() {
     assert!(!server.is_multiplexed());
 }
 
-/// Sends a big-endian request: header, numbers and object have this order, the stub data is passed
-/// on unchanged.
+/// Sends a big-endian request. Header, numbers and object UUID are converted from this byte order.
+/// The stub data is passed on unchanged.
 #[test]
 fn requests_are_delivered_with_the_byte_order_of_the_sender() {
     let mut pair = Pair::bound();

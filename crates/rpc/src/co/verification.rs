@@ -12,7 +12,7 @@ use crate::octets::{ByteOrder, Reader, Short, Writer};
 const SIGNATURE: [u8; 8] = [0x8a, 0xe3, 0x13, 0x71, 0x02, 0xf4, 0x36, 0x71];
 /// The alignment of the trailer in the stub data, in bytes.
 const ALIGN: usize = 4;
-/// The maximum length of a trailer, in bytes. A trailer with the known commands takes 80.
+/// The maximum length of a trailer, in bytes. A trailer with the known commands has 80 bytes.
 const LENGTH_MAX: usize = 256;
 
 /// The commands, and the flags in their numbers.
@@ -79,8 +79,8 @@ impl Verified {
     /// [`Mismatch`] if the trailer names another call than the received call.
     pub(super) fn check(&self, stub: &[u8]) -> Result<usize, Mismatch> {
         let first = stub.len().saturating_sub(LENGTH_MAX).next_multiple_of(ALIGN);
-        // The search begins at the end, because the bytes before the trailer are arguments. These
-        // may come from another process and contain a false trailer.
+        // The search begins at the end, because the bytes before the trailer are arguments. The
+        // arguments may come from another process and contain a false trailer.
         for at in (first..stub.len()).step_by(ALIGN).rev() {
             let Some(trailer) = stub[at..].strip_prefix(&SIGNATURE) else { continue };
             match self.compare(trailer) {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn arguments_do_not_hide_the_trailer() {
         let true_trailer = verified().trailer(0);
-        // The length up to the last command, which ends the false trailer, too.
+        // The length of the true trailer up to its last command, which ends the false trailer, too.
         let swallowed = (true_trailer.len() - 20) as u16;
         let arguments = [&SIGNATURE[..], &9_u16.to_le_bytes(), &swallowed.to_le_bytes()].concat();
         let other = SyntaxId { uuid: Uuid(0x1235), version: 1 };

@@ -145,8 +145,8 @@ impl Activity {
     ///
     /// # Errors
     ///
-    /// [`Status::PROTOCOL_ERROR`] for arguments that exceed the longest message, or the window for
-    /// a call without response.
+    /// [`Status::PROTOCOL_ERROR`] for arguments that exceed the longest message. For a call without
+    /// response, also for arguments that exceed the window.
     pub fn call(&mut self, now: Instant, call: &OutgoingCall<'_>) -> Result<(), Status> {
         let OutgoingCall { interface, opnum, object, semantics, stub } = *call;
         let is_maybe = semantics == Semantics::Maybe;
@@ -285,7 +285,8 @@ impl Activity {
     fn not_there(&mut self, now: Instant, header: &Header, body: &[u8]) {
         let Some(call) = &mut self.call else { return };
         let Ok(fack) = Fack::read(header, body) else { return };
-        // Once results arrive, the server has the whole request, and this unit is older.
+        // The server sends results only after it has received the whole request, so a fack or
+        // nocall that arrives after results is obsolete.
         if !call.assembly.is_empty() {
             return;
         }
@@ -350,7 +351,7 @@ impl Activity {
         let is_under_way = call.as_ref().is_some_and(|call| call.outcome.is_none());
         let about = |question: conversation::Question| {
             let status = if question.activity != *id || !is_under_way {
-                // The server asks because of a duplicate of an old request, whose call is over.
+                // The server has received a duplicate of an old request, whose call is over.
                 Status::BAD_ACTIVITY
             } else if *boot != 0 && *boot != question.boot {
                 Status::YOU_CRASHED
@@ -396,8 +397,8 @@ impl Activity {
         if let Some(cancel) = call.cancel {
             self.output.put((), |bytes| cancel.write(bytes, &header));
         }
-        // An unanswered ping is repeated sooner than the next regular ping would be due, at
-        // intervals that double.
+        // Unanswered pings are repeated at intervals that double. The first of these intervals is
+        // `FIRST_PING`, even if regular pings have become less frequent.
         call.ping_at = now + (FIRST_PING * 2_u32.pow(call.unanswered.min(5))).min(LAST_PING);
         call.unanswered += 1;
     }

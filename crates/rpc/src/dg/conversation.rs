@@ -116,8 +116,8 @@ pub(super) fn write_indy(activity: Uuid, sequence: u32, client: Uuid, bytes: &mu
     header.write_with(bytes, |writer| writer.uuid(client));
 }
 
-/// Reads a keep-alive request. Returns the client's address space, or `None` for another or a
-/// malformed request.
+/// Reads a keep-alive request. Returns the client's address space, or `None` if the request is
+/// malformed or is not a keep-alive request.
 pub(super) fn read_indy(header: &Header, stub: &[u8]) -> Option<Uuid> {
     (header.opnum == INDY).then(|| Reader::new(stub, header.order).uuid().ok())?
 }

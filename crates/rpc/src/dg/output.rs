@@ -9,7 +9,7 @@ pub struct Output<T> {
     datagrams: Vec<(T, Range<usize>)>,
 }
 
-/// The greatest buffer that is kept for the next datagrams, in bytes.
+/// The maximum size of a buffer that is kept for the next datagrams, in bytes.
 const KEPT_MAX: usize = 1 << 20;
 
 impl<T> Default for Output<T> {

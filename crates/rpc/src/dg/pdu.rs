@@ -239,7 +239,7 @@ impl Header {
         Ok((header, rest.get(..length.into()).ok_or(PduError::Length(length))?))
     }
 
-    /// Appends a unit whose body `body` writes, of at most 65,535 bytes.
+    /// Appends a unit. `body` writes the unit's body, of at most 65,535 bytes.
     pub(super) fn write_with(&self, bytes: &mut Vec<u8>, body: impl FnOnce(&mut Writer<'_>)) {
         let mut writer = Writer::new(bytes, self.order);
         let first = if self.order == ByteOrder::Little { 0x10 } else { 0 };

@@ -61,8 +61,8 @@ impl Assembly {
         let number = header.fragment;
         self.serial = header.serial;
         let behind = number.wrapping_sub(self.next);
-        // A fragment of a complete message is a duplicate. An earlier number has a large distance,
-        // since the difference wraps around, and so belongs to a duplicate, too.
+        // A fragment of a complete message is a duplicate. So is a fragment whose number is less
+        // than `next`: the difference wraps around, so `behind` is large.
         if self.is_whole() || behind >= MASKED_MAX || self.last.is_some_and(|last| number > last) {
             return Added::Taken;
         }

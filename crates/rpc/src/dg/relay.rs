@@ -2,8 +2,9 @@
 //! associations.
 //!
 //! The protocol has no negotiation: calls are marshalled in NDR 2.0, and each unit names its
-//! interface and object. Two processes of this program still exchange the contents of binds, their
-//! identities and the versions of their interfaces, in calls of an interface for this purpose.
+//! interface and object. Two processes of this program nevertheless exchange what binds contain
+//! (the identities of the processes and the versions of their interfaces), by calls of a separate
+//! interface.
 
 mod client;
 mod keeper;
@@ -20,9 +21,9 @@ use obvia_via::datagram::DatagramSocket;
 use obvia_via::window::Options;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The method of [`Routes::bind_interface`](crate::co::relay::Routes::bind_interface) whose
-/// parameters are a bind or an alter_context, and whose results are the answer of a server with
-/// contexts.
+/// The opnum of the method of [`Routes::bind_interface`](crate::co::relay::Routes::bind_interface)
+/// that exchanges binds. The stub data of its request is a bind or an alter_context; the stub data
+/// of its response is the answer of the connection-oriented protocol.
 const BIND: u16 = 0;
 /// The longest message, in bytes: below the maximum that 16-bit fragment numbers allow for the
 /// shortest fragments.

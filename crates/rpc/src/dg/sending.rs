@@ -17,8 +17,8 @@ const LAST_REPEAT: Duration = Duration::from_secs(4);
 /// The number of fragments under way at the beginning, and the maximum.
 const UNDER_WAY_FIRST: usize = 4;
 const UNDER_WAY_MAX: usize = 64;
-/// The interval of fragments that ask for a fack. A fragment asks if its number is one less than a
-/// multiple of this interval, or if it is the last one of a burst.
+/// The interval at which fragments ask for a fack. A fragment asks for one if its number is one
+/// less than a multiple of this interval, or if it is the last fragment of a burst.
 const FACK_EVERY: usize = 4;
 
 /// The known properties of the receiver.
@@ -140,7 +140,7 @@ impl Sending {
             if count > 0 && (count >= self.under_way_max || bytes + length > receiver.window) {
                 break;
             }
-            // The caller has checked that the numbers suffice.
+            // The caller has checked that the 16-bit fragment numbers suffice for the message.
             self.sent.push(Sent { at: self.next, length, serial: 0, has_arrived: false });
             self.next += length;
             self.is_cut = self.next == self.stub.len();
@@ -159,7 +159,7 @@ impl Sending {
         self.advance(to, &Receiver { window: usize::MAX, ..*receiver }, output);
     }
 
-    /// Sends a fragment that was cut.
+    /// Sends the fragment with this number, for the first time or again.
     fn send<T: Copy>(&mut self, number: usize, asks: bool, to: T, output: &mut Output<T>) {
         let Some(sent) = self.sent.get_mut(number) else { return };
         self.serial = self.serial.wrapping_add(1);

@@ -1,11 +1,11 @@
 //! The server's side of calls, for all of its clients (C706 10.3): reassembles arguments, and keeps
 //! results until they have arrived.
 //!
-//! An activity makes one call at a time, with ascending numbers. A call with the last number is a
-//! duplicate and is executed again only if it is idempotent. Before the server executes a call of
-//! an unknown activity, it calls back to the request's source address, and the client has to
-//! confirm the call. Therefore neither old duplicates nor requests with a forged source are
-//! executed.
+//! An activity makes one call at a time, with ascending numbers. A request with the number of the
+//! activity's last call is a duplicate, and its call is executed again only if the call is
+//! idempotent. Before the server executes a call of an unknown activity, it calls back to the
+//! request's source address, and the client has to confirm the call. Therefore neither old
+//! duplicates nor requests with a forged source are executed.
 //!
 //! The server keeps no state of unknown activities. The confirmation of the call creates the
 //! activity, and the client is told to send the request again. To an address from which no callback
@@ -38,8 +38,7 @@ use std::time::{Duration, Instant};
 const REPEATS_MAX: u32 = 5;
 /// The time after which an idle activity is forgotten.
 const REMEMBERED: Duration = Duration::from_secs(300);
-/// The time of silence after which an activity yields to another one if no call of it has been
-/// executed.
+/// The time of silence after which an activity without an executed call yields to another activity.
 const UNUSED_MAX: Duration = Duration::from_millis(750);
 
 /// The options of a server.

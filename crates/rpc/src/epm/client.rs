@@ -149,7 +149,7 @@ pub fn looked_up(order: ByteOrder, results: &[u8]) -> Result<(Vec<Entry>, Option
 /// A change of the registered entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Adds entries, beside the existing entries of the same interfaces.
+    /// Adds entries. Existing entries of the same interfaces stay.
     Insert,
     /// Removes entries.
     Delete,

@@ -341,8 +341,8 @@ impl Mapper {
     }
 }
 
-/// Returns the first matching entries, at most `max` and [`ANSWERED_MAX`]. If there are that many,
-/// also returns the number at which the lookup goes on.
+/// Returns the first matching entries, at most `max` and [`ANSWERED_MAX`]. If this limit is
+/// reached, also returns the number at which the lookup goes on.
 fn first_entries<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
     let max = usize::try_from(max).unwrap_or(usize::MAX).min(ANSWERED_MAX);
     let found: Vec<_> = found.take(max).collect();

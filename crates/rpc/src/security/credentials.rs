@@ -42,8 +42,9 @@ impl fmt::Debug for Credential {
 
 /// Selects a client's credential for each server.
 pub trait Credentials: Send + Sync {
-    /// Returns the credential for the server with a principal name (`host/name`), as far as the
-    /// client knows the name. Without a credential, the association fails.
+    /// Returns the credential for the server with the principal name `principal` (`host/name`),
+    /// which is empty if the client does not know the name. Without a credential, the association
+    /// fails.
     fn credential(&self, principal: &str) -> Option<Credential>;
 }
 

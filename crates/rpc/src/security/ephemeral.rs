@@ -31,7 +31,7 @@ impl Ephemeral {
     /// [`SecurityError::Mechanism`] if the kernel provides no random numbers.
     pub(super) fn draw() -> Result<Self, SecurityError> {
         let mut bytes = Zeroizing::new([0; PUBLIC_KEY]);
-        // The kernel does not return a part of so few bytes.
+        // For so few bytes, the kernel fills the buffer completely or fails.
         getrandom(&mut *bytes, GetRandomFlags::empty()).map_err(|_| NtlmError::NoRandomness)?;
         Ok(Self(Box::new((*bytes).into())))
     }

@@ -31,8 +31,8 @@ use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 use zeroize::Zeroizing;
 
-/// The greatest length of a message, in bytes. The messages of existing implementations have less
-/// than two thousand.
+/// The greatest length of a message, in bytes. The messages of existing implementations are shorter
+/// than two thousand bytes.
 pub const TOKEN_MAX: usize = 16 * 1024;
 
 /// The external inputs of an exchange: the time and unpredictable numbers.
@@ -58,7 +58,7 @@ impl Fresh {
     pub fn new() -> Result<Self, NtlmError> {
         let mut fresh = Self { time: 0, challenge: [0; 8], key: Zeroizing::default() };
         for bytes in [&mut fresh.challenge[..], &mut fresh.key[..]] {
-            // The kernel does not return a part of so few bytes.
+            // For so few bytes, the kernel fills the buffer completely or fails.
             getrandom(bytes, GetRandomFlags::empty()).map_err(|_| NtlmError::NoRandomness)?;
         }
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -2,11 +2,11 @@
 //! each direction.
 //!
 //! The keys follow from the key of a security context and from an ephemeral secret, by HKDF with
-//! SHA-256 (RFC 5869). Each key protects a *phase* of 2^20 packets. The next key follows from a
-//! secret that is replaced at the same time. Secrets stolen from an end therefore do not open
-//! packets of earlier phases. The only exception is the previous phase, until its last packets have
-//! arrived or count as lost. Stolen secrets open the packets of every later phase, since no new
-//! exchange of keys takes place. Secrets stay in their boxes, since a move would leave a copy
+//! SHA-256 (RFC 5869). Each key protects a *phase* of 2^20 packets. With each phase, the secret
+//! from which the next key follows is replaced, too. Secrets stolen from an end therefore do not
+//! open packets of earlier phases. The only exception is the previous phase, until its last packets
+//! have arrived or count as lost. Stolen secrets open the packets of every later phase, since no
+//! new exchange of keys takes place. Secrets stay in their boxes, since a move would leave a copy
 //! behind that is not wiped.
 
 use super::ephemeral::AgreedSecret;

@@ -5,9 +5,10 @@
 //! security context, as in a bind, and ephemeral public keys. Once both ends have the context, each
 //! *seals* the exchange: it sends a code with the context's key over all legs so far and over the
 //! *place*. The place is the host where the connection ends: for the client the host that it has
-//! called, for the server the host as which it was called. Each end thereby learns that the peer
-//! knows the password, has seen these very legs and agrees about the place. A relay that forwards
-//! an exchange to a server at another place gets no seal that is valid there, and cannot make one.
+//! called, for the server the address at which the client reached it. Each end thereby learns that
+//! the peer knows the password, has seen these very legs and agrees about the place. A relay that
+//! forwards an exchange to a server at another place gets no seal that is valid there, and cannot
+//! make one.
 //!
 //! The keys of packets follow from the context's key and from the secret of the two ephemeral keys.
 //! Without that secret, a password that becomes known later does not open recorded packets.
@@ -37,8 +38,8 @@ const VERSION: u8 = 2;
 /// The greatest length of a leg, in bytes.
 pub const LEG_MAX: usize = HEADER + PUBLIC_KEY + TOKEN_MAX;
 
-/// The level of a proof's security context, whatever level packets get: the context's key has to be
-/// secret.
+/// The level of a proof's security context. The level does not depend on the protection of packets,
+/// because the context's key has to be secret in any case.
 pub const CONTEXT_LEVEL: Level = Level::Integrity;
 
 /// The purposes of the seals, which distinguish the two seals from each other and from other codes

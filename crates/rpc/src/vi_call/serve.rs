@@ -100,7 +100,8 @@ impl ServerCall<'_> {
         self.tx.frame_max()
     }
 
-    /// Returns the place of the response's frame; `bulk` as in [`super::Channel::request`].
+    /// Returns the memory for the response's frame. `bulk` has the meaning that it has in
+    /// [`super::Channel::request`].
     ///
     /// # Errors
     ///
@@ -134,7 +135,7 @@ impl ServerCall<'_> {
     ///
     /// # Errors
     ///
-    /// If the caller handed over something else, or has too many regions mapped.
+    /// If the caller handed over something else, or too many regions of the caller are mapped.
     pub fn admit_region(&mut self, number: u16) -> Result<(), ViError> {
         self.tx.admit_region(self.regions, number)
     }
@@ -153,14 +154,14 @@ impl ServerCall<'_> {
         self.regions.forget(number);
     }
 
-    /// Returns the place of a response's frame in an area, however short the frame turns out.
-    /// `None` in the cases in which [`Self::reply`] fails.
+    /// Returns memory for a response's frame in an area, even if the frame would fit a slot. `None`
+    /// in the cases in which [`Self::reply`] fails.
     pub fn reply_in_area(&mut self, length: usize) -> Option<&mut [u8]> {
         self.in_area = true;
         self.tx.response_frame(length, 0, Seconds::<1>).ok()
     }
 
-    /// Returns the place of [`Self::reply_in_area`], or `None` if a wait or a larger area would be
+    /// Returns the memory of [`Self::reply_in_area`], or `None` if a wait or a larger area would be
     /// needed.
     #[inline(always)]
     pub fn reply_at_hand(&mut self, length: usize) -> Option<&mut [u8]> {
@@ -168,8 +169,8 @@ impl ServerCall<'_> {
         self.tx.next_area_frame(length)
     }
 
-    /// Returns the place of a response's frame that fits a slot. The place belongs to the call
-    /// until the call is answered.
+    /// Returns the memory for the frame of a response, which has to fit a slot. The memory belongs
+    /// to the call until the call is answered.
     #[inline(always)]
     pub fn reply_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         self.slot
@@ -212,7 +213,7 @@ impl ServerCall<'_> {
             let Some(why) = why.map(ToString::to_string) else {
                 return self.tx.send_inline(header(Kind::Fault, status), 0);
             };
-            // A fault's frame belongs to an HRESULT.
+            // A fault with a frame has an HRESULT in the place of a status.
             let result = Status(status).to_hresult().cast_unsigned();
             (result, Some(Words { description: why, ..Words::default() }))
         };
@@ -262,8 +263,8 @@ pub trait Service {
     fn tidy(&mut self);
 }
 
-/// The limit of a wait for the next message. Nothing is due when the time is over: removed targets
-/// and the end of the connection interrupt the wait.
+/// The limit of a wait for the next message. The limit may be long, because removed targets and the
+/// end of the connection interrupt the wait.
 const IDLE: Seconds<3600> = Seconds;
 
 /// The end of a wait for a message.

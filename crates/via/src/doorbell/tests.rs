@@ -43,8 +43,8 @@ mod loom_model {
             }
         }
 
-        /// Waits like a receiver that sleeps at once. A lost wake-up makes the model stand still,
-        /// which loom reports.
+        /// Waits like a receiver that sleeps at once. A lost wake-up blocks all threads of the
+        /// model, which loom reports.
         fn receive(&self, number: u32) -> u32 {
             while self.sequence.load(Ordering::Acquire) != number {
                 let bell = prepare_sleep(&self.sleeps, &self.bell);
@@ -57,7 +57,7 @@ mod loom_model {
         }
     }
 
-    /// A lost interruption makes the model stand still, which loom reports.
+    /// A lost interruption blocks all threads of the model, which loom reports.
     #[test]
     fn a_sleep_on_both_words_loses_no_interruption() {
         loom::model(|| {
@@ -145,14 +145,14 @@ mod loom_model {
             end_sleep(&self.words.sleeps);
         }
 
-        /// Parks, or stays parked. Returns whether the message is there.
+        /// Parks, or stays parked. Returns whether the message has been published.
         fn settle(&self) -> bool {
             self.consume_calls();
             begin_sleep(&self.words.sleeps, PARKED);
             self.has_message()
         }
 
-        /// As [`Self::settle`], but looks too early.
+        /// As [`Self::settle`], but looks for the message too early: before the calls are consumed.
         fn settle_after_a_look(&self) -> bool {
             begin_sleep(&self.words.sleeps, PARKED);
             let is_there = self.has_message();
@@ -161,7 +161,7 @@ mod loom_model {
         }
     }
 
-    /// A lost call makes the model stand still, which loom reports.
+    /// A lost call blocks all threads of the model, which loom reports.
     #[test]
     fn a_parked_receiver_is_called_again_after_a_call_without_a_message() {
         loom::model(|| {
@@ -303,7 +303,7 @@ mod loom_model {
     }
 
     /// Two threads that sleep on one connection until its socket is readable. Each thread that
-    /// wakes consumes the call and looks for messages, in turn.
+    /// wakes first consumes the call and then looks for messages.
     #[derive(Default)]
     struct Called {
         published: AtomicU32,

@@ -1,8 +1,8 @@
 //! The attendant: a thread that serves VIs while their owners compute, because acknowledgements and
 //! RDMA must not wait for the owners.
 //!
-//! A round of the thread costs as much as the VIs that need it: those that have rung, those whose
-//! files are readable, and those whose time has come. The other VIs of the NIC cost nothing.
+//! In each round, the thread spends time only on the VIs that must be served: those that have rung,
+//! those whose files are readable, and those that are due. The other VIs of the NIC cost nothing.
 
 use crate::Deadline;
 use crate::notice::poll_fds;
@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-/// The pause after a failed wait, and between looks at a VI whose file cannot be watched.
+/// The pause after a failed wait, and the interval at which a VI is served if its file cannot be
+/// watched.
 const TICK: Duration = Duration::from_millis(2);
 /// The longest sleep of the thread when it has nothing to do.
 const IDLE: Duration = Duration::from_secs(60);
@@ -27,7 +28,7 @@ const EVENTS: usize = 64;
 /// The number of the bell in the events of files. Numbers of VIs begin with 1.
 const BELL: u64 = 0;
 
-/// The time of the attendant's next look at a VI.
+/// The time at which the attendant next serves a VI.
 pub(crate) enum Attention {
     /// When the file is readable, or at the given instant at the latest.
     Sleep(Sleep),
@@ -39,7 +40,8 @@ pub(crate) enum Attention {
 
 /// A VI, as the attendant sees it.
 pub(crate) trait Attended: Send + Sync + fmt::Debug {
-    /// Serves the VI, unless another thread does. Returns the time of the next look.
+    /// Serves the VI, unless another thread does. Returns the time at which the VI is to be served
+    /// next.
     fn attend(&self, now: Instant) -> Attention;
 }
 
@@ -69,7 +71,7 @@ struct Calls {
     is_rung: bool,
     added: Vec<(u64, Weak<dyn Attended>)>,
     rung: Vec<u64>,
-    /// Whether all VIs need a look.
+    /// Whether all VIs must be served.
     all: bool,
 }
 
@@ -96,12 +98,12 @@ impl Attendant {
         self.shared.call(|calls| calls.added.push((number, vi)));
     }
 
-    /// Has the thread look at the VI of this number.
+    /// Has the thread serve the VI of this number.
     pub(crate) fn ring(&self, number: u64) {
         self.shared.call(|calls| calls.rung.push(number));
     }
 
-    /// Has the thread look at all its VIs.
+    /// Has the thread serve all its VIs.
     pub(crate) fn ring_for_all(&self) {
         self.shared.call(|calls| calls.all = true);
     }
@@ -115,14 +117,14 @@ impl Drop for Attendant {
     }
 }
 
-/// Notes the end of the thread, also when a port panics.
+/// A value whose drop notes the end of the thread, also when a port panics.
 struct EndOfThread(Arc<Shared>);
 
 impl Drop for EndOfThread {
     fn drop(&mut self) {
         self.0.is_over.store(true, Ordering::Release);
         let left = std::mem::take(&mut *lock(&self.0.calls));
-        // The VIs of the calls are released without the lock.
+        // The drop of the calls may drop VIs, so it happens after the lock is released.
         drop(left);
     }
 }
@@ -205,8 +207,8 @@ impl Rota {
         self.turn = turn;
     }
 
-    /// Makes the files that the thread waits for. All VIs then need a look, because their files are
-    /// not watched yet.
+    /// Makes the files that the thread waits for. All VIs must be served afterwards, because their
+    /// files are not watched yet.
     fn open(&mut self) -> Option<()> {
         let bell = match self.shared.bell.get() {
             Some(bell) => bell,
@@ -247,7 +249,7 @@ impl Rota {
         }
     }
 
-    /// Takes the calls. Returns whether all VIs need a look.
+    /// Takes the calls. Returns whether all VIs must be served.
     fn take_calls(&mut self) -> bool {
         let mut calls = lock(&self.shared.calls);
         calls.is_rung = false;
@@ -265,7 +267,8 @@ impl Rota {
         all
     }
 
-    /// Serves a VI, and notes the time and the file of the next look.
+    /// Serves a VI. Notes the time at which the VI is to be served next, and watches the file that
+    /// can make this necessary earlier.
     fn serve(&mut self, number: u64, now: Instant) {
         let Self { epoll, vis, due, .. } = self;
         let Some(entry) = vis.get_mut(&number) else { return };
@@ -294,8 +297,8 @@ impl Rota {
 }
 
 impl Entry {
-    /// Watches this file from now on, in place of the last one. Returns `false` if the system
-    /// cannot watch the file.
+    /// Watches this file from now on, instead of the VI's previous file. Returns `false` if the
+    /// system cannot watch the file.
     fn watch(&mut self, epoll: Option<&OwnedFd>, number: u64, file: Option<Arc<OwnedFd>>) -> bool {
         let is_same = match (&self.file, &file) {
             (Some(last), Some(next)) => Arc::ptr_eq(last, next),

@@ -30,8 +30,8 @@ impl NicCore {
     pub(super) fn new(provider: Box<dyn Provider>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut secret = [0; 8];
-        // Handles that cannot be guessed add to the protection tag's check; without randomness that
-        // check still holds.
+        // Unpredictable handles protect regions in addition to the check of the protection tag.
+        // Without random numbers, that check still protects them.
         let _ = rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty());
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -73,7 +73,7 @@ impl NicCore {
         Err(Refusal::Protection)
     }
 
-    /// Has the attendant, if there is one, look at all VIs soon.
+    /// Has the attendant, if there is one, serve all VIs soon.
     pub(crate) fn look_at_all(&self) {
         if let Some(attendant) = self.attendant.get() {
             attendant.ring_for_all();

@@ -98,8 +98,8 @@ struct NicState {
     fabric: Arc<Fabric>,
 }
 
-/// Whether to search for endpoints with connections (`FI_EP_MSG`). These come first, because they
-/// correspond to VIs.
+/// The kinds of endpoints to search for: with connections (`FI_EP_MSG`), or without. Those with
+/// connections come first, because they correspond to VIs.
 const KINDS: [bool; 2] = [true, false];
 /// The combinations of requests, as (order of writes and sends, report of delivery), the strongest
 /// first. The first combination that the provider supports is used.
@@ -167,8 +167,8 @@ impl NicState {
     }
 
     /// Whether the two providers of a connection exchange messages by writes to each other's
-    /// `Page`. That requires endpoints with connections, a key that the page's owner chooses, no
-    /// need for the page's address, and writes that consume no receive.
+    /// `Page`. Such messages require endpoints with connections, keys that the page's owner
+    /// chooses, RDMA by offsets instead of addresses, and writes that consume no receive.
     fn has_page(&self) -> bool {
         let caps = &self.capabilities;
         self.is_msg() && caps.provider_keys == 0 && caps.virtual_address == 0 && caps.consumes == 0

@@ -3,8 +3,8 @@
 //! Each side makes one anonymous segment (a memfd, so nothing is left behind when a process is
 //! killed), seals it against shrinking, growing and foreign writes, and passes it over a Unix
 //! socket. From then on the socket carries no frames. The socket is the connection's *pulse*: its
-//! end shows at once that the peer is gone. Larger areas are passed over it, and calls to a peer
-//! that waits without a thread (`parking.rs`).
+//! end shows at once that the peer is gone. The socket also carries larger areas, and the calls to
+//! a peer that waits without a thread (`parking.rs`).
 //!
 //! A [`Directory`] maps names to listening sockets. Names lead to two kinds of connection, which do
 //! not interfere with each other:
@@ -15,11 +15,12 @@
 //! # Virtual interfaces with descriptors
 //!
 //! Each side publishes numbered records in a ring in its segment (`record.rs`, `ring.rs`):
-//! messages, and RDMA that the peer has to perform. Few bytes go into the record, more bytes into
-//! the area behind the ring, in pieces. A long message whose segments are in regions that peers may
-//! read stays where it is, and the receiver makes the only copy (`lent.rs`). The first page has
-//! words for the number of records taken, the outcome of RDMA, and the state of the connection. A
-//! sender whose peer does not take records waits for room; an unreliable sender drops messages.
+//! messages, and RDMA that the peer has to perform. A short message lies in its record, a longer
+//! one in the area behind the ring, in pieces. A long message whose segments are in regions that
+//! peers may read stays where it is, and the receiver makes the only copy (`lent.rs`). The first
+//! page has words for the number of records taken, the outcome of RDMA, and the state of the
+//! connection. A sender whose peer does not take records waits for room; an unreliable sender drops
+//! messages.
 //!
 //! After its first RDMA on a region, the initiator has that region's file. It then makes its copies
 //! itself, at the speed of memory and without the target (`opened.rs` has the consequences of a
@@ -29,14 +30,16 @@
 //! region's file is used for nothing else, so only these bytes can be hit.
 //!
 //! All three levels of reliability are supported. Memory loses nothing, so reliable delivery and
-//! reception differ in one thing only: with reception, no RDMA is performed before everything
-//! posted earlier is known to be done. Sends at both levels are complete when the peer has placed
-//! them. Unreliable sends are complete at once, and lost if the ring or the receive queue has no
-//! room. A refused unreliable RDMA completes with the error, and the connection goes on.
+//! reliable reception differ in one respect only: with reliable reception, no RDMA is performed
+//! before all operations posted earlier are known to be done. Sends at both levels are complete
+//! when the peer has placed them. Unreliable sends are complete at once, and lost if the ring or
+//! the receive queue has no room. A refused unreliable RDMA completes with the error, and the
+//! connection goes on.
 //!
 //! A thread sleeps on the socket, and a byte from the peer calls the thread, at most once for each
 //! sleep ([`crate::doorbell`]). The socket's end is the end of the connection. A side that
-//! disconnects writes that into its segment first. Any other end counts as a peer that fell silent.
+//! disconnects first writes to its segment that the connection is closed. Any other end counts as a
+//! peer that fell silent.
 //!
 //! Each word of the peer is loaded once, checked, and then used. A breach of the rules ends the
 //! connection with [`crate::Ended::Violation`].

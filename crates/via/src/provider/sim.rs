@@ -80,7 +80,7 @@ impl Network {
         Self { core: Arc::new(Core::new(Net::new(Clock::Settling(SPEED)), seed, conditions, settings)) }
     }
 
-    /// Makes a NIC of the network. Providers with the same number are the same host.
+    /// Makes a NIC of the network. Providers with the same number stand for the same host.
     pub fn nic(&self, number: u16) -> Box<dyn Provider> {
         Box::new(Sim::new(&self.core, number.into(), true))
     }

@@ -30,7 +30,7 @@ pub struct Options {
     pub silence: Duration,
     /// Whether a silent peer is asked for a sign of life.
     pub keep_alive: bool,
-    /// The size of a socket's buffer in bytes, as far as the system allows.
+    /// The requested size of a socket's buffer in bytes, which the system may limit.
     pub buffer: usize,
     /// The artificial faults of the network, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,

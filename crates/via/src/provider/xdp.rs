@@ -2,10 +2,10 @@
 //! process, past the kernel's network stack.
 //!
 //! A small program on the interface takes the UDP datagrams for the ports of this process. All
-//! other frames take their usual way. The provider needs an Ethernet interface, no other hardware,
-//! and no other software at either end. But it needs privileges: CAP_NET_RAW, CAP_NET_ADMIN and
-//! CAP_BPF, and memory that may be locked. An interface takes one such program, hence one [`Xdp`].
-//! IPv4 only. See docs/xdp.md.
+//! other frames take their usual way. The provider needs an Ethernet interface, but no other
+//! hardware, and no other software at either end. The process needs the privileges CAP_NET_RAW,
+//! CAP_NET_ADMIN and CAP_BPF, and a sufficient limit of locked memory. An interface takes one such
+//! program, and therefore one [`Xdp`]. The provider supports IPv4 only. See docs/xdp.md.
 
 mod bpf;
 mod frames;
@@ -38,7 +38,7 @@ use std::time::Duration;
 pub struct Options {
     /// The interface's name, such as `eth0`.
     pub interface: String,
-    /// The receive queue, counted from 0. Frames in the interface's other queues take the slow way
+    /// The receive queue, counted from 0. Frames in the interface's other queues take the slow path
     /// through the kernel; `ethtool -N` steers the hardware's choice of queue.
     pub queue: u32,
     /// The IPv4 address at the interface. `None` stands for the interface's first address.
@@ -49,13 +49,14 @@ pub struct Options {
     /// The number of places for frames in each direction; rounded up to a power of two, at least 64
     /// and at most 65536. A place takes 2 KiB, or 4 KiB when the MTU is beyond 1778.
     pub frames: u32,
-    /// The mode of the program. `None` stands for the driver if it can run the program and saves
-    /// time by that, otherwise for the kernel's stack; [`Xdp::mode`] returns the choice.
+    /// The mode of the program. With `None`, the program runs in the driver if the driver can run
+    /// the program and that mode is faster; otherwise the program runs in the kernel's stack.
+    /// [`Xdp::mode`] returns the choice.
     pub mode: Option<Mode>,
     /// The silence after which a peer counts as gone, if this end expects something from it.
     pub silence: Duration,
     /// The settings of busy polling: while this process polls, the kernel polls the hardware
-    /// instead of taking interrupts. `None` leaves the interrupts.
+    /// instead of taking interrupts. With `None`, the hardware keeps interrupting.
     pub busy_poll: Option<BusyPoll>,
     /// The artificial faults of the network for VIs, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
@@ -86,8 +87,8 @@ impl Options {
 pub enum Mode {
     /// The driver, which runs the program before the kernel has processed the frame.
     Native,
-    /// The kernel's network stack, which supports every interface. This mode saves little time, but
-    /// between virtual interfaces (veth) more than [`Self::Native`].
+    /// The kernel's network stack, which supports every interface. This mode usually saves little
+    /// time. Between virtual interfaces (veth), it saves more time than [`Self::Native`].
     Generic,
 }
 

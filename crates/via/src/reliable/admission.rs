@@ -20,7 +20,7 @@ use std::time::Instant;
 /// many requests are being answered.
 pub type RefusalObserver = fn(IpAddr);
 
-/// A listener's judgement of what arrives.
+/// The state by which a listener admits or refuses requests and claims.
 #[derive(Debug)]
 pub(crate) struct Admission {
     tokens: Tokens,
@@ -28,7 +28,7 @@ pub(crate) struct Admission {
     start: Instant,
     requests: Arc<Mutex<Requests>>,
     observer: Option<RefusalObserver>,
-    // The host of a refused request, of which the observer is to be told.
+    // The host of a refused request that has not been reported to the observer yet.
     refused: Option<IpAddr>,
 }
 

@@ -15,8 +15,8 @@ const MOST: f64 = (64 << 20) as f64;
 /// 4.1.
 const BETA: f64 = 0.7;
 const C: f64 = 0.4;
-/// The growth per round trip, in packets. With this growth and the factor [`BETA`], Reno gets as
-/// much as with the usual growth and a factor of a half. RFC 9438, 4.3.
+/// The growth per round trip, in packets. With this growth and the factor [`BETA`], Reno reaches
+/// the same throughput as with the usual growth and a factor of a half. RFC 9438, 4.3.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// The divisor of the growth in conservative slow start. RFC 9406, 4.3.
 const CONSERVATIVE: f64 = 4.0;
@@ -244,7 +244,7 @@ mod tests {
     fn over_short_round_trips_the_window_grows_as_renos() {
         let (mut congestion, mut now) = (grown(100), 0);
         congestion.lost();
-        // 0.53 packets in a round trip up to 100 packets, and then one.
+        // The window grows by 0.53 packets in a round trip up to 100 packets, and then by one.
         for (round_trips, expected) in [(28, 85), (28, 100), (20, 120)] {
             let window = used(&mut congestion, &mut now, MILLISECOND, round_trips);
             assert!(window.abs_diff(expected) <= 2, "{window} packets instead of {expected}");
@@ -266,7 +266,8 @@ mod tests {
         let (mut congestion, mut now) = (grown(1000), 0);
         congestion.lost();
         congestion.lost();
-        // 0.85 of 700 packets, from 490 on: the cube root of 105 / 0.4 is 6.4 seconds.
+        // The window grows from 490 packets to 0.85 of 700 packets, which are 595, in the cube root
+        // of 105 / 0.4: 6.4 seconds.
         let window = used(&mut congestion, &mut now, 100 * MILLISECOND, 64);
         assert!(window.abs_diff(595) <= 5, "{window} packets");
     }

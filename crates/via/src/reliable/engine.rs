@@ -135,7 +135,8 @@ struct Liveness {
     // The time since which an answer of the peer is outstanding.
     waiting: Option<u64>,
     ping: u64,
-    // Whether a ping was made since the last look because an answer is outstanding.
+    // Whether, since the last call of `take_silence`, a ping was made because an answer is
+    // outstanding.
     is_silent: bool,
     // The time without a packet of the peer after which a ping is sent.
     pause: u64,

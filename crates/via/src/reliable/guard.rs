@@ -4,8 +4,8 @@
 //! takes no datagram without a seal. The end that received the last of these messages knows that
 //! its peer has the keys, and seals every datagram that it sends. The end that sent the last
 //! message does not know whether the message arrived. This end seals its datagrams as soon as it
-//! has received a sealed one. Datagrams dropped meanwhile are sent again. Until then, the peer's
-//! address may also change by a claim without a seal, because the peer may not have the keys.
+//! has received a sealed one. Until it does, the peer's address may also change by a claim without
+//! a seal, because the peer may not have the keys. Datagrams dropped meanwhile are sent again.
 //!
 //! A sealed datagram ends with its *sequence*, which goes up by one with each datagram, and a code.
 //! The code also covers the number of the sender's first data packet under the keys, although the
@@ -24,8 +24,9 @@ pub const TAG: usize = 16;
 pub(super) const OVERHEAD: usize = 8 + TAG;
 /// The maximum number of datagrams dropped in one call.
 const DROPS: usize = 32;
-/// The number of words that note the sequences received. Twice the 4,096 packets that may be in
-/// flight, because repeated packets and acknowledgements take sequences too.
+/// The number of words that note the sequences received. The words have twice as many bits as
+/// packets may be in flight, 4,096, because repeated packets and acknowledgements take sequences
+/// too.
 const WORDS: usize = 128;
 /// The number of latest sequences for which the guard knows whether each was received. Earlier
 /// sequences count as received. The window has one word less than the ring, because it seldom
@@ -59,9 +60,9 @@ pub struct Guard {
     /// Whether the peer is known to have its keys. If not, this end sends unsealed datagrams until
     /// it receives a sealed one.
     pub peer_has_keys: bool,
-    /// The key of the packets by which a client says that it may have moved. It is separate from
-    /// the cipher because the listener, which has no cipher, verifies these packets, as the
-    /// connection does.
+    /// The key of the packets by which a client says that it may have moved. The key is separate
+    /// from the cipher because not only the connection verifies these packets, but also the
+    /// listener, which has no cipher.
     pub moves: MoveKey,
 }
 
@@ -98,7 +99,7 @@ impl Seen {
         Self { next: 0, words: [0; WORDS] }
     }
 
-    /// Returns the place of a sequence: the word's index, and the bit.
+    /// Returns the position of a sequence in the ring: the word's index, and the bit.
     const fn place(sequence: u64) -> (usize, u64) {
         ((sequence / 64) as usize % WORDS, 1 << (sequence % 64))
     }

@@ -59,8 +59,8 @@ impl Requesting {
         self.repeat.due
     }
 
-    /// Processes a datagram; `mtu` is the link's maximum. Returns `None` for any datagram but the
-    /// answer to the request.
+    /// Processes a datagram; `mtu` is the link's maximum. Returns `None` for any datagram other
+    /// than the answer to the request.
     pub fn handle(&mut self, now: u64, datagram: &[u8], mtu: usize) -> Option<Answer> {
         let (header, body) = packet::parse(datagram).ok()?;
         if header.to != self.own_id {
@@ -81,9 +81,10 @@ impl Requesting {
         }
     }
 
-    /// Puts a token into the request. The first token makes the request due at once. It answers a
-    /// request without a token, so it bounds the round trip, too. A later token waits for the next
-    /// repetition, so a peer that sends tokens without end cannot speed this side up.
+    /// Puts a token into the request. The first token makes the request due at once. The first
+    /// token answers a request without a token, so the time until its arrival bounds the round
+    /// trip. A later token waits for the next repetition, so a peer that sends tokens without end
+    /// cannot speed this side up.
     fn take_token(&mut self, now: u64, token: &Token) {
         packet::set_token(&mut self.request, token);
         if !self.has_token {

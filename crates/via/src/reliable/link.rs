@@ -30,11 +30,11 @@ pub trait Link: Send + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLong`] for a datagram that the network does not take, or takes no more, because
-    /// of its length; or another error of the network. The datagram counts as lost.
+    /// [`Error::TooLong`] for a datagram that is longer than the network accepts now; or another
+    /// error of the network. The datagram counts as lost.
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error>;
 
-    /// Receives the next datagram, if one is there, and returns its length.
+    /// Receives the next datagram, if one has arrived, and returns its length.
     ///
     /// # Errors
     ///

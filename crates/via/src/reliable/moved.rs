@@ -85,8 +85,8 @@ impl ReceivedSeals {
         Self { key, next: 0 }
     }
 
-    /// Whether the client has sealed this claim, and the seal was not used before. If so, the seal
-    /// and those before it are used now.
+    /// Whether the client has sealed this claim, and the seal was not used before. If so, this seal
+    /// and all earlier seals count as used from now on.
     pub(crate) fn take(&mut self, seal: Option<MoveSeal>, claim: &[u8]) -> bool {
         let Some(seal) = seal.filter(|seal| seal.number >= self.next) else { return false };
         let is_sealed =

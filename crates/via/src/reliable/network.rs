@@ -70,7 +70,7 @@ pub trait DatagramSocket: Send + fmt::Debug {
     /// As [`Link::send`].
     fn send_to(&mut self, datagram: &[u8], to: SocketAddr) -> Result<bool, Error>;
 
-    /// Receives the next datagram, if one is there, and returns its length and its sender.
+    /// Receives the next datagram, if one has arrived, and returns its length and its sender.
     ///
     /// # Errors
     ///
@@ -108,7 +108,8 @@ impl<N: Network> Provider for NetworkProvider<N> {
         self.network.attributes()
     }
 
-    /// Listens on a port. The discriminator is its number; 0, or nothing, stands for any free port.
+    /// Listens on a port. The discriminator is the port's number; 0 or an empty discriminator
+    /// stands for any free port.
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
         let port = if discriminator.is_empty() { Ok(0) } else { discriminator.parse() };
         let port = port

@@ -76,8 +76,8 @@ pub fn connect<L: Link>(
 }
 
 /// Accepts a request over a link to the requesting peer, and waits for the peer's confirmation.
-/// Gives up once `is_wanted` returns false. `is_wanted` is called every 320 ms at least, however
-/// rarely the acceptance is repeated: the peer chooses that. `id` is a random number.
+/// Gives up once `is_wanted` returns false. `is_wanted` is called every 320 ms at least, even if
+/// the acceptance is repeated more rarely, which depends on the peer. `id` is a random number.
 ///
 /// # Errors
 ///

@@ -33,8 +33,8 @@ impl Overtaking {
     }
 
     /// Notes that a packet has arrived. `sent` is the time of the transmission with the number
-    /// `transmission`. Returns false if the answer came too soon after that, so that an earlier
-    /// transmission was answered.
+    /// `transmission`. Returns false if the answer came too soon to belong to this transmission: an
+    /// earlier one was answered.
     pub(super) fn arrived(
         &mut self,
         now: u64,

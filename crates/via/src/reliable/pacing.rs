@@ -1,10 +1,10 @@
 //! Pacing: spreads the packets of a window over the round trip. RFC 9002, 7.7.
 
-/// The number of packets that pass at once.
+/// The minimum number of packets that may pass at once.
 const BURST_PACKETS: u64 = 10;
-/// A time in nanoseconds. The packets of this time pass at once if they are more than
-/// [`BURST_PACKETS`], because a sleeping thread wakes late. [`BURST_BYTES`] limits their bytes. A
-/// full window opens once it has room for what the window sends in this time.
+/// A time in nanoseconds. If the rate allows more than [`BURST_PACKETS`] packets in this time, they
+/// may pass at once, up to [`BURST_BYTES`], because a sleeping thread wakes late. A full window
+/// opens once it has room for the bytes that it sends in this time.
 pub(super) const BURST_TIME: u64 = 1_000_000;
 const BURST_BYTES: u64 = 64 << 10;
 
@@ -48,8 +48,9 @@ impl Pacing {
         (self.level, self.at) = (self.level(now, rate) + length, now);
     }
 
-    /// Returns `None` if a packet may be sent now, or else the time to wait for. Several packets
-    /// may be sent at that time, so that a fast connection does not need a timer for each packet.
+    /// Returns `None` if a packet may be sent now, or else the time from which it may be sent.
+    /// Several packets may be sent at that time, so that a fast connection does not need a timer
+    /// for each packet.
     pub(super) fn wait(&self, now: u64, (length, packet): (u64, u64), rate: Rate) -> Option<u64> {
         // A packet that is sent again may be longer than new packets are now.
         let (level, burst) = (self.level(now, rate), rate.burst(packet).max(length));

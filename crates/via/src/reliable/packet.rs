@@ -24,9 +24,9 @@ use crate::{Error, RemoteAddress};
 pub const VERSION: u8 = 1;
 /// The length of the header of every packet, in bytes.
 pub const HEADER: usize = 36;
-/// The length of a data packet's header without a place, in bytes.
+/// The length of a data packet's header without a position in the peer's memory, in bytes.
 pub const DATA_HEADER: usize = 52;
-/// The length of a place in a peer's memory, in bytes.
+/// The length of a position in the peer's memory, in bytes: a handle and an offset.
 pub const PLACE: usize = 24;
 /// The maximum length of a discriminator, in bytes.
 pub const DISCRIMINATOR_MAX: usize = 256;
@@ -79,7 +79,7 @@ pub struct Header {
     pub ack: u32,
     /// Bit `i`: packet `ack + 1 + i` has arrived.
     pub sack: u64,
-    /// The number of bytes of datagrams that the sender keeps until it looks at them. No more bytes
+    /// The number of bytes of datagrams that the sender buffers until it reads them. No more bytes
     /// may be in flight to the sender from `ack` on. Over long round trips, a multiple of the
     /// number may be in flight.
     pub window: u32,
@@ -118,7 +118,7 @@ pub struct DataHeader {
     pub is_last: bool,
     /// Immediate data, in the last part; in a refusal the reason.
     pub immediate: Option<u32>,
-    /// The place, in the first part of an RDMA.
+    /// The position in the peer's memory, in the first part of an RDMA.
     pub place: Option<RemoteAddress>,
 }
 

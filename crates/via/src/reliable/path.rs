@@ -16,7 +16,7 @@ pub(super) struct Path {
     // The length that every path takes.
     base: usize,
     current: usize,
-    // The maximum length that may get through, as far as is known.
+    // The maximum length that is not known to be too long.
     ceiling: usize,
     most: usize,
     candidate: usize,
@@ -118,8 +118,8 @@ impl Path {
     }
 
     /// Notes that packets of the current length seem to get lost. When a packet of the peer
-    /// arrives, the search begins again with the length that was current, because an interruption
-    /// of the path looks the same.
+    /// arrives, the search begins again with the length that was current, because the path may
+    /// only have been interrupted.
     pub(super) fn suspect(&mut self) {
         self.candidate = self.current;
         (self.current, self.tries, self.due, self.waits) = (self.base, 0, None, true);
@@ -162,7 +162,7 @@ mod tests {
         found(&mut Path::new(1200, most), takes)
     }
 
-    /// Goes on with a search until it rests.
+    /// Goes on with a search until no packet of the search is due within a minute.
     fn found(path: &mut Path, takes: usize) -> (usize, u32) {
         let (mut now, mut probes) = (0, 0);
         while let Some(due) = path.due().filter(|due| *due < 60_000_000_000) {

@@ -39,7 +39,8 @@ pub struct LinkPort<L> {
     // The number of short datagrams since the last long one: the link reads marks while it is less
     // than `UNREAD_AFTER`.
     short_in_row: u8,
-    // Whether the link has got a report that the peer is gone, and the NIC's other VIs need a look.
+    // Whether the link has got a report that the peer is gone, and the NIC's other VIs have not
+    // been checked since.
     concerns_others: bool,
 }
 
@@ -155,7 +156,7 @@ impl<L: Link> LinkPort<L> {
         }
     }
 
-    /// Does the work due after a look for datagrams.
+    /// Does the work that is due after the check for datagrams.
     fn received(&mut self, now: u64, has_received: bool, sink: &mut dyn Sink) {
         if !has_received && now < self.rest.until && sink.posted() == self.rest.posted {
             return;

@@ -16,15 +16,15 @@ const EARLY_BYTES: u64 = PACKETS_MAX * 1500;
 pub(super) struct Receiving {
     expected: u64,
     // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; bit `key %
-    // PACKETS_MAX` of `early_bits` is set for the keys alone. There are no bits before a packet
-    // came early.
+    // PACKETS_MAX` of `early_bits` is set for the keys alone. `early_bits` is empty until the first
+    // packet comes early.
     early: BTreeMap<u64, Box<[u8]>>,
     early_bits: Vec<u64>,
     // The packets of which only some fragments have arrived.
     incomplete: BTreeMap<u64, Incomplete>,
-    // Invariant: the sum of the lengths of the early and the incomplete packets.
+    // Invariant: `early_bytes` is the sum of the lengths of the early and the incomplete packets.
     early_bytes: u64,
-    /// The number of bytes of datagrams that this end keeps until it looks at them.
+    /// The number of bytes of datagrams that this end buffers until it reads them.
     pub(super) window: u32,
     unanswered: u32,
     unanswered_bytes: u64,
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn selective_acknowledgements_reach_every_packet_in_flight() {
         let further = |receiving: &Receiving| receiving.put_further(&mut [0; FURTHER_MAX]).to_vec();
-        // The first expected packet is at each place within a word.
+        // The numbers cover every position of the first expected packet within a word.
         for first in (0..3 * PACKETS_MAX).step_by(61) {
             let mut receiving = Receiving::new(1 << 20);
             receiving.skip_to(first);

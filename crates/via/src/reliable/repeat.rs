@@ -34,7 +34,7 @@ impl Repeat {
     }
 
     /// Whether the packet is due now. If so, starts the next interval: twice as long as the last,
-    /// up to 320 ms, or as long as the last if that is longer.
+    /// but at most 320 ms. A longer interval does not change.
     pub(super) fn is_due(&mut self, now: u64) -> bool {
         if now < self.due {
             return false;

@@ -43,7 +43,7 @@ struct Pending {
     revocation: Arc<Revocation>,
 }
 
-/// The way to treat a request.
+/// The treatment of a request.
 #[derive(Debug)]
 pub(super) enum Treatment {
     /// The request is to be answered, unless it has to yield meanwhile.

@@ -11,11 +11,11 @@ use std::collections::VecDeque;
 
 /// The number of packets in flight for which memory is reserved from the start.
 const PACKETS_RESERVED: usize = 256;
-/// The number of bytes that a packet takes of the receiver's window beside its length: its
-/// bookkeeping in a socket's buffer.
+/// The number of bytes that a packet takes of the receiver's window beside its length, for the
+/// system's bookkeeping in a socket's buffer.
 pub(super) const OVERHEAD: u64 = 512;
 /// The number of timeouts in a row after which losses show persistent congestion. Together they
-/// last three times the first of them. RFC 9002, 7.6.1.
+/// last three times as long as the first. RFC 9002, 7.6.1.
 const PERSISTENT: u32 = 2;
 
 /// The number of times in a row that long packets must be found lost before they count as too long
@@ -27,8 +27,9 @@ const LONG_LOSSES: u32 = 3;
 const PACED_TRIP_MIN: u64 = 1_000_000;
 const ASSUMED_TRIP: u64 = 333_000_000;
 
-/// The assumed interval between the receiver's looks at its socket, in nanoseconds. Over longer
-/// round trips packets arrive spread out, so only a share of them waits in the socket at a time.
+/// The assumed interval between the receiver's reads of its socket, in nanoseconds. Over longer
+/// round trips, packets arrive spread out, so only a fraction of the packets in flight waits in the
+/// socket at a time.
 const LOOK: u64 = 10_000_000;
 
 /// The content of a data packet: enough to make it again.
@@ -58,8 +59,8 @@ struct Packet {
     // Whether the packet was sent more than once, and whether in fragments.
     is_repeated: bool,
     is_fragmented: bool,
-    // The number and the time of the first transmission; of the last one if the packet counted as
-    // lost. See `Overtaking`.
+    // The number and the time of the first transmission, or of the last transmission if the packet
+    // counted as lost. See `Overtaking`.
     transmission: u64,
     sent: u64,
 }
@@ -68,16 +69,17 @@ struct Packet {
 #[derive(Default)]
 struct NewlyAcked {
     bytes: u64,
-    // The bytes of packets that were in flight, and the number of packets that counted as lost.
+    // The number of bytes of the packets that were in flight, and the number of packets that
+    // counted as lost.
     in_flight: u64,
     lost: usize,
-    // The bytes of packets sent after the last reduction of the congestion window.
+    // The number of bytes of the packets sent after the last reduction of the congestion window.
     fresh: u64,
     // The number and the time of the newest transmission among packets that were sent only once; 0
     // if there is none.
     transmission: u64,
     sent: u64,
-    // A bound of the round trip by packets that were sent several times.
+    // An upper bound of the round trip, from packets that were sent several times.
     bound: u64,
     // The maximum length of the packets that were never sent in fragments.
     longest: u32,
@@ -129,8 +131,8 @@ pub(super) struct Sending {
     window: u64,
     // The time at which the next overtaken packet counts as lost.
     loss_due: Option<u64>,
-    // The time of the next look for lost packets, or else the time at which an acknowledgement is
-    // overdue.
+    // The time of the next search for lost packets, or if there is none, the time at which an
+    // acknowledgement is overdue.
     expires: Option<u64>,
     // The number of overdue acknowledgements in a row, and the number of packets that are to be
     // sent again because of the last overdue one.
@@ -226,14 +228,15 @@ impl Sending {
     fn rate(&self) -> Option<Rate> {
         let time = match self.trip.smoothed() {
             0 => ASSUMED_TRIP,
-            // The smoothed round trip includes times in which the peer did not look.
+            // The shortest round trip is compared, because the smoothed one includes times in which
+            // the peer did not read its socket.
             _ if self.trip.shortest() < PACED_TRIP_MIN => return None,
             smoothed => smoothed,
         };
         Some(Rate { bytes: self.congestion.pace(), time })
     }
 
-    /// Whether pacing lets a packet pass now that may be sent otherwise.
+    /// Whether pacing lets a packet pass now. If not, notes how long the packet has to wait.
     fn passes(&mut self, now: u64, length: u64) -> bool {
         let Some(rate) = self.rate() else { return true };
         let wait = self.pacing.wait(now, (length, self.packet), rate);
@@ -277,10 +280,10 @@ impl Sending {
         fits
     }
 
-    /// Returns the number of bytes for which a full window opens: as many as it sends in
-    /// [`BURST_TIME`], and at most a quarter of it. If that is less than a packet, the window opens
-    /// for each packet. So does a window without pacing, or in slow start, where several packets at
-    /// once would overfill the queue further.
+    /// Returns the number of free bytes at which a full window opens: as many as the window sends
+    /// in [`BURST_TIME`], and at most a quarter of the window. If the result is less than a packet,
+    /// the window opens for each packet. The result is 0 without pacing, and in slow start, where
+    /// several packets at once would overfill the queue further.
     fn several(&self, window: u64) -> u64 {
         let Some(rate) = self.rate().filter(|_| !self.congestion.is_in_slow_start()) else { return 0 };
         Rate { bytes: window, ..rate }.bytes_in(BURST_TIME).min(window / 4)
@@ -451,7 +454,7 @@ impl Sending {
         for packet in &mut self.packets {
             let is_overtaken = self.overtaking.has_overtaken(packet.transmission);
             if !is_overtaken && !packet.is_repeated {
-                // The packets behind were sent later still.
+                // All further packets were sent even later, so they were not overtaken either.
                 break;
             }
             if !is_overtaken || packet.state != State::InFlight {

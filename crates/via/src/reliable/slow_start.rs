@@ -3,14 +3,15 @@
 //! Slow start doubles the window in each round trip, so it finds the capacity of the path by losing
 //! up to a window of packets. Round trips grow before that, because packets wait in the queue.
 //! When they have grown, the window grows more slowly for some round trips (*conservative slow
-//! start*). If the round trip falls again, it was jitter, and slow start goes on.
+//! start*). If the round trip falls again, the growth was jitter, and slow start goes on.
 //!
-//! RFC 9406 looks at the first eight samples of each round. Here every sixteen samples are looked
-//! at, because a window that doubles in a round can fill a queue within the round. Twice as many
-//! samples make up for the more frequent looks: jitter seldom delays all of them.
+//! RFC 9406 evaluates the first eight samples of each round. This module evaluates every sixteen
+//! samples, because a window that doubles in a round can fill a queue within the round. More
+//! frequent evaluations would mistake jitter for growth more often. The doubled number of samples
+//! makes up for that: jitter seldom delays all sixteen.
 
-/// The limits of the growth of the round trip that ends slow start, in nanoseconds, and the part of
-/// the round trip that counts between them. RFC 9406, 4.3.
+/// The growth of the round trip that ends slow start: the round trip divided by `GROWTH_PART`, but
+/// at least `GROWTH_MIN` and at most `GROWTH_MAX`, both in nanoseconds. RFC 9406, 4.3.
 const GROWTH_MIN: u64 = 4_000_000;
 const GROWTH_MAX: u64 = 16_000_000;
 const GROWTH_PART: u64 = 8;
@@ -70,7 +71,8 @@ impl SlowStart {
         false
     }
 
-    /// Begins a round. Returns whether it would be one too many in conservative slow start.
+    /// Begins a round. Returns whether conservative slow start has had its maximum number of
+    /// rounds.
     fn end_round(&mut self, sent: u64) -> bool {
         (self.begin, self.before) = (sent, self.shortest);
         (self.shortest, self.latest, self.samples) = (u64::MAX, u64::MAX, 0);
@@ -119,8 +121,8 @@ mod tests {
             Self { slow_start: SlowStart::new(), sent: 0 }
         }
 
-        /// Sends as many packets as there are round trips, in milliseconds, which are then
-        /// acknowledged. Returns the growth after each.
+        /// Sends one packet for each round trip in `trips`, in milliseconds. Then acknowledges the
+        /// packets, each after its round trip. Returns the growth after each acknowledgement.
         fn round(&mut self, trips: &[u64]) -> Vec<Growth> {
             let first = self.sent + 1;
             self.sent += trips.len() as u64;
@@ -139,7 +141,7 @@ mod tests {
 
     #[test]
     fn sixteen_samples_beyond_the_last_round_slow_the_growth_down() {
-        // An eighth of the round trip, at least 4 ms and at most 16.
+        // Growth counts from an eighth of the round trip on, at least 4 ms and at most 16.
         for (trip, grown) in [(1, 5), (20, 24), (64, 72), (104, 117), (128, 144), (400, 416)] {
             for (trips, growth) in [(grown - 1, Growth::Full), (grown, Growth::Conservative)] {
                 let mut rounds = Rounds::new();
@@ -168,7 +170,7 @@ mod tests {
     fn slow_start_is_over_after_five_conservative_rounds() {
         let mut rounds = Rounds::new();
         rounds.round(&[20; 20]);
-        // The first of them is the one in which the longer round trips are found.
+        // The round in which the longer round trips are found counts as the first.
         for _ in 0..5 {
             assert_eq!(rounds.round(&[30; 20])[19], Growth::Conservative);
         }

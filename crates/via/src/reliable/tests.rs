@@ -185,7 +185,8 @@ pub(super) struct End {
     pub(super) queues: Queues,
 }
 
-/// The faults of a network. Each rate is one datagram in this number, or 0 for no datagram.
+/// The faults of a network. The first three fields are the numbers of datagrams of which one has
+/// the fault; 0 for no fault.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     pub(super) loses: u64,
@@ -323,7 +324,7 @@ impl Net {
         }
     }
 
-    /// Returns the mark that a datagram has behind the line.
+    /// Returns the mark that a datagram has after it has passed the line.
     fn mark(&self, from: usize) -> Marks {
         let Line { rate, marks_from, .. } = self.line;
         let capable = u32::from(marks_from > 0 && self.ends[from].engine.sends_marks());
@@ -379,12 +380,13 @@ impl Net {
         due.into_iter().chain(comes).min()
     }
 
-    /// Takes one step of time. Returns `false` when no event is left.
+    /// Sends all due packets, and advances the time to the next event. Returns `false` when no
+    /// event is left.
     pub(super) fn step(&mut self) -> bool {
         self.step_to(u64::MAX)
     }
 
-    /// Takes one step of time, up to `limit`. Returns `false` when no event is left.
+    /// As [`Self::step`], but advances the time to `limit` at most.
     pub(super) fn step_to(&mut self, limit: u64) -> bool {
         self.flush();
         let Some(next) = self.next_event() else { return false };
@@ -442,7 +444,7 @@ pub(super) fn with(mut descriptor: Box<Descriptor>, region: &Arc<Region>, length
     descriptor
 }
 
-/// Returns bytes that differ by number and place.
+/// Returns bytes that depend on `number` and on their position.
 pub(super) fn pattern(number: u64, length: u32) -> Vec<u8> {
     (0..length).map(|at| (number as u32).wrapping_mul(31).wrapping_add(at.wrapping_mul(at) >> 5) as u8).collect()
 }

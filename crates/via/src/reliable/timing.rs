@@ -3,7 +3,7 @@
 /// The timeout while no round trip is known, in nanoseconds. RFC 6298, 2.1.
 const FIRST_TIMEOUT: u64 = 1_000_000_000;
 
-/// Estimates the time after which an acknowledgement is overdue.
+/// An estimator of the time after which an acknowledgement is overdue.
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     smoothed: Option<u64>,

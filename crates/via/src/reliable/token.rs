@@ -1,13 +1,14 @@
 //! Tokens: proofs that a requesting side receives datagrams at the address that it sends from.
 //!
 //! The source of a datagram can be forged. An accepting side with tokens therefore answers a
-//! request by a token for its source, in a datagram that is not longer than the request, and keeps
-//! nothing. Only a request that brings the token back costs more. That is the address validation of
-//! RFC 9000, 8.1.2.
+//! request by a token for the request's source. The answer is not longer than the request, and the
+//! accepting side keeps no state. Only a request with that token makes the accepting side keep a
+//! state. This scheme is the address validation of RFC 9000, 8.1.2.
 //!
 //! A token contains the number of its key's period, the time at which the token was made, and a
-//! code over both, the source of the request and the requesting side's connection id. So the token
-//! holds for this source, for this connection, and for some seconds. Its age bounds the round trip.
+//! code. The code covers the period, the time, the source of the request and the requesting side's
+//! connection id. So the token is valid for this source, for this connection, and for some seconds.
+//! Its age bounds the round trip.
 
 use super::handshake::Answering;
 use super::packet::{self, Body, Header, RETRY_LENGTH, TOKEN, Token};
@@ -23,8 +24,8 @@ use std::time::Duration;
 const PERIOD: u64 = 5_000_000_000;
 /// The maximum time for which a token is accepted.
 pub const TOKEN_LIFETIME: Duration = Duration::from_nanos(2 * PERIOD);
-/// The length of the period and the time at the beginning of a token, in bytes. They are the nonce
-/// of the token's authentication code.
+/// The length in bytes of the period and the time, with which a token begins. Both together are the
+/// nonce of the token's authentication code.
 const NUMBERS: usize = 12;
 /// The nonce by which a key makes the next key. No token has this nonce, because `rotate` never
 /// reaches the period in it.
@@ -42,8 +43,8 @@ pub enum Judged {
 /// The accepting side's verdict about a client that claims to have moved.
 #[derive(Debug)]
 pub enum Moved {
-    /// The client receives at its new address. The time of its token, in nanoseconds, tells later
-    /// claims from earlier ones.
+    /// The client receives at its new address. The time of the client's token, in nanoseconds,
+    /// distinguishes later claims from earlier ones.
     Proved(u64),
     /// The client has not shown so far that it receives at its new address. This datagram asks the
     /// client for that proof.

@@ -67,13 +67,13 @@ const QUIET: u32 = 8;
 /// threads at work.
 ///
 /// The first interval limits how late the attendant notices that no thread serves the VI any more.
-/// Each further time that the attendant finds a thread at work doubles the interval, up to the
+/// The interval doubles each further time that the attendant finds a thread at work, up to the
 /// longest, because each look wakes the attendant. If the attendant wakes on the processor of a
 /// thread that polls a socket, the kernel may defer the processing of received packets to a kernel
-/// thread, which waits until the poller's time slice is up: milliseconds.
+/// thread. That thread waits until the poller's time slice is up: milliseconds.
 const TICK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
-/// The interval between looks at a VI whose connection has ended. The VI's file is not used then:
-/// it may be readable for ever, and tells nothing.
+/// The interval between looks at a VI whose connection has ended. The VI's file is not used then,
+/// because it may stay readable for ever.
 const BROKEN_TICK: Duration = Duration::from_millis(10);
 
 impl fmt::Debug for ViCore {
@@ -202,8 +202,8 @@ impl ViCore {
         if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
-        // The watch begins while the lock is held, because another thread may find the connection
-        // broken right afterwards, and end the watch.
+        // The completion queues begin to watch the connection while the lock is held. As soon as
+        // the lock is released, another thread may find the connection broken and end the watch.
         for queue in queues {
             queue.watch(self.id, readiness.clone());
         }
@@ -236,7 +236,7 @@ impl ViCore {
             queue.unwatch(self.id);
         }
         if inner.attendance.dormant {
-            // A sleeping attendant keeps the port's file open.
+            // A sleeping attendant keeps the port's file open, so the attendant is woken.
             self.nic.attend().ring(self.id.0);
         }
         if let Some(mut port) = inner.port.take() {
@@ -337,8 +337,8 @@ impl ViCore {
         inner.progress(now);
     }
 
-    /// Notes that a thread serves the VI. If the attendant sleeps until something arrives, it is
-    /// woken. It then looks at intervals again, to see whether threads go on serving the VI.
+    /// Notes that a thread serves the VI. Wakes the attendant if it sleeps until something arrives.
+    /// The attendant then looks at intervals again, to see whether threads go on serving the VI.
     fn relieve(&self, inner: &mut Inner) {
         self.attended.store(true, Ordering::Relaxed);
         if inner.attendance.dormant {
@@ -367,7 +367,8 @@ impl ViCore {
         inner.attendance.sleeps = true;
         if is_watched {
             // The sleeping threads serve what arrives, so the attendant does not sleep on the file.
-            // It serves those timers of the port that are due before a sleeping thread wakes.
+            // The attendant serves those timers of the port that are due before a sleeping thread
+            // wakes.
             sleep.fd = None;
             if inner.attendance.covered.is_some_and(|known| sleeping::is_covered(known, sleep.until)) {
                 sleep.until = None;

@@ -289,7 +289,8 @@ impl Sink for Queues {
             self.state = State::Broken(why);
             self.flush(status);
             for line in [&mut self.send, &mut self.receive] {
-                // The file of a broken connection may be readable for ever.
+                // The file of a broken connection may stay readable for ever, so the completion
+                // queue stops watching it.
                 if let Some(queue) = &line.announced_by {
                     queue.unwatch(self.id);
                 }

@@ -26,11 +26,11 @@ struct TestControls {
     prepared: AtomicUsize,
     ended: AtomicUsize,
     breaks: AtomicBool,
-    // Whether the next progress completes a receive.
+    // Whether the next call of `progress` completes a receive.
     brings: AtomicBool,
-    // The only thread whose progress completes receives. `None` for any thread.
+    // The only thread whose calls of `progress` complete receives. `None` for any thread.
     bringer: Mutex<Option<ThreadId>>,
-    // Whether the next progress asks the NIC to look at all its VIs.
+    // Whether the next call of `progress` asks the NIC to look at all its VIs.
     hints: AtomicBool,
     // Whether the port always has work to do.
     is_busy: AtomicBool,
@@ -295,7 +295,7 @@ fn a_sleeper_that_wakes_returns_the_vi_to_the_attendant() {
     controls.ring();
     std::thread::sleep(Duration::from_millis(40));
     assert_eq!(controls.calls(), before, "the attendant serves a VI whose owner sleeps");
-    // The owner wakes, and computes.
+    // The owner wakes, and does other work.
     vi.core.end_sleep(connection);
     until("some thread serves what arrived", || controls.calls() > before);
 }
@@ -389,7 +389,8 @@ fn a_region_is_not_posted_while_it_is_deregistered() {
             let posted = vi.receive.post(descriptor);
             (posted, deregistering.join().unwrap())
         });
-        // Either the post came first and the deregistration failed, or the reverse.
+        // Either the descriptor was posted first and the deregistration failed, or the region was
+        // deregistered first and the post failed.
         assert_eq!(posted.is_ok(), kept.is_some());
         if let Err(error) = posted {
             assert_eq!(error.fault, PostFault::Protection);

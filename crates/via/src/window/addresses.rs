@@ -65,7 +65,7 @@ impl Space {
     }
 
     fn take(&'static self, peer: Peer, length: u64) -> Result<Addresses, Error> {
-        // A mapping takes whole pages, and no processor's pages are larger than this.
+        // A mapping takes whole pages, and no processor has pages of more than 64 KiB.
         let length = length.next_multiple_of(64 << 10);
         let mut taken = lock(&self.taken);
         let of_peer = taken.by_peer.get(&peer).copied().unwrap_or(0);

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 ///
 /// Frames follow one another to the area's end, and start again from its beginning when the peer
 /// has taken all of them. Until then, free bytes at the beginning are not reused, because writing
-/// bytes that the peer has just read is slow: see "Costs" in
+/// bytes that the peer has just read is slow: see "Cost" in
 /// docs/decisions/0002-one-segment-each-way.md.
 ///
 /// C code reads the first fields.
@@ -28,7 +28,7 @@ pub(super) struct SendArea {
     limit: usize,
 }
 
-// SAFETY: owned memory, used only by the owner of the value.
+// SAFETY: the memory belongs to the value, and only the owner of the value uses the memory.
 unsafe impl Send for SendArea {}
 
 /// The place of a frame.
@@ -61,7 +61,7 @@ impl SendArea {
 
     fn set_cursor(&mut self, cursor: usize) {
         assert!(cursor <= self.length(), "the cursor stays inside");
-        // SAFETY: inside by the assertion.
+        // SAFETY: `cursor` is inside the area by the assertion.
         self.next = unsafe { self.start.add(cursor) };
     }
 
@@ -114,9 +114,9 @@ impl SendArea {
     #[inline(always)]
     pub(super) fn frame(&mut self, length: usize) -> &mut [u8] {
         assert!(self.goes_on(length), "has_room was checked first");
-        // SAFETY: in bounds by the assertion; own memory by the invariant; initialised, since fresh
-        // shared memory is zero; borrowed from &mut self, so exclusive in this process, and no
-        // other process can write it.
+        // SAFETY: the bytes are in bounds by the assertion, and own memory by the invariant. They
+        // are initialised, because fresh shared memory is zero. The borrow of &mut self makes them
+        // exclusive in this process, and no other process can write them.
         unsafe { std::slice::from_raw_parts_mut(self.next.as_ptr(), length) }
     }
 
@@ -152,7 +152,7 @@ impl SendArea {
         self.number += 1;
         self.start = mapping.start();
         self.next = self.start;
-        // SAFETY: the end of the mapping, which `grown` keeps.
+        // SAFETY: the result is the end of the mapping, which `grown` keeps.
         self.end = unsafe { self.start.add(mapping.length()) };
         self.grown = Some(mapping);
         Ok(())
@@ -164,8 +164,8 @@ pub(crate) fn area_max(limit: usize) -> usize {
     (limit + LINE).next_multiple_of(4096)
 }
 
-/// The maximum number of growths between two messages in an area in shared memory, where each area
-/// is at least twice as long as the one before.
+/// The maximum number of times that an area in shared memory is replaced by a larger one between
+/// two messages. Each area is at least twice as long as the one before.
 const GROWTHS_MAX: u32 = 32;
 
 /// The receiver's side: the peer's current area.
@@ -192,10 +192,11 @@ impl ReceiveArea {
         if !inside || !offset.is_multiple_of(AREA_ALIGN) || bytes > self.limit {
             return Err(Violation::BadAreaRange { offset: place.offset, length }.into());
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: the offset is in bounds by the check above.
         let start = unsafe { self.area.start().add(offset) };
-        // SAFETY: inside the area, which is mapped as long as self is; areas are page-aligned or
-        // begin at a multiple of 4096 in a segment, and the offset is a multiple of 8.
+        // SAFETY: the bytes are inside the area, which is mapped as long as self lives. Areas are
+        // page-aligned or begin at a multiple of 4096 in a segment, and the offset is a multiple of
+        // 8.
         Ok(unsafe { RegionView::new(start.as_ptr(), bytes) })
     }
 
@@ -203,8 +204,9 @@ impl ReceiveArea {
     /// that names it. Before that, the peer may have passed areas that no message used.
     fn exchange(&mut self, number: u32, wire: &Wire) -> Result<(), Error> {
         let growths = number.wrapping_sub(self.number);
-        // Files of areas in shared memory arrive one after the other. A limit on memory may keep an
-        // area over a network from doubling, but its number alone leads to it.
+        // In shared memory, the files of areas arrive one after the other, and each area is at
+        // least twice as long as the one before. Over a network, the area is found by its number
+        // alone, and a limit on memory may keep areas from doubling, so there may be more areas.
         let (step, most) = if wire.carrier.is_remote() { (growths, u32::MAX / 2) } else { (1, GROWTHS_MAX) };
         if growths > most {
             return Err(Violation::UnknownArea(number).into());
@@ -225,7 +227,7 @@ mod tests {
     /// Runs a test with an area of 4096 bytes.
     fn with_area(test: impl FnOnce(SendArea)) {
         let mut memory = vec![0_u64; 512];
-        // SAFETY: memory that only this area writes, and that lives until the test is over.
+        // SAFETY: only this area writes the memory, which lives until the test is over.
         test(unsafe { SendArea::new(NonNull::from(&mut *memory).cast(), 4096, 1 << 20) });
     }
 

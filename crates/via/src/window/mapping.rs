@@ -20,8 +20,8 @@ pub(crate) struct Mapping {
     owned: bool,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics, through
-// copies without references, or through the only writer of the bytes, such as `Tx`.
+// SAFETY: the mapping belongs to the process, not to a thread. The bytes are accessed as atomics,
+// by copies without references, or by their only writer, such as `Tx`.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -64,7 +64,7 @@ impl Mapping {
     /// of 8.
     pub(crate) unsafe fn behind(&self, offset: usize) -> Self {
         debug_assert!(offset < self.length && offset.is_multiple_of(8));
-        // SAFETY: inside the mapping by the caller's promise.
+        // SAFETY: `offset` is inside the mapping by the caller's promise.
         let start = unsafe { self.start.add(offset) };
         Self { start, length: self.length - offset, writable: self.writable, owned: false }
     }
@@ -91,7 +91,7 @@ impl Mapping {
     #[inline]
     pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
         assert!(self.has(offset, 4), "words lie inside");
-        // SAFETY: by the assertion.
+        // SAFETY: the assertion checks both conditions.
         unsafe { self.word_unchecked(offset) }
     }
 
@@ -103,11 +103,11 @@ impl Mapping {
     #[inline]
     pub(crate) unsafe fn word_unchecked(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(self.has(offset, 4));
-        // SAFETY: in bounds by the caller's promise.
+        // SAFETY: `offset` is in bounds by the caller's promise.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives, by the invariant; aligned by the caller's promise,
-        // because `start` is a multiple of 8; shared words are accessed by atomics only, and stores
-        // go to words of writable mappings only.
+        // SAFETY: the word is mapped as long as self lives, by the invariant. It is aligned by the
+        // caller's promise, because `start` is a multiple of 8. Shared words are accessed as
+        // atomics only, and only words of writable mappings are stored to.
         unsafe { place.cast::<AtomicU32>().as_ref() }
     }
 }
@@ -115,7 +115,7 @@ impl Mapping {
 impl Mapping {
     /// Returns a view for checked loads.
     pub(crate) fn view(&self) -> RegionView<'_> {
-        // SAFETY: mapped as long as self lives, and aligned, by the invariant.
+        // SAFETY: by the invariant, the memory is mapped as long as self lives, and aligned.
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 
@@ -125,9 +125,9 @@ impl Mapping {
         if !self.writable || at.checked_add(length)? > self.length {
             return None;
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: `at` is in bounds by the check above.
         let into = unsafe { self.start.add(at) };
-        // SAFETY: writable for `length` bytes by the checks; and `memory` is no part of this
+        // SAFETY: `into` is writable for `length` bytes by the checks. `memory` is no part of this
         // mapping: callers fill mappings of a peer's region, and `memory` is a region of this
         // process, which is mapped separately.
         unsafe { memory.read_to_raw(offset, into.as_ptr(), length) }
@@ -138,10 +138,10 @@ impl Mapping {
         if !self.writable || at.checked_add(bytes.len())? > self.length {
             return None;
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: `at` is in bounds by the check above.
         let into = unsafe { self.start.add(at) };
-        // SAFETY: writable for the length of `bytes` by the checks; and `bytes` are no part of this
-        // mapping, since no caller passes a slice of the mapping that it writes to.
+        // SAFETY: `into` is writable for the length of `bytes` by the checks. `bytes` are no part
+        // of this mapping, because no caller passes a slice of the mapping that it writes to.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.as_ptr(), bytes.len()) };
         Some(())
     }
@@ -156,10 +156,10 @@ impl Mapping {
         if at.checked_add(length)? > self.length {
             return None;
         }
-        // SAFETY: in bounds by the check above.
+        // SAFETY: `at` is in bounds by the check above.
         let start = unsafe { self.start.add(at) };
-        // SAFETY: mapped and initialised, as fresh memory is zeros; the rest is the caller's
-        // promise.
+        // SAFETY: the bytes are mapped, and initialised, because fresh memory is zero. The other
+        // conditions are the caller's promise.
         Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), length) })
     }
 
@@ -167,11 +167,11 @@ impl Mapping {
     #[inline]
     pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
         assert!(self.has(offset, 8), "words lie inside");
-        // SAFETY: in bounds by the assertion.
+        // SAFETY: `offset` is in bounds by the assertion.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives, by the invariant; aligned, because `start` is a
-        // multiple of 8 and, by the assertion, `offset` is one, too; shared words are accessed by
-        // atomics only, and stores go to words of writable mappings only.
+        // SAFETY: the word is mapped as long as self lives, by the invariant. It is aligned,
+        // because `start` is a multiple of 8 and, by the assertion, `offset` is one, too. Shared
+        // words are accessed as atomics only, and only words of writable mappings are stored to.
         unsafe { place.cast::<AtomicU64>().as_ref() }
     }
 }
@@ -181,8 +181,8 @@ impl Drop for Mapping {
         if !self.owned {
             return;
         }
-        // SAFETY: mapped by `new` or `zeroed` with this length, and nothing borrowed from it
-        // outlives it. Unmapping a whole mapping cannot fail.
+        // SAFETY: `new` or `zeroed` mapped the memory with this length, and no borrow of the memory
+        // outlives the value. Unmapping a whole mapping cannot fail.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }

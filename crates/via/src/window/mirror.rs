@@ -111,7 +111,7 @@ struct Areas {
     // The area that this side has asked for, until the peer answers.
     wanted: Option<(u32, MemoryRegion)>,
     // The area that the peer has made for this side's last request; `None` in place of the handle
-    // if the peer has refused it.
+    // if the peer has refused the request.
     given: Option<(u32, Option<MemoryHandle>)>,
 }
 
@@ -234,8 +234,8 @@ impl Mirror {
         self.post(|_| Descriptor::send().with_segment(&self.area_messages, place, AREA_MESSAGE as u32))
     }
 
-    /// Waits until the peer has made the area that it was asked for. Returns `None` if the peer
-    /// refuses.
+    /// Waits until the peer has made the area `number`, for which this side has asked. Returns
+    /// `None` if the peer refuses.
     fn await_area(&self, wire: &Wire, number: u32) -> Result<Option<MemoryHandle>, Error> {
         let deadline = Deadline::Within(PEER_TIMEOUT).start();
         loop {
@@ -333,7 +333,7 @@ impl Mirror {
                 let region = register_for_peer(&self.nic, &self.tag, memory)?;
                 let handle = region.handle();
                 let earlier = lock(&self.areas).pending.replace((number, region));
-                // The memory is unmapped without the lock.
+                // The lock is released before this drop, which unmaps the memory.
                 drop(earlier);
                 self.send_area_message(GIVEN, number, bytes as u64, handle)
             }
@@ -445,7 +445,7 @@ impl Carrier for Mirror {
         // replaces the mapping before it uses the next area, and does not use the old mapping in
         // between.
         let mapping = unsafe { Mapping::of(region.memory()) };
-        // The memory is unmapped without the lock.
+        // The lock is released before this drop, which unmaps the memory.
         drop(areas);
         drop(earlier);
         Ok(mapping)

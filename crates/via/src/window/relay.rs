@@ -192,8 +192,8 @@ impl Relayed {
         } else {
             (&wire.own, slot + SLOT_FRAME, length as usize)
         };
-        // SAFETY: own memory, which only the sending half writes, and that half waits for this
-        // function.
+        // SAFETY: the bytes are own memory. Only the sending half writes them, and that half waits
+        // for this function.
         let frame = unsafe { memory.bytes(at, length) };
         self.relay.send(Outgoing { sequence, header, frame: frame.ok_or(Violation::ShortSegment)? })?;
         // The relay has taken the message, so its slot is free.

@@ -38,7 +38,7 @@ pub struct Rx {
     wire: Arc<Wire>,
 }
 
-// SAFETY: the pointer is to the mapping that `wire` keeps, and is only loaded from.
+// SAFETY: the pointer is to the mapping that `wire` keeps, and is used for loads alone.
 unsafe impl Send for Rx {}
 
 /// A message in the peer's segment. The peer does not reuse the bytes before it learns that the
@@ -132,7 +132,8 @@ impl Rx {
         self.receive_or_why(limit).map_err(|error| *error)
     }
 
-    /// As [`Self::receive`], with an error that fits a register, for callers that pass it on.
+    /// As [`Self::receive`], with an error that fits a register, for callers that pass the error
+    /// on.
     ///
     /// # Errors
     ///
@@ -141,7 +142,7 @@ impl Rx {
     pub fn receive_or_why(&mut self, limit: impl Limit) -> Result<Message<'_>, Box<Error>> {
         // A look at the slot takes its cache line away from the peer. The peer then has to wait for
         // the line before it can write. No answer arrives right after its request, so the first
-        // look comes a little later.
+        // look is delayed a little.
         if self.budget.is_patient() {
             breathe();
             breathe();
@@ -153,7 +154,7 @@ impl Rx {
         self.accept(first)
     }
 
-    /// Waits until the next message is there, without taking it.
+    /// Waits until the next message has arrived, without taking the message.
     ///
     /// # Errors
     ///
@@ -165,7 +166,7 @@ impl Rx {
         Ok(())
     }
 
-    /// Returns the next message if it is there already.
+    /// Returns the next message if it has arrived already.
     ///
     /// # Errors
     ///
@@ -200,7 +201,7 @@ impl Rx {
         match prepared {
             Err(why) if !has_message => Err(why.into()),
             Err(_) => {
-                // The connection ends after the message.
+                // The message is still received. The connection ends after it.
                 wire.close();
                 Ok(false)
             }
@@ -222,23 +223,25 @@ impl Rx {
     fn slot(&self) -> &AtomicU64 {
         // SAFETY: slots lie inside every segment.
         let slot = unsafe { self.start.add(slot_offset(self.next)) };
-        // SAFETY: mapped as long as `wire` lives, aligned to 128; loaded as an atomic only.
+        // SAFETY: the slot is mapped as long as `wire` lives, and aligned to 128. The word is
+        // loaded as an atomic only.
         unsafe { slot.cast::<AtomicU64>().as_ref() }
     }
 
     #[inline(always)]
     fn accept(&mut self, first: u64) -> Result<Message<'_>, Box<Error>> {
         let slot = NonNull::from(self.slot());
-        // SAFETY: inside the slot: its second eight bytes.
+        // SAFETY: the second eight bytes are inside the slot.
         let second = unsafe { slot.add(1) };
-        // SAFETY: as for the first word, see `slot`.
+        // SAFETY: the proof in `slot` applies to this word as well.
         let second = unsafe { second.as_ref() }.load(Ordering::Relaxed);
         let length = first >> 56;
         self.next = self.next.wrapping_add(1);
-        // SAFETY: inside the slot, which is longer than SLOT_FRAME.
+        // SAFETY: SLOT_FRAME is inside the slot, which is longer than that.
         let frame = unsafe { slot.cast::<u8>().add(SLOT_FRAME) };
         let frame = if length <= INLINE_MAX as u64 {
-            // SAFETY: inside the slot by the check, mapped as long as `wire` lives, aligned to 16.
+            // SAFETY: the frame is inside the slot by the check, mapped as long as `wire` lives,
+            // and aligned to 16.
             unsafe { RegionView::new(frame.as_ptr(), length as usize) }
         } else {
             self.frame_in_area(frame, length as u8)?
@@ -252,13 +255,14 @@ impl Rx {
         if length != layout::IN_AREA {
             return Err(broken(Violation::BadInlineLength(length)));
         }
-        // SAFETY: the slot's frame: 112 bytes, mapped as long as `wire` lives, aligned to 16.
+        // SAFETY: `note` is the slot's frame: 112 bytes, mapped as long as `wire` lives, and
+        // aligned to 16.
         let note = unsafe { RegionView::new(note.as_ptr(), INLINE_MAX) };
         let [number, offset, length] = [0, 4, 8].map(|at| note.load_u32(at).unwrap_or(0));
         self.area.frame(Place { number, offset }, length, &self.wire).map_err(Box::new)
     }
 
-    /// Polls, then sleeps, until the next message is there.
+    /// Polls, then sleeps, until the next message has arrived.
     ///
     /// Out of line, and with a result that fits two registers, because a call spends most of its
     /// time here.
@@ -309,8 +313,9 @@ impl Rx {
         None
     }
 
-    /// Checks for the ends of a wait other than a message. A last message of a peer that has ended
-    /// still counts. If a message ends the wait, a rung alarm stays set and ends the next wait.
+    /// Checks for the events that end a wait without a message. A last message of a peer that has
+    /// ended still counts. If a message ends the wait, a rung alarm stays set and ends the next
+    /// wait.
     fn look_around(&self, deadline: Deadline) -> Result<(), Error> {
         let outcome = self.wire.check();
         if self.slot().load(Ordering::Acquire) as u32 == self.next {
@@ -449,7 +454,8 @@ mod tests {
             window.rx.budget.polls() != at_first
         });
         let idle = window.rx.budget.polls();
-        // The waits are longer than the polls. On a busy machine some are as long as idle ones.
+        // The waits are longer than the polls. On a busy machine, some of them are as long as waits
+        // for an idle peer.
         for _ in 0..20 {
             fails(&mut window, Duration::from_micros(500));
         }

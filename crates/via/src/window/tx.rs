@@ -25,8 +25,8 @@ pub struct Tx {
     wakes: u64,
     credit_waits: u64,
     wire: Arc<Wire>,
-    // The last refusal of a longer area, and the number of the message for which the area was. It
-    // comes last, out of the cache lines of calls.
+    // The last refusal of a longer area, and the number of the message that needed the area. The
+    // field comes last, out of the cache lines that calls use.
     refused: Option<Box<(u32, Error)>>,
 }
 
@@ -39,8 +39,8 @@ impl Tx {
         let start = wire.own.start();
         // SAFETY: every segment is longer than AREA.
         let area = unsafe { start.add(AREA) };
-        // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by
-        // this value only.
+        // SAFETY: the area is the part of the own segment behind AREA. `wire` keeps the segment
+        // mapped, and only this value writes frames.
         let area = unsafe { SendArea::new(area, wire.own.length() - AREA, limit) };
         Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, wire, refused: None }
     }
@@ -94,8 +94,8 @@ impl Tx {
         self.taken = sequence;
     }
 
-    /// Notes that the peer has taken every message, because it has sent a message that it sends
-    /// only after taking all of them.
+    /// Notes that the peer has taken every message. The caller knows that from a message that the
+    /// peer sends only after that.
     #[inline(always)]
     pub fn taken_all(&mut self) {
         self.taken = self.next.wrapping_sub(1);
@@ -116,8 +116,9 @@ impl Tx {
         if !self.has_credit() {
             self.await_credit(limit.deadline(), |tx| tx.has_credit())?;
         }
-        // SAFETY: own memory by the invariant, initialised since shared memory starts as zeros,
-        // exclusive by &mut self; no other process can map it writable.
+        // SAFETY: the bytes are own memory by the invariant. They are initialised, because fresh
+        // shared memory is zero. They are exclusive by &mut self, and no other process can map them
+        // writable.
         Ok(unsafe { self.slot_frame().as_mut() })
     }
 
@@ -137,8 +138,8 @@ impl Tx {
     #[inline(always)]
     pub fn claim_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
         let frame = self.slot_frame();
-        // SAFETY: own memory by the invariant; no peer relies on a frame before it is published.
-        // Volatile, so that the write is not delayed.
+        // SAFETY: the frame is own memory by the invariant, and no peer relies on a frame before it
+        // is published. The write is volatile, so that it is not delayed.
         unsafe { frame.cast::<u64>().write_volatile(0) };
         frame
     }
@@ -229,7 +230,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns the reason, in the peer's view, why a frame of the next message got no area.
+    /// Returns the reason why a frame of the next message got no area, as an error for the peer:
+    /// `by_peer` in it is true if this side's limit was the reason.
     pub fn refusal(&self) -> Option<&Error> {
         self.refused.as_deref().filter(|(sequence, _)| *sequence == self.next).map(|(_, why)| why)
     }
@@ -246,7 +248,8 @@ impl Tx {
         let place = self.area.commit(length, self.next);
         // SAFETY: slots lie inside every segment.
         let frame = unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) };
-        // SAFETY: own memory, exclusive by &mut self, aligned to 16; 12 of a slot's 112 bytes.
+        // SAFETY: the 12 bytes are inside the slot's 112 bytes. They are own memory, exclusive by
+        // &mut self, and aligned to 16.
         unsafe { frame.cast::<[u32; 3]>().write([place.number, place.offset, length as u32]) };
         self.publish(header, layout::IN_AREA);
     }
@@ -257,9 +260,10 @@ impl Tx {
         let first = header.leading_word(sequence, length);
         // SAFETY: slots lie inside every segment.
         let slot = unsafe { self.start.add(slot_offset(sequence)) }.cast::<AtomicU64>();
-        // SAFETY: the slot's second eight bytes.
+        // SAFETY: the second eight bytes are inside the slot.
         let second = unsafe { slot.add(1) };
-        // SAFETY: mapped and aligned to 8; words of headers are only accessed as atomics.
+        // SAFETY: the word is mapped and aligned to 8. Words of headers are accessed as atomics
+        // only.
         unsafe { second.as_ref() }.store(header.target_word(), Ordering::Relaxed);
         // SAFETY: as above.
         unsafe { slot.as_ref() }.store(first, Ordering::Release);

@@ -55,12 +55,12 @@ pub struct Counts {
     pub corrupted: u64,
     /// The number of arriving copies that are cut short.
     pub truncated: u64,
-    /// The number of copies that arrived, in whatever state.
+    /// The number of copies that arrived, damaged ones included.
     pub arrived: u64,
 }
 
 impl Counts {
-    /// Returns the sum of these counts and others.
+    /// Returns the sums of the counts of both values.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Channel {
     pub const FLYING_MAX: usize = 1 << 14;
     /// The maximum number of bytes on their way.
     pub const FLYING_BYTES_MAX: usize = 64 << 20;
-    /// The minimum hold of a reordered datagram, where the delay is shorter.
+    /// The minimum time for which a reordered datagram is held back.
     const HOLD: Duration = Duration::from_micros(50);
     /// The maximum number of buffers kept for the next datagrams.
     const SPARE_MAX: usize = 256;

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// | `busy` | share | the sends that find no room and have to be tried again |
 /// | `delay` | time | the delay of each datagram |
 /// | `jitter` | time | the maximum additional delay; keeps the order |
-/// | `rate` | bits per second | the rate of the wire; what is more than `queue` behind gets lost |
+/// | `rate` | bits per second | the rate of the wire; datagrams that exceed the `queue` get lost |
 /// | `queue` | bytes | the queue of a wire with a `rate` (default 64 KiB) |
 /// | `cut` | time, or `time+time` | the start and the length of a cut; may occur several times |
 /// | `way` | `out`, `in`, `both` | the direction of a link that has the conditions (default both) |

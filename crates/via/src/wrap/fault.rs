@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// A link with [`Conditions`]: loses, repeats, reorders, damages and delays datagrams, as the seed
 /// decides.
 ///
-/// Datagrams that are held back wake threads that sleep on [`Link::file`] when they are due.
+/// When a datagram that was held back is due, the threads that sleep on [`Link::file`] are woken.
 #[derive(Debug)]
 pub struct FaultLink<L> {
     inner: L,

@@ -47,9 +47,9 @@ impl Random {
         result
     }
 
-    /// Returns a number below `limit`; 0 for a limit of 0. The high bits of a product (Lemire,
-    /// "Fast Random Integer Generation in an Interval", 2019), without the correction: the bias is
-    /// below `limit` / 2^64.
+    /// Returns a number below `limit`; 0 for a limit of 0. Takes the high bits of a product
+    /// (Lemire, "Fast Random Integer Generation in an Interval", 2019), without the correction. The
+    /// bias is below `limit` / 2^64.
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(limit)) >> 64) as u64
     }
@@ -61,8 +61,8 @@ impl Random {
 
     /// Returns `true` with a probability of `parts` in a million.
     pub fn happens(&mut self, parts: u32) -> bool {
-        // A probability of zero draws nothing, so conditions that are off leave the stream as it
-        // is.
+        // For a probability of zero, no number is drawn, so conditions that are off do not change
+        // the stream.
         parts > 0 && self.below(1_000_000) < u64::from(parts)
     }
 

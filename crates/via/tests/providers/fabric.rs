@@ -470,7 +470,7 @@ fn fabric_refuses_reliable_reception(wire: Wire) {
 fn messages_without_a_receive_break_the_connection(wire: Wire) {
     for length in [0, 8, 300_000] {
         let (mut server, mut client) = pair(wire);
-        // The first message finds its receive, and the second none.
+        // The first message has a receive, and the second has none.
         server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 300_000)).unwrap();
         client.vi.send.post(Descriptor::send().with_segment(&client.region, 0, length)).unwrap();
         assert_eq!(server.vi.receive.wait(SOON).unwrap().status(), Status::Done);
@@ -590,7 +590,7 @@ fn a_disconnect_is_detected(wire: Wire) {
     let (mut server, mut client) = pair(wire);
     client.vi.receive.post(Descriptor::receive().with_segment(&client.region, 0, 64)).unwrap();
     client.vi.receive.post(Descriptor::receive().with_segment(&client.region, 0, 64)).unwrap();
-    // Messages sent before the end still count.
+    // Messages that were sent before the end are still received.
     assert_eq!(server.send(Descriptor::send().with_segment(&server.region, 0, 64)).status(), Status::Done);
     server.vi.disconnect();
     assert_eq!(server.vi.state(), State::Idle);
@@ -645,7 +645,7 @@ fn a_vi_can_be_connected_again(wire: Wire) {
     for round in 0..5 {
         let mut listener = server.nic.listen(&wire.address()).unwrap();
         let address = listener.address();
-        // The two sides disconnect in turn, and the other side notices.
+        // In each round, one side disconnects, and the other side notices that.
         if round % 2 == 0 {
             client.vi.disconnect()
         } else {
@@ -710,7 +710,7 @@ fn repeated_connections_leak_no_files() {
     }
     client.vi.disconnect();
     server.vi.disconnect();
-    // The NIC's attendant closes the files that it slept on when it wakes.
+    // When the NIC's attendant wakes, it closes the files on which it slept.
     ground::until("no file is left", || count("/proc/self/fd") <= before.0);
     ground::until("no thread is left", || count("/proc/self/task") <= before.1);
 }
@@ -759,8 +759,8 @@ fn introductions_by_segments_of_other_users_are_refused() {
     let mut server = Side::new(Wire::Shm, ViAttributes::default());
     let mut listener = server.nic.listen("127.0.0.1:0").unwrap();
     let mut peer = TcpStream::connect(listener.address()).unwrap();
-    // The request of an endpoint whose name is that of the segment, with an offer of reliable
-    // delivery and no private data.
+    // The request names an endpoint that has the segment's name, and offers reliable delivery
+    // without private data.
     let name = format!("fi_shm://{segment}");
     let offer =
         obvia_via::spi::Offer { reliability: Reliability::ReliableDelivery, max_transfer: 4096, private: Vec::new() };

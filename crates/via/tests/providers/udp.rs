@@ -204,7 +204,7 @@ fn udp_sends_without_a_receive_break_only_reliable_ends() {
     let (source, target) = (filled(&other, b"hello"), one.region(5, Access::LOCAL));
     client.send.post(Descriptor::send().with_segment(&source, 0, 5)).unwrap();
     assert_eq!(client.send.wait(SOON).unwrap().status(), Status::Done);
-    // The first message has no receive, whether or not the server looks before.
+    // No receive is posted for the first message, so the server drops it now at the latest.
     assert_eq!(server.state(), State::Connected);
     server.receive.post(Descriptor::receive().with_segment(&target, 0, 5)).unwrap();
     client.send.post(Descriptor::send().with_segment(&source, 0, 5).with_immediate(2)).unwrap();

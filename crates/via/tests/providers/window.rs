@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const TIMEOUT: Deadline = Deadline::Within(ground::LATEST);
 
-/// The wait for an event that must not come.
+/// The wait for an event that must not happen.
 const BRIEF: Deadline = Deadline::Within(Duration::from_millis(20));
 
 /// The ways to connect a server and a client for a test.
@@ -349,7 +349,8 @@ impl Budget for Left {
     }
 }
 
-/// The length of a frame, and those of the usual and the shortest area for it.
+/// The length of a frame, the length of the usual area for the frame, and the length of the
+/// shortest one.
 const LONG: usize = 100_000;
 const LONG_AREA: usize = 128 << 10;
 const SHORT_AREA: usize = 100 << 10;

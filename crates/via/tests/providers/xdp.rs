@@ -9,8 +9,8 @@ mod vis;
 
 use rig::Cable;
 
-/// Returns a cable, or `None` after a message that the test is skipped and why. On CI, that is a
-/// failure.
+/// Returns a cable, or `None` after a message that says why the test is skipped. On CI, panics
+/// instead.
 fn cable(test: &str) -> Option<Cable> {
     match Cable::lay() {
         Ok(cable) => Some(cable),

@@ -6,8 +6,8 @@ use obvia_via::{Completion, Deadline, Descriptor, Error, PostFault, Queue, State
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// 7. A look for a completion returns at once, and a wait returns at its deadline and not before,
-///    however the owner waits.
+/// 7. Under every wait policy, a look for a completion returns at once, and a wait without a
+///    completion returns at its deadline and not before.
 pub fn s07_poll_never_blocks(run: &Run) {
     let level = run.reliable_levels()[0];
     for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {

@@ -81,7 +81,8 @@ fn asks_in_vain(run: &Run, pair: &mut Pair, listener: obvia_via::Listener, addre
     pair.check_both(41);
 }
 
-/// 41. When two VIs have different transfer sizes, the smaller holds for both, in both directions.
+/// 41. When two VIs have different transfer sizes, the smaller one applies to both, in both
+///     directions.
 pub fn s41_the_smaller_transfer_size_is_negotiated(run: &Run) {
     for level in run.reliable_levels() {
         for (one, other) in [(1000, 4096), (4096, 1000), (0, 1000), (1000, 0)] {
@@ -102,8 +103,8 @@ pub fn s41_the_smaller_transfer_size_is_negotiated(run: &Run) {
     }
 }
 
-/// 42. Disconnecting completes posted descriptors as flushed, in order, at both ends, tells the
-///     peer at once, and loses nothing that was complete before.
+/// 42. Disconnecting completes the posted descriptors of both ends as flushed, in order. The peer
+///     is told at once. Nothing that was complete before is lost.
 pub fn s42_disconnecting_notifies_the_peer(run: &Run) {
     for level in run.reliable_levels() {
         for asks_ends in [true, false] {

@@ -5,7 +5,7 @@ use crate::{Run, Side};
 use obvia_via::{Access, Descriptor, InUse, State};
 
 /// 24. A region that posted descriptors point to cannot be deregistered: the attempt fails and
-///     returns the region, which still works. When the descriptors are completed, it can be
+///     returns the region, which still works. When the descriptors are completed, the region can be
 ///     deregistered.
 pub fn s24_regions_in_use_cannot_be_deregistered(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
@@ -35,8 +35,8 @@ pub fn s24_regions_in_use_cannot_be_deregistered(run: &Run) {
     drop(refused);
 }
 
-/// 25. A protection tag in use by a region or a VI cannot be destroyed. When they are gone, it can
-///     be destroyed at once.
+/// 25. A protection tag in use by a region or a VI cannot be destroyed. When no region and no VI
+///     uses the tag, the tag can be destroyed at once.
 pub fn s25_protection_tags_in_use_cannot_be_destroyed(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     for _ in 0..50 {

@@ -64,9 +64,9 @@ pub fn s46_each_work_queue_can_have_its_own_thread(run: &Run) {
     }
 }
 
-/// 47. A sender that is faster than its receiver is held back: as long as receives are posted,
-///     nothing is dropped and nothing breaks, however late the receiver looks. Both go on
-///     afterwards.
+/// 47. A sender that is faster than its receiver is held back: as long as receives are posted, no
+///     message is dropped and no connection breaks, however late the receiver takes the messages.
+///     Both sides go on afterwards.
 pub fn s47_fast_senders_do_not_overrun_slow_receivers(run: &Run) {
     const COUNT: usize = 100;
     for level in run.reliable_levels() {
@@ -96,8 +96,8 @@ pub fn s47_fast_senders_do_not_overrun_slow_receivers(run: &Run) {
     }
 }
 
-/// 48. Many VIs on one completion queue all progress: none is left behind while others are served,
-///     though all of them always have work. `OBVIA_CONFORMANCE_VIS` sets their number.
+/// 48. Many VIs on one completion queue all make progress: no VI is left behind while others are
+///     served, though all of them always have work. `OBVIA_CONFORMANCE_VIS` sets the number of VIs.
 pub fn s48_many_vis_are_served_fairly(run: &Run) {
     const ROUNDS: usize = 12;
     let vis = wanted("OBVIA_CONFORMANCE_VIS").unwrap_or(64);
@@ -228,7 +228,7 @@ pub fn volume(run: &Run, bytes: u64) {
     }
 }
 
-/// 50. The same work has the same results, however the two owners wait.
+/// 50. The same work has the same results with every pair of wait policies of the two owners.
 pub fn s50_all_waiting_modes_have_the_same_effects(run: &Run) {
     let ways = [Waiting::Poll, Waiting::Block, Waiting::Adaptive];
     let level = run.reliable_levels()[0];

@@ -125,7 +125,7 @@ impl Way {
             from.set(slot, begin);
             let send = Descriptor::send().with_immediate(self.sent as u32);
             let send = send.with_segment(&from.area, slot as u64, begin.len() as u32);
-            // Long messages end with bytes of an area that they share.
+            // The bytes after the first 4096 lie in memory that several messages use.
             from.set(280_000 + self.sent % 4 * 4096, rest);
             let send = send.with_segment(&from.area, 280_000 + (self.sent % 4 * 4096) as u64, rest.len() as u32);
             from.vi.send.post(send).expect("a send can be posted");

@@ -44,7 +44,7 @@ pub fn s16_segments_out_of_region_bounds_are_refused_locally(run: &Run) {
             refused(&mut pair.a, bad, PostFault::OutOfBounds);
         }
     }
-    // The last byte of the region is inside.
+    // A segment that ends with the last byte of its region is valid.
     pair.a.set(AREA - 10, &pattern(1, 10));
     pair.b.receive(AREA - 10, 10);
     pair.a.send(AREA - 10, 10);

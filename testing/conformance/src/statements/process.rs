@@ -14,8 +14,8 @@ const CYCLES: usize = 250;
 const MAPPINGS: usize = 50;
 
 /// 43. A peer whose process was killed, or whose wire was cut, is noticed within the configured
-///     time, whether the connection is busy, idle with a waiting owner, or unused until the time is
-///     over.
+///     time. This holds for a busy connection, for an idle one with a waiting owner, and for one
+///     that is not used until the time is over.
 pub fn s43_dead_peers_are_detected(run: &Run) {
     assert!(run.crosses_processes || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
     if run.crosses_processes {
@@ -195,7 +195,7 @@ pub fn cycles(run: &Run) {
         std::thread::sleep(Duration::from_millis(5));
     }
     drop((asking, listening, queue));
-    // NICs come and go as well.
+    // NICs are opened and closed as well.
     for _ in 0..NICS {
         let mut pair = run.pair_by(&plan);
         pair.check(45);

@@ -102,7 +102,7 @@ pub fn s30_rdma_writes_are_visible_before_later_sends(run: &Run) {
 }
 
 /// 31. An RDMA read returns the target's current bytes. The bytes are in place when the read
-///     completes, and the read completes in its turn among the sends.
+///     completes, and reads and sends complete in the order in which they were posted.
 pub fn s31_rdma_reads_return_the_current_bytes(run: &Run) {
     if run.lacks(MissingFeature::RdmaRead) {
         return lacks_rdma_read(run);

@@ -179,8 +179,8 @@ pub fn s38_errors_flush_descriptors_in_order(run: &Run) {
             let sent = next(&mut pair.a.vi.send);
             assert_eq!(sent.context, context, "{level}: sends are flushed in order");
             flushed += u32::from(sent.status() == Status::Flushed);
-            // A message that was already on its way may be done, but none that is behind a flushed
-            // one.
+            // A message that was already on its way may be done, but no message behind a flushed
+            // one may be.
             assert!(flushed == 0 || sent.status() == Status::Flushed, "{level}: {:?} after a flush", sent.status());
             let received = next(&mut pair.b.vi.receive);
             let expected = if context == 0 { Status::TooLong } else { Status::Flushed };

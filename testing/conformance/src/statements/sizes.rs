@@ -7,8 +7,8 @@ use obvia_via::{Access, Descriptor, Ended, PostFault, Reliability, State, Status
 /// The maximum length that the test uses, for providers that take more.
 const LONGEST: u32 = 16 << 20;
 
-/// 13. A message of the maximum length arrives whole, and so does RDMA of that length. One byte
-///     more is refused when it is posted, and nothing of it is sent.
+/// 13. A message of the maximum length arrives whole, and so does RDMA of that length. A message
+///     that is one byte longer is refused when it is posted, and no part of it is sent.
 pub fn s13_only_transfers_up_to_the_maximum_length_succeed(run: &Run) {
     for level in run.reliable_levels() {
         let most = run.fixture.nic(crate::Side::Client).attributes().max_transfer;
@@ -49,7 +49,8 @@ pub fn s13_only_transfers_up_to_the_maximum_length_succeed(run: &Run) {
                 pair.a.sent();
                 assert!(pair.a.bytes(0, longest) == bytes, "{level}: an RDMA read of {longest} bytes");
             }
-            // The first message to arrive is this one, since nothing of the refused ones was sent.
+            // The message below is the first to arrive, because no part of the refused messages was
+            // sent.
             pair.a.send(0, 1);
             assert_eq!(pair.b.received().length(), 1);
         }
@@ -162,7 +163,7 @@ pub fn s15_malformed_descriptors_are_refused(run: &Run) {
     assert!(drain(&mut pair.a.vi.send).is_empty());
     pair.a.send(0, 5);
     assert_eq!(pair.b.received().length(), 5);
-    // A full queue refuses descriptors as well, and keeps those in it.
+    // A full queue refuses further descriptors, and keeps the descriptors that it has.
     let depth = pair.b.nic.attributes().queue_depth;
     let small = region(&pair.b.nic, &pair.b.tag, 64, Access::LOCAL);
     for number in 0..depth {

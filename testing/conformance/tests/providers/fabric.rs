@@ -1,4 +1,5 @@
-//! libfabric's `tcp` and `shm` keep the statements, as far as `docs/fabric.md` says.
+//! libfabric's `tcp` and `shm` fulfil the statements of the conformance suite. `docs/fabric.md`
+//! lists the features that they lack.
 
 use obvia_conformance::{Fixture, MissingFeature, Side, conformance};
 use obvia_via::provider::fabric::{Options, open};

@@ -1,4 +1,5 @@
-//! Tests that every provider keeps the statements, and that providers with a flaw do not.
+//! Tests that every provider fulfils the statements of the conformance suite, and that providers
+//! with a flaw do not.
 
 #[cfg(feature = "fabric")]
 mod fabric;

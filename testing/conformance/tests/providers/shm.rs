@@ -1,4 +1,5 @@
-//! Shared memory keeps the statements, with rings of the default size and with the smallest.
+//! VIs over shared memory fulfil the statements of the conformance suite, with rings of the default
+//! size and with the smallest rings.
 
 use obvia_conformance::{Fixture, MissingFeature, Side, conformance};
 use obvia_via::Nic;

@@ -1,4 +1,5 @@
-//! VIs over UDP keep the statements, on the loopback device and over a bad network.
+//! VIs over UDP fulfil the statements of the conformance suite, on the loopback device and over a
+//! bad network.
 
 mod relay;
 

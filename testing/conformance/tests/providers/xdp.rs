@@ -1,5 +1,5 @@
-//! VIs over AF_XDP keep all statements. Each test lays a cable between two network namespaces of
-//! its own, which takes root.
+//! VIs over AF_XDP fulfil all statements of the conformance suite. Each test lays a cable between
+//! two network namespaces of its own, which takes root.
 
 #[path = "../../../../crates/via/tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "other programs use more of it")]

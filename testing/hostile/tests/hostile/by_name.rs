@@ -280,7 +280,7 @@ fn regions_by_name_are_for_virtual_machines(server: Server) {
 
 fn endless_socket_wake_ups_do_not_disturb_other_clients(server: Server) {
     let scene = Scene::of(server);
-    // A server that parks ends the connection of the peer that rings.
+    // A server that parks its connections ends the connection of a peer that rings.
     let (peer, _) = bound(&scene);
     let (mut other, object) = bound(&scene);
     let socket = peer.socket.try_clone().unwrap();

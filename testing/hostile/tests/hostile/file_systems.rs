@@ -33,8 +33,8 @@ const STATFS: u32 = 17;
 const OPENDIR: u32 = 27;
 const ACCESS: u32 = 34;
 
-/// The number of a user's files that wait to be closed, at which a server no longer listens to
-/// processes of that user.
+/// The maximum number of a user's files that wait to be closed. At the maximum, a server does not
+/// listen to processes of that user any more.
 const DOUBTFUL_MAX: usize = 64;
 
 /// A file system that never answers some operations, and answers the others correctly.
@@ -45,7 +45,7 @@ struct FileSystem {
     place: PathBuf,
     daemon: Child,
     file: Option<OwnedFd>,
-    /// Removed last, when nothing is mounted there any more.
+    /// The folder with the mount point. It is removed last, when nothing is mounted in it any more.
     folder: Option<Folder>,
 }
 
@@ -163,7 +163,7 @@ fn segments_on_a_hanging_file_system_end_their_connection(server: Server) {
         send(&socket, &wire::greeting(AREA_LENGTH as u64), &[file; 2]).unwrap();
         await_end(&socket);
     }
-    // The last greeting may have brought one file more than there was room for.
+    // The files of the last greeting may exceed the limit by one.
     assert!(open() <= before + DOUBTFUL_MAX + 1, "{} more files", open() - before);
     drop(files);
     // Until the server has closed these files, it refuses its own user's memory files, too.

@@ -71,7 +71,7 @@ fn bytes_behind_a_greeting_are_not_taken_for_an_area(server: Server) {
     let (own, fd) = Segment::create(AREA + AREA_LENGTH);
     send(&socket, &[good_greeting(), vec![0xee; 4000]].concat(), &[fd.as_fd()]).unwrap();
     if server == Server::Java {
-        // A server in Java takes the extra bytes for the names of files, which they are not.
+        // A server in Java mistakes the extra bytes for the names of files.
         await_end(&socket);
         scene.assert_unharmed();
         return;
@@ -79,7 +79,7 @@ fn bytes_behind_a_greeting_are_not_taken_for_an_area(server: Server) {
     let (area, passed) = Peer::greeting_of_peer(&socket).expect("the greeting itself was good");
     let theirs = Segment::map(passed.expect("a segment"), AREA + area, false);
     // The message lies in an area that the peer never passed. The server must not take the extra
-    // bytes for the note that passes it.
+    // bytes for the note that passes the area.
     own.write(crate::peer::slot(1) + 16, &[1_u32, 0, 64].map(u32::to_le_bytes).concat());
     own.u64(crate::peer::slot(1)).store(crate::peer::first_word(1, 3, 1, 255), std::sync::atomic::Ordering::SeqCst);
     let peer = Peer::of(socket, own, fd, theirs);

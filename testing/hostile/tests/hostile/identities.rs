@@ -98,7 +98,7 @@ fn a_network_peer_with_the_oxid_of_a_local_client_cannot_act_for_it() {
     giver.good(SYSTEM, RELEASE, &release(&[(passed, u64::MAX)]));
     stranger.releases(passed);
     is_alive(&mut owner, passed, 9);
-    // The end of the stranger is not the end of the client.
+    // When the stranger's connection ends, the client does not count as ended.
     drop(stranger);
     Stranger::claiming(giver.oxid, &binding).releases(own);
     is_alive(&mut owner, own, 8);

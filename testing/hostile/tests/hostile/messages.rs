@@ -438,7 +438,7 @@ fn clients_that_claim_to_be_parked_are_not_called(server: Server) {
     if server.parks() {
         let socket = crate::peer::connect(&scene.directory.socket("victim"));
         let (own, fd) = Segment::create(AREA + AREA_LENGTH);
-        // The flag 1: the client may sleep.
+        // The flag 1 says that the client may sleep.
         let mut greeting = wire::greeting(AREA_LENGTH as u64);
         greeting[12] |= 1;
         crate::peer::send(&socket, &greeting, &[fd.as_fd()]).unwrap();

@@ -376,7 +376,7 @@ fn references_of_other_clients_cannot_be_released(server: Server) {
 fn reference_lists_in_refused_calls_do_no_harm(server: Server) {
     on_a_connection(server, |peer, object| {
         let list = |count| release(&vec![((9, 9), u64::MAX); count]);
-        // No call was refused.
+        // The first list follows no refused call.
         peer.post(wire::ONEWAY, LISTED, SYSTEM, &list(3));
         peer.good(SYSTEM, LISTED, &list(3));
         let missing = (1000, 1);
@@ -425,7 +425,7 @@ fn unclaimed_reference_lists_are_limited(server: Server) {
     peer.good(object, VISIT, &visit(&own.to_wire()));
     refuse(&mut peer, &release(&[((9, 9), 1)]));
     told.recv_timeout(PATIENCE).unwrap();
-    // The release times out and the connection stays, and the endpoint takes no other connection.
+    // The release times out, but the connection stays. The endpoint accepts no other connection.
     let socket = scene.directory.socket(&endpoint);
     std::fs::remove_file(&socket).unwrap();
     let listener = UnixListener::bind(&socket).unwrap();
@@ -477,7 +477,7 @@ fn lists_of_references_outlive_the_link_of_their_call(server: Server) {
         });
     peer.good(object, VISIT, &own);
     told.recv_timeout(PATIENCE).unwrap();
-    // If the release times out, the server cannot connect again, and sends no list there.
+    // If the release times out, the server cannot connect to the endpoint again, and sends no list.
     std::fs::remove_file(scene.directory.socket(&endpoint)).unwrap();
     let list = release(&[((77, 7), 1)]);
     peer.post(wire::ONEWAY, 3, (1000, 1), &[]);
@@ -663,8 +663,8 @@ fn references_of_a_disconnected_client_are_dropped(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The witness exports objects, so that its OXID is known. Another process that claims it is
-/// another client, or is refused.
+/// The witness exports objects, so that its OXID is known. Another process that claims this OXID
+/// counts as another client, or is refused.
 fn binds_with_the_identity_of_another_process_do_it_no_harm(server: Server) {
     let scene = Scene::of(server);
     let server = scene.oxid_of("victim");

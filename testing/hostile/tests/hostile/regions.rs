@@ -148,7 +148,7 @@ fn files_that_are_no_memory_are_refused_as_regions(server: Server) {
             is_as_before(&mut peer, object);
         }
     }
-    // A region that is announced as writable needs a file that is.
+    // A region that is announced as writable needs a writable file.
     let only_read = sealed(8192, FIXED);
     let reopened =
         std::fs::File::open(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&only_read))).unwrap();

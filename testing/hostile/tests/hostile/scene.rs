@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub(crate) use ground::LATEST as PATIENCE;
 pub(crate) use ground::until as await_that;
 
-/// The time to wait for an event that must not come.
+/// The time to wait for an event that must not happen.
 pub(crate) const MOMENT: Duration = Duration::from_millis(300);
 
 /// A thread that repeats an action until it is dropped.
@@ -158,8 +158,8 @@ impl Process {
     fn files(&self) -> Vec<String> {
         let files = std::fs::read_dir(format!("/proc/{}/fd", self.id())).into_iter().flatten().flatten();
         let names = files.filter_map(|file| std::fs::read_link(file.path()).ok());
-        // A virtual machine opens files of its own at any time. The threads create the descriptors
-        // on which they sleep at their first use.
+        // A virtual machine opens files of its own at any time. Each of its threads creates the
+        // descriptor on which it sleeps when it sleeps for the first time.
         let is_counted = |name: &String| {
             !self.is_virtual_machine || ["socket:", "/memfd:", "/dev/shm/"].iter().any(|kind| name.starts_with(kind))
         };

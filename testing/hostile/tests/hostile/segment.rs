@@ -60,7 +60,7 @@ impl Segment {
 
     pub(crate) fn u32(&self, offset: usize) -> &AtomicU32 {
         let place = self.place(offset, 4);
-        // SAFETY: as for `u8`; aligned by the assertion in `place`.
+        // SAFETY: as for `u8`. The word is aligned by the assertion in `place`.
         unsafe { AtomicU32::from_ptr(place.cast()) }
     }
 

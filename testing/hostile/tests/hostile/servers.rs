@@ -493,7 +493,8 @@ fn an_object_that_is_sent_to_a_process_outlives_the_connections_of_that_process(
         }
         let at = message.frame.windows(4).position(|bytes| bytes == b"MEOW").unwrap();
         let (thing, oxid) = Reference::target_of(&message.frame[at..]);
-        // The call lasts, so the object is on its way until the last of these connections.
+        // The call is answered only after all these connections, so the object is in transit until
+        // then.
         for _ in 0..CONNECTIONS {
             let mut caller = Peer::connect(&folder.join(format!("{}.sock", endpoint_of(oxid))));
             caller.exchange(&wire::bind(peer.oxid));

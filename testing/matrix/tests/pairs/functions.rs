@@ -99,7 +99,7 @@ fn functions_return_a_value_besides_their_results(_: &rpcecho, counters: &Counte
     assert_eq!(counters.Turn(Way::UP).unwrap(), Way::DOWN);
     assert_eq!(counters.Open(-1).unwrap(), (ContextHandle::NULL, 22));
     counters.Tell(5).unwrap();
-    // The call is one-way, so that its effect comes later.
+    // The call is one-way, so the method may run after the call has returned.
     wait_until(|| counters.Told().unwrap() == 5);
     counters.Fail(HRESULT(1)).unwrap();
     let failure = HRESULT(0x8123_4567_u32.cast_signed());

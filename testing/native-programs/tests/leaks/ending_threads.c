@@ -1,4 +1,5 @@
-// A program that ends while threads end that have looked for a missing symbol.
+// A program that ends while some of its threads end. These threads have looked for a missing
+// symbol.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -23,7 +23,7 @@ fn local_methods_have_places_in_vtables_and_are_refused_across_processes() {
         assert_eq!((got, fetched), if outcome.is_none() { ([7; 3], 3) } else { ([1, 2, 3], 9) });
         // SAFETY: the method reads nothing behind the pointers.
         assert_eq!(code_of(unsafe { numbers.Peek(std::ptr::null(), std::ptr::null_mut()) }), outcome);
-        // The methods around them have their own opnums.
+        // The methods beside the `[local]` ones have their own opnums.
         numbers.Skip(1).unwrap();
         assert_eq!((numbers.Reset(4).unwrap(), numbers.Name().unwrap().to_string_lossy()), (5, "numbers".to_owned()));
     }

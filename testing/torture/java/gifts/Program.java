@@ -124,8 +124,8 @@ final class Program {
         IGifts closed = open.closed();
         List<WeakReference<IGift>> given = new ArrayList<>();
         var kept = new Gift();
-        // The server keeps a gift, so it has a link to this process. It gives references back over
-        // this link.
+        // The server keeps a gift, so it has a link to this process. The server gives references
+        // back over this link.
         open.keep(kept);
         onThread(Thread.ofPlatform(), () -> give(open, closed, given));
         onThread(Thread.ofVirtual(), () -> give(open, closed, given));

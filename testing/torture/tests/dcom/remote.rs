@@ -63,7 +63,7 @@ fn concurrent_remote_activations_start_one_server_that_ends_without_pings() {
     let oids: Vec<u64> = made.iter().map(|made| made.std.oid).collect();
     let (set, status) = client.change(0, 1, &oids, &[]);
     assert_eq!(status, DONE);
-    // One pinged object keeps the server.
+    // A single pinged object keeps the server running.
     assert_eq!(client.change(set, 2, &[], &oids[1..]), (set, DONE));
     keep(&mut client, set);
     assert_eq!(client.resolve(oxid).map(|_| ()), Ok(()));
@@ -161,7 +161,7 @@ fn ping_sets_are_recreated_at_a_restarted_service() {
     let mut client = Stranger::new(&binding);
     assert_eq!(client.ping(set), INVALID_SET);
     assert_eq!(client.change(set, 2, &[], &[]).1, INVALID_SET);
-    // The references hold for the ping timeout without pings.
+    // Without pings, the references stay valid for the ping timeout.
     let (set, status) = client.change(0, 1, &[made.std.oid], &[]);
     assert_eq!(status, DONE);
     keep(&mut client, set);
@@ -236,7 +236,7 @@ fn obvia_clients_activate_remotely_through_the_service() {
     fs::write(there.classes().join(format!("{CLASS:?}.class").to_lowercase()), text).unwrap();
     assert_eq!(other.good("activate"), way);
     service.kill();
-    // Processes of obvia do not ping; their connections keep the objects.
+    // Processes of obvia do not ping; their connections keep the objects alive.
     std::thread::sleep(PATIENCE + 2 * PERIOD);
     assert_eq!(client.number("add 7"), 14);
     other.passes_objects();

@@ -22,7 +22,7 @@ const CALL_INTERVAL: Duration = Duration::from_millis(5);
 const DRIP_INTERVAL: Duration = Duration::from_millis(250);
 /// The number of descriptors of a server, the usual limit of a process.
 const DESCRIPTORS: u32 = 1024;
-/// The number of strangers that connect to it.
+/// The number of strangers that connect to the server.
 const STRANGERS: usize = 2000;
 
 /// Lets this process have the connections of this many strangers.

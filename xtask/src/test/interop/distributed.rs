@@ -22,8 +22,8 @@ struct Tests {
     /// The part of file names that tells the runs apart.
     name: &'static str,
     options: &'static [&'static str],
-    /// The server's ping period in milliseconds. Without one, the default of two minutes holds, so
-    /// that a call which a busy machine delays still finds its object.
+    /// The server's ping period in milliseconds. Without one, the default of two minutes applies,
+    /// so that a call which a busy machine delays still finds its object.
     period: Option<&'static str>,
 }
 

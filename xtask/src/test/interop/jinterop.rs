@@ -11,8 +11,8 @@ use crate::temporary::Folder;
 use crate::tools;
 use std::path::{Path, PathBuf};
 
-/// The ping period in milliseconds. An object is collected after three periods, for which a busy
-/// machine must not stop the client.
+/// The ping period in milliseconds. An object is collected after three periods without a ping. A
+/// busy machine must not stop the client for so long.
 const PERIOD: &str = "2000";
 
 /// The filter that must not match. It leaves out VT_NULL, VT_CY and arrays of VARIANTs, because

@@ -1,5 +1,6 @@
-//! Tests type libraries with widl. widl's library of a file has to read like this project's library
-//! of the file. For a library that imports either of them, widl has to write the same.
+//! Tests type libraries with widl. The library that widl writes for a file must have the same
+//! contents as this project's library for that file. For a file that imports the library, widl must
+//! write the same bytes with either library.
 
 use super::built;
 use crate::outcome::{Outcome, Problem};

@@ -1,5 +1,5 @@
-// Access rules. `access serve` exports two objects, and obeys orders; `access call` calls them as
-// long as it has access, and prints "ok".
+// Access rules. `access serve` exports two objects, and executes commands from its standard input;
+// `access call` calls the objects until the server denies access, and prints "ok".
 #include "access.h"
 
 #include <obvia.hpp>
@@ -54,7 +54,7 @@ void rules_are_given_back()
     CHECK(kept == 1);
     obvia::set_access(object.get(), [token = Token(kept)](const obvia::caller &) { return false; });
     CHECK(kept == 1);
-    // The rule does not apply to calls of this process.
+    // The rule does not apply to calls within this process.
     CHECK(object->Call() == S_OK && calls == 1);
     obvia::clear_access(object.get());
     CHECK(kept == 0);

@@ -199,7 +199,7 @@ void what_is_known_of_a_failure_arrives(ISleeper *object)
     obvia_error_info info;
     obvia_get_error_info(result, &info);
     CHECK(info.description == std::string("too long") && info.source == failure.source());
-    // There is no description of another failure.
+    // The thread has no description for any other HRESULT.
     obvia_get_error_info(E_FAIL, &info);
     CHECK(!*info.description && !*info.source && !*info.help_file && !info.help_context);
     CHECK(obvia_fail_with(E_FAIL, nullptr) == E_FAIL);

@@ -40,7 +40,8 @@ void serve(const char *binding)
     std::puts(binding ? obvia::listen(binding).c_str() : "serving");
     std::fflush(stdout);
     {
-        // No client has made a request yet.
+        // Without the lock, this process would count as idle until the first client makes a
+        // request.
         const obvia::server_lock lock;
         CHECK(std::getchar() == '\n');
     }

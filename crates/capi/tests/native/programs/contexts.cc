@@ -1,5 +1,5 @@
-// A server in C++ keeps a context for a client, one thread of which uses it while another one
-// destroys it.
+// A server in C++ keeps a context for a client. One thread of the client uses the context while
+// another thread destroys it.
 #include "contexts.h"
 
 #include <obvia.hpp>

@@ -1,9 +1,9 @@
 // Threads that call over connections of their own, and threads that serve them, built to detect
 // races:
 //
-//     program serve HOW   exports an object until the standard input ends; HOW is "runtime" or
-//                         "loop", by which the connections are served, or "careless": as "runtime",
-//                         with an object whose callers race
+//     program serve HOW   exports an object until the standard input ends; HOW says what serves
+//                         the connections: "runtime" or "loop", or "careless", which is like
+//                         "runtime", but with an object whose callers race
 //     program call        calls it from several threads, and prints "ok"
 //
 // libobvia is not instrumented, so its synchronization of objects between threads is not visible.
@@ -29,7 +29,7 @@ namespace {
 
 constexpr int32_t THREADS = 4, TURNS = 300;
 
-// The calls of Add() by which all threads begin.
+// The number of calls of Add() that all threads together make at their beginning.
 constexpr int32_t FIRST_ADDS = 6 * THREADS;
 
 [[noreturn]] void fail(const char *what, int line)
@@ -70,7 +70,7 @@ public:
     HRESULT Add(int32_t by, int64_t *sum) override
     {
         std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
-        // Unlike the mutex, the counter orders nothing.
+        // Unlike the mutex, the relaxed counter does not order the threads' accesses to `sum_`.
         if (is_careful_ || adds_.fetch_add(1, std::memory_order_relaxed) < FIRST_ADDS) {
             lock.lock();
         }
@@ -204,7 +204,7 @@ void one_turn(const object &races, const members &own, const obvia::span<int32_t
     obvia::check(races->Tell(1));
 }
 
-// Makes the connections in both directions, by arguments that need no memory beside the
+// Makes the connections in both directions, by calls whose arguments need no memory except the
 // connections' own.
 void reach(const object &races, const members &own)
 {
@@ -215,7 +215,7 @@ void reach(const object &races, const members &own)
     CHECK(number == 0);
 }
 
-// Waits until all threads are here.
+// Waits until all threads have called this function.
 void meet(std::atomic<int32_t> &missing)
 {
     for (missing--; missing > 0;) {

@@ -106,7 +106,7 @@ template <class T> T *nonsense()
     return reinterpret_cast<T *>(1);
 }
 
-// Callers that know only COM pass places with arbitrary content.
+// Callers that know only COM pass out parameters with arbitrary content.
 void results_of_methods_that_throw_are_null(const obvia::com_ptr<ISound> &sound)
 {
     for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {

@@ -56,7 +56,7 @@ fn structure(model: &Model, found: &Struct) -> Value {
     for (field, offset) in fields.iter_mut().zip(&offsets) {
         field["offset"] = (*offset).into();
     }
-    // An array without a bound is the last member, and its offset is the last one.
+    // If the last member is an array without a bound, the last offset is the array's.
     if let (Some((element, size, length)), Some(last)) = (&found.conformant, fields.last_mut()) {
         last["type"] = json!({
             "kind": "open_array",

@@ -89,7 +89,8 @@ pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8], references: &[
 /// E_NOINTERFACE where the object does not have the interface.
 pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let Some(Imported { link, oid, target }) = look_behind(object) else { return exports::query(object, info) };
-    // A query by the IID alone would find only a registered description.
+    // The description is passed on, because a query by the IID alone would find only a registered
+    // description.
     let found = own_target::query_interface(&link, target, info)?;
     let reference = ObjRef {
         iid: info.iid,
@@ -139,7 +140,7 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
 }
 
 /// Gives back a reference from the results of a call through an interface pointer. A program calls
-/// this function for a reference of which it makes no object.
+/// this function for a reference that it does not unmarshal.
 ///
 /// # Errors
 ///
@@ -152,7 +153,7 @@ pub fn refuse(through: &IUnknown, reference: &[u8]) -> Result<()> {
 }
 
 /// Gives back a reference from the arguments of the call that this thread performs. A program calls
-/// this function for a reference of which it makes no object.
+/// this function for a reference that it does not unmarshal.
 ///
 /// # Errors
 ///
@@ -197,7 +198,7 @@ pub fn answer<R: AsRef<[u8]>>(
         let (result, reply) = perform(call.inner().opnum(), &request)?;
         let reply = reply.as_ref();
         if result.is_err() {
-            // A failed method sends no references, since they would have been in the results.
+            // The failed method sends no results, and thus none of the references in them.
             server::take_back_sent();
             let words = Words::from_frame(reply).unwrap_or_default();
             return Ok(no_results(leave(Error::of_words(result, words))));

@@ -110,7 +110,7 @@ impl<K: Eq + Hash> ObjectTable<K> {
     }
 
     /// Forgets a key's object. The object's performer calls this while it is dropped. If the key
-    /// has a new object already, that one stays.
+    /// already has a new object, the new object stays.
     pub fn forget(&self, key: &K) {
         let mut objects = self.objects();
         if objects.get(key).is_some_and(|known| !known.is_alive()) {
@@ -119,8 +119,8 @@ impl<K: Eq + Hash> ObjectTable<K> {
     }
 }
 
-/// Returns the description of an interface of which this process has proxies without methods, and
-/// objects that are called by frames.
+/// Returns the description of an interface whose proxies in this process have no methods, and whose
+/// objects are called by frames.
 pub(crate) fn by_frames(description: Description) -> InterfaceInfo {
     let proxy = UNKNOWN_POINTER;
     // SAFETY: the stub verifies that it is called for an object of this module. Callers outside of
@@ -330,7 +330,7 @@ mod tests {
         objects.forget(&7);
         assert!(objects.has(&7) && !objects.has(&8));
         drop(first);
-        // The next object takes the place of one that is being dropped.
+        // The next object replaces an object with the same key that is being dropped.
         let second = objects.get(7, made);
         objects.forget(&7);
         assert!(objects.has(&7));

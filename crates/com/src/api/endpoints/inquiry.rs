@@ -28,8 +28,8 @@ pub(crate) struct Registered {
     pub(crate) binding: StringBinding,
 }
 
-/// Binds to an interface of a server. The thread's cancellers end the wait for the server, except
-/// for the wait until another host accepts the connection.
+/// Binds to an interface of a server. The thread's cancellers end the wait for the server, but not
+/// the wait until another host accepts the connection.
 fn bind(binding: &StringBinding, interface: SyntaxId, deadline: Deadline) -> Result<DirectCalls> {
     let directory = process::runtime()?.directory();
     let open = |deadline| network::stream_to(directory, binding, deadline);
@@ -70,8 +70,8 @@ pub(super) fn map(
     let (order, results) = call(&mut calls, epm::map_request(&wanted, object), deadline)?;
     let found = epm::mapped(order, &results)
         .map_err(|error| Error::from(error).with_detail(|why| format!("{}, at {mapper}: {why}", info.name)))?;
-    // Only the endpoint is taken from the answer. The mapper may know the host by another address,
-    // on the far side of an address translation.
+    // Only the endpoint is taken from the answer. Behind an address translation (NAT), the mapper
+    // may know the host by an address that is not valid here.
     let endpoints = found.into_iter().map(|way| match way {
         Way::Tcp(_, port) | Way::Udp(_, port) => port.to_string(),
         Way::Local(name) => name,

@@ -86,8 +86,8 @@ pub(super) fn way_of(binding: &StringBinding) -> Option<Way> {
 }
 
 /// Returns a binding's address for a tower. Towers have IPv4 addresses only. Any other address
-/// becomes 0.0.0.0, in place of which the mapper answers with the address at which the caller has
-/// reached it.
+/// becomes 0.0.0.0. In answers, the mapper replaces 0.0.0.0 by the address at which the caller has
+/// reached the mapper.
 fn host_of(binding: &StringBinding) -> [u8; 4] {
     binding.address.parse().unwrap_or(Ipv4Addr::UNSPECIFIED).octets()
 }

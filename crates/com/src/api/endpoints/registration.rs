@@ -20,7 +20,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The time that the mapper may take for a change in the background.
+/// The time that the mapper may take when the registration's thread adds or removes the entries.
 const PATIENCE: Deadline = Deadline::after_secs(2);
 /// The pause between two attempts to reach a mapper that is gone.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -84,7 +84,8 @@ impl Drop for Registration {
 ///
 /// RPC_S_SERVER_UNAVAILABLE where there is no mapper; RPC_S_NO_BINDINGS where this process has no
 /// such endpoint; E_INVALIDARG where this process performs no interface of functions, and for a
-/// mapper with another protocol sequence; EPT_S_CANT_PERFORM_OP where the mapper has no room.
+/// mapper with another protocol sequence; EPT_S_CANT_PERFORM_OP where the mapper has no room, or
+/// for too many endpoints.
 pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Registration> {
     let runtime = process::runtime()?;
     let mapper = match mapper {

@@ -38,8 +38,8 @@ pub fn advise_by(source: &IUnknown, info: &'static InterfaceInfo, sink: &IUnknow
     Ok(Connection { point: Some(point), cookie })
 }
 
-/// The connection of a sink to a source. The connection ends with this value. If the source is
-/// gone, the connection has ended already.
+/// The connection of a sink to a source. The connection ends when this value is dropped. If the
+/// source is gone, the connection has ended already.
 #[derive(Debug)]
 #[must_use = "the connection ends when this is dropped"]
 pub struct Connection {

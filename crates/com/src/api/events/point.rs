@@ -55,9 +55,9 @@ impl<I: Remote> ConnectionPoint<I> {
     /// Calls every connected sink in turn, on this thread. Returns the number of sinks whose method
     /// succeeded; failures of the method have no effect on the source.
     ///
-    /// Each call has a time limit of its own. A sink whose process or object is gone is
-    /// disconnected, and so is one that has repeatedly not answered in time. No lock is held during
-    /// the calls: any thread, including the sinks, may connect and disconnect sinks.
+    /// Each call has a time limit of its own. A sink is disconnected if its process or object is
+    /// gone, or if the sink has repeatedly not answered in time. No lock is held during the calls:
+    /// any thread, including the sinks, may connect and disconnect sinks.
     pub fn fire(&self, event: impl Fn(&I) -> Result<()>) -> usize {
         self.point.fire(&|sink| event(typed(sink)))
     }

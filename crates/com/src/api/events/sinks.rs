@@ -159,7 +159,8 @@ impl Point {
             sink.unanswered.store(0, Ordering::Relaxed);
             return true;
         };
-        // The deadline of this thread's caller may have left the sink less time than its limit.
+        // If the deadline of this thread's caller has passed, the sink may have had less time than
+        // the sink's own limit.
         let is_late = || caller_deadline().is_some_and(|end| end <= Instant::now());
         let is_lost = if error.code() == code::RPC_E_TIMEOUT {
             !is_late() && sink.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= self.limits.unanswered

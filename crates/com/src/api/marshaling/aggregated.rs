@@ -19,7 +19,8 @@ struct Inner {
     // The interface for all other code. Its methods of IUnknown are those of the outer object.
     marshal: &'static IMarshal_Vtbl,
     references: AtomicU32,
-    // The pointer is not counted, as the outer object keeps this part for its lifetime.
+    // The pointer is not counted, because the outer object keeps this part exactly as long as
+    // itself.
     outer: ManuallyDrop<IUnknown>,
     endpoint: String,
 }
@@ -41,7 +42,7 @@ static MARSHAL: IMarshal_Vtbl = IMarshal_Vtbl::new::<Inner, -1>();
 /// # Safety
 ///
 /// `outer` must be a pointer to the object, which any thread may use. The object must keep the
-/// result exactly for its lifetime, and must not hand it out.
+/// result exactly as long as itself, and must not hand the result out.
 ///
 /// # Errors
 ///

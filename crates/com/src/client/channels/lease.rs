@@ -15,7 +15,8 @@ struct Leased(RefCell<Vec<(u64, Box<OwnedChannel>)>>);
 
 impl Drop for Leased {
     fn drop(&mut self) {
-        // Values that outlive the thread's channels may still read the replies there.
+        // The channels are leaked, because values that outlive the thread may still read leased
+        // replies in the channels' memory.
         self.0.take().into_iter().for_each(std::mem::forget);
     }
 }
@@ -24,8 +25,8 @@ impl Drop for Leased {
 pub(super) fn keep(lease: u64, owned: Box<OwnedChannel>) {
     let mut leased = Some((lease, owned));
     if LEASED.try_with(|others| others.0.borrow_mut().extend(leased.take())).is_err() {
-        // The thread is ending. The channel is leaked, since the leased reply may still be read
-        // there.
+        // The thread is ending. The channel is leaked, because the leased reply in its memory may
+        // still be read.
         std::mem::forget(leased);
     }
 }

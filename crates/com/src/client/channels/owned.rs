@@ -29,8 +29,8 @@ pub(crate) struct OwnedChannel {
     // The weak reference keeps the link's address from being reused.
     pub(super) link: Weak<Link>,
     pub(crate) channel: Channel,
-    /// Whether the channel was registered with the thread's cancellers, each of which may have
-    /// interrupted it too late, after its call.
+    /// Whether the channel was registered with the thread's cancellers. Each of these may have
+    /// interrupted the channel too late: after the end of the channel's call.
     pub(super) alarmed: Cell<bool>,
 }
 
@@ -52,9 +52,9 @@ impl OwnedChannel {
         register(self.channel.alarm())
     }
 
-    /// Whether the thread may use the channel for further calls after the removal of a canceller,
-    /// which was used if `was_cancelled`. A used canceller may have interrupted the channel too
-    /// late, and the interruption would end another call in place of the cancelled one.
+    /// Whether the thread may use the channel for further calls after its cancellers have changed.
+    /// If `was_cancelled`, a removed canceller was used. Such a canceller may have interrupted the
+    /// channel too late, and the interruption would end another call in place of the cancelled one.
     fn outlasts(&self, was_cancelled: bool) -> bool {
         if was_cancelled {
             return !self.alarmed.get();
@@ -80,8 +80,8 @@ impl Drop for Others {
         let at_hand = Calls::with(Calls::take_from_hand);
         Calls::with(|calls| shared::leave(&calls.regions));
         let all = self.0.take().into_iter().chain(at_hand);
-        // If the thread ends with cancellers set, they may still interrupt the channels that the
-        // thread used.
+        // Cancellers that the thread still has may interrupt the channels that were registered with
+        // them. These channels are closed.
         all.filter(|owned| !owned.alarmed.get()).for_each(|owned| owned.give_back());
     }
 }
@@ -143,7 +143,7 @@ fn select(link: &Arc<Link>) -> Result<Box<OwnedChannel>> {
             Box::new(OwnedChannel { link: Arc::downgrade(link), channel, alarmed: Cell::new(false) })
         }
     };
-    // The connecting may have taken time.
+    // The deadline may have passed while connecting.
     if let Err(error) = in_time().and_then(|()| owned.register()).and_then(|()| say_context(&mut owned.channel)) {
         Link::note_failure(&error);
         Others::with(|others| others.borrow_mut().push(owned));
@@ -203,7 +203,8 @@ fn prepare_again() {
     Calls::with(|calls| {
         calls.link.set(0);
         if calls.lease.get() != 0 {
-            // The end of the lease would restore `link`, and the next call would not prepare.
+            // Otherwise, the end of the lease would restore `link`, and the next call would not
+            // prepare.
             let leased = calls.take_from_hand();
             debug_assert!(leased.is_none());
         }
@@ -261,8 +262,8 @@ struct Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // A broken channel is closed, and so is one whose response may still come: the end of the
-        // connection tells the server that the caller no longer waits.
+        // A broken channel is closed, and so is a channel whose response may still arrive: the end
+        // of the connection tells the server that the caller no longer waits.
         if let Some(owned) = self.owned.take()
             && !owned.channel.is_broken()
             && !std::thread::panicking()
@@ -298,7 +299,8 @@ mod tests {
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_channel_that_was_interrupted_while_taken_out_is_not_used_again() {
         let link = Arc::new(Link::to_itself());
-        // A response that arrives before the thread waits leaves an interruption for a later call.
+        // If the response of a call arrives before the thread waits, the interruption stays pending
+        // until a later call.
         let settle = || {
             (0..100).try_for_each(|_| with_channel(&link, |channel| own_calls::settle(channel, deadline::of_thread())))
         };

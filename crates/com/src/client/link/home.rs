@@ -34,7 +34,7 @@ impl Home {
         Self { idle: Mutex::new(Some(channel.into())), returned: Condvar::new() }
     }
 
-    /// Whether the peer ended the connection, as far as that can be told without waiting.
+    /// Whether the peer is known to have ended the connection. The function does not wait.
     pub(super) fn is_ended(&self) -> bool {
         // A connection in use counts as alive: if it has ended, its user notices.
         lock(&self.idle).as_ref().is_some_and(|connection| connection.channel.is_ended())
@@ -118,7 +118,7 @@ mod tests {
                 Ok(())
             })
         };
-        // The second thread's limit passes while this thread has the connection.
+        // The second thread's limit expires while this thread uses the connection.
         let hold = || {
             link.with_home(|_, _| {
                 std::thread::scope(|scope| Ok(scope.spawn(|| deadline::with_timeout(LIMIT, work)).join().unwrap()))

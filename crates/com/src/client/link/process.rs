@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(super) struct Mark {
     pub(super) known: Option<u64>,
-    /// The key with which this process proves the mark, if the process has sent it.
+    /// The key with which this process proves the mark, if the other process has sent the key.
     pub(super) key: Option<u128>,
     /// The time when this process first asked for the mark.
     asked: Option<Instant>,
@@ -62,14 +62,14 @@ impl Link {
         Arc::ptr_eq(&self.process, &other.process)
     }
 
-    /// Adopts the process state of one of `others` that leads to the same process. A link does so
-    /// before its first use. Equal OXIDs are no proof that two links lead to the same process: a
-    /// peer could claim the OXID of another process, and would receive calls of that process's
-    /// objects. Equal marks are a proof, since a process sends its mark for this process to no
-    /// other process. Over unencrypted networks a process sends a second mark. An attacker who
-    /// reads the network and acts as a server can claim by that mark to be the process, but only
-    /// towards links that have reached the process without encryption. Over another transport a
-    /// server cannot know that this process is the same client, and sends another mark until this
+    /// Adopts the process state of one of `others` that leads to the same process. This must happen
+    /// before the first use of the link. Equal OXIDs are no proof that two links lead to the same
+    /// process: a peer could claim the OXID of another process, and would receive calls of that
+    /// process's objects. Equal marks are a proof, since a process sends its mark for this process
+    /// to no other process. Over unencrypted networks a process sends a second mark. An attacker
+    /// who reads the network and acts as a server can claim by that mark to be the process, but
+    /// only towards links that have reached the process without encryption. Over another transport
+    /// a server cannot know that this process is the same client, and sends another mark until this
     /// process has [proved](Self::prove_process) its identity.
     ///
     /// # Errors
@@ -142,7 +142,8 @@ impl Link {
 
     /// Asks the process for its mark.
     pub(crate) fn learn_mark(&self) {
-        // Without the mark, this process counts as another client at another address.
+        // A failure is ignored: without the mark, this process merely counts as a new client when
+        // its address changes.
         let _ = self.mark();
     }
 

@@ -19,7 +19,7 @@ use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 /// The limit of a round's releases to one process, and of each release. The last release may begin
-/// just before the round's limit, so a process holds the janitor for at most twice this time.
+/// just before the round's limit, so one process delays the janitor by at most twice this time.
 pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The references to be given back to a process. A target has an entry in one of the maps at most.
@@ -27,7 +27,7 @@ pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct Releases {
     /// The targets that have proxies.
     held: HashMap<TargetId, Held>,
-    /// The counts for targets without proxies, which are sent next.
+    /// The counts that are sent next: those of targets without proxies.
     queue: HashMap<TargetId, u32>,
 }
 
@@ -78,14 +78,14 @@ impl Releases {
 }
 
 impl Link {
-    /// Whether no references wait to be sent. Proxies are not examined here, since each holds a
-    /// reference count of its link.
+    /// Whether no references wait to be sent. Proxies are not examined, because each of them keeps
+    /// its link alive by a reference count.
     pub(crate) fn is_unused(&self) -> bool {
         lock(&self.process.releases).queue.is_empty()
     }
 
-    /// Whether there are proxies for targets of the process. The janitor is woken when the last one
-    /// goes.
+    /// Whether there are proxies for targets of the process. The janitor is woken when the last
+    /// proxy is removed.
     pub(crate) fn has_proxies(&self) -> bool {
         !lock(&self.process.releases).held.is_empty()
     }
@@ -197,7 +197,8 @@ mod tests {
         releases.remove_proxy(target, 5);
         assert_eq!(releases.take(), [(target, 14)]);
         assert!(releases.held.is_empty());
-        // Proxies without references leave nothing to be sent, and counts do not wrap.
+        // A proxy without references leaves nothing to be sent, and the sum of counts does not wrap
+        // around.
         releases.add_proxy(target);
         releases.remove_proxy(target, 0);
         assert!(releases.take().is_empty());

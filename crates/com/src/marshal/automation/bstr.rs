@@ -39,7 +39,7 @@ pub(crate) fn alloc(from: &[u8], bytes: usize) -> Result<*mut u16> {
     let text = start.wrapping_add(PREFIX);
     // SAFETY: the allocation has room for the length before the text, at an aligned address.
     unsafe { text.cast::<u32>().wrapping_sub(1).write(bytes as u32) };
-    // SAFETY: the allocation has room for the text; the memory is fresh.
+    // SAFETY: the allocation has room for the text, and is new, so it does not overlap `from`.
     unsafe { text.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
     // SAFETY: as above.
     unsafe { text.wrapping_add(from.len()).write_bytes(0, bytes - from.len() + 2) };
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(text, *"a\0ö");
         // SAFETY: four bytes lie before the text.
         let length = unsafe { text.as_ptr().cast::<u32>().wrapping_sub(1).read() };
-        // SAFETY: two bytes lie behind it.
+        // SAFETY: two bytes lie behind the text.
         let end = unsafe { text.as_ptr().wrapping_add(3).read() };
         assert_eq!((length, end), (6, 0));
         assert_eq!(text.as_ptr().addr() % 8, 0);

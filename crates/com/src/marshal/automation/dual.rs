@@ -344,7 +344,7 @@ unsafe extern "system" fn names<D: Dual>(
             if id.is_none() {
                 outcome = code::DISP_E_UNKNOWNNAME;
             }
-            // SAFETY: the caller has one place for each name.
+            // SAFETY: by COM's rules, `ids` has room for one DISPID for each name.
             unsafe { ids.wrapping_add(at).write(id.unwrap_or(-1)) };
         }
         outcome
@@ -445,6 +445,6 @@ impl IDispatch_Vtbl {
 ///
 /// There must be a value at `at`, and its owner must keep the value while the result is used.
 pub unsafe fn look<T>(at: *const c_void) -> ManuallyDrop<T> {
-    // SAFETY: the caller's promise; never dropped.
+    // SAFETY: the caller's promise; the copy is never dropped.
     ManuallyDrop::new(unsafe { at.cast::<T>().read() })
 }

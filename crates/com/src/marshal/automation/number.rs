@@ -119,8 +119,8 @@ impl Number {
     pub(super) fn float(self) -> f64 {
         match self {
             Self::Exact(value, 0) => value as f64,
-            // The text is parsed to get the nearest double. A division of two rounded numbers might
-            // not be the nearest.
+            // Parsing the number's decimal text yields the nearest double. Dividing two rounded
+            // numbers might not.
             Self::Exact(value, power) => {
                 let sign = if value < 0 { "-" } else { "" };
                 format!("{sign}{}", digits(value.unsigned_abs(), power)).parse().unwrap_or(f64::NAN)
@@ -143,7 +143,7 @@ impl Number {
     pub(super) fn decimal(self) -> Result<Decimal> {
         let (value, scale) = match self {
             Self::Exact(value, scale) => (value, scale),
-            // The shortest text of the double has all of its digits.
+            // The DECIMAL gets the digits of the shortest text that stands for this double.
             Self::Float(value) => match Self::parse(&value.to_string()) {
                 Some(Self::Exact(value, scale)) => (value, scale),
                 _ => (self.integer()?, 0),

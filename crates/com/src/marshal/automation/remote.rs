@@ -58,7 +58,7 @@ const DESCRIPTION: Description = Description {
     module: &[],
 };
 
-/// The declaration of IDispatch, as each generated module has one for its interfaces.
+/// The declaration of IDispatch. Each generated module has such a declaration for its interfaces.
 #[cfg(not(miri))]
 static DECLARED: Declared =
     Declared::new("obvia", &[DeclaredInterface::new("IDispatch", IDispatch::IID.to_u128(), made::FINGERPRINT)]);
@@ -123,7 +123,7 @@ unsafe extern "system" fn names_proxy(
     lcid: u32,
     ids: *mut i32,
 ) -> HRESULT {
-    // SAFETY: the arguments are those of this function.
+    // SAFETY: the arguments are those that this function has received.
     unsafe { made::IDispatch_GetIDsOfNames_proxy(this, iid, names.cast(), count, lcid, ids) }
 }
 
@@ -183,7 +183,8 @@ unsafe extern "system" fn invoke_proxy(
         };
         let sent = outgoing.references.clone();
         let mut answer = Incoming { result: null_mut(), exception: no_exception(), wrong: 0 };
-        // SAFETY: the wire forms were just made; the other arguments are those of this function.
+        // SAFETY: the wire forms were just made; the other arguments are those that this function
+        // has received.
         let outcome = unsafe {
             made::IDispatch_Invoke_proxy(
                 this,
@@ -208,7 +209,7 @@ unsafe extern "system" fn invoke_proxy(
         let given_back = unsafe { answer.give_back(given, &returned) };
         for (now, before) in outgoing.references.iter().zip(&sent) {
             if now != before {
-                // SAFETY: the value came in the reply and is owned.
+                // SAFETY: the value came in the reply, and this function owns it.
                 unsafe { free_wire(*now, VARIANT_KIND, &made::IDispatch_TYPES) };
             }
         }
@@ -246,8 +247,8 @@ impl Incoming {
     ///
     /// # Safety
     ///
-    /// The arguments must be the caller's, and `returned` must have the reply's values with the
-    /// indices of their arguments.
+    /// `arguments` must be those that the caller passed, and `returned` must pair each value of the
+    /// reply with the index of its argument.
     unsafe fn give_back(&self, arguments: &[Variant], returned: &[(&*mut u8, &u32)]) -> Result<()> {
         for (wire, at) in returned {
             let Some((vt, to)) = arguments[**at as usize].target() else { continue };
@@ -409,8 +410,8 @@ unsafe extern "system" fn adapted(
         return outcome;
     }
     let results = Returned { value: &value, told: &told, arguments: &received.arguments, indices };
-    // SAFETY: the stub passed writable places for results, and these references, which the method
-    // may replace.
+    // SAFETY: the stub passed writable addresses for the results, and these references, which the
+    // method may replace.
     if let Err(error) = unsafe { results.put(result.cast(), exception.cast(), references) } {
         return leave(error);
     }
@@ -427,11 +428,12 @@ struct Returned<'a> {
 }
 
 impl Returned<'_> {
-    /// Stores the wire forms of all results in the stub's places, or of none on failure.
+    /// Stores the wire forms of all results at the addresses that the stub passed. On failure,
+    /// stores none.
     ///
     /// # Safety
     ///
-    /// The places must be writable, and the references must be those received for the arguments.
+    /// The addresses must be writable, and the references must be those received for the arguments.
     unsafe fn put(
         &self,
         result: *mut *mut u8,

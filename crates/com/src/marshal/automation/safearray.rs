@@ -38,7 +38,7 @@ impl SafeArray {
     /// E_OUTOFMEMORY.
     pub fn of<T: Element>(elements: &[T]) -> Result<Self> {
         let mut made = Self::vector(T::VT, elements.len())?;
-        // SAFETY: there are as many elements of that type in fresh memory.
+        // SAFETY: the fresh memory has room for the same number of elements of that type.
         unsafe { made.data_mut().cast::<T>().copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         Ok(made)
     }

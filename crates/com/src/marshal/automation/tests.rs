@@ -13,7 +13,7 @@ fn variants_have_the_layout_of_c() {
     assert_eq!((size_of::<Variant>(), align_of::<Variant>()), (24, 8));
     assert_eq!(size_of::<Bstr>() + size_of::<SafeArray>(), 16);
     let value = Variant::from(-2_i16);
-    // SAFETY: a variant's own bytes.
+    // SAFETY: the array covers exactly the bytes of the variant.
     let bytes = unsafe { *(&raw const value).cast::<[u8; 24]>() };
     assert_eq!(bytes[..10], [2, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xff]);
     let value = Variant::from(Decimal { scale: 2, negative: true, high: 0x0a0b_0c0d, low: 7 });

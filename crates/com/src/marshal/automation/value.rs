@@ -43,7 +43,7 @@ impl Variant {
         Self { vt, reserved: [0; 3], data: [null_mut(); 2] }
     }
 
-    /// Makes a value of a type that owns nothing, from its bits.
+    /// Makes a variant from the bits of a value. Values of this type must own no resources.
     pub(crate) const fn of_bits(vt: u16, bits: u64) -> Self {
         Self::of_pointer(vt, without_provenance_mut(bits as usize))
     }
@@ -53,7 +53,7 @@ impl Variant {
         Self { vt, reserved: [0; 3], data: [pointer, null_mut()] }
     }
 
-    /// Makes a reference to a value elsewhere, which the receiver may change.
+    /// Makes a reference to a value outside of the variant. The receiver may change this value.
     ///
     /// # Safety
     ///
@@ -122,14 +122,14 @@ impl Variant {
 
     /// Returns the string, if the value is one.
     pub fn as_bstr(&self) -> Option<&Bstr> {
-        // SAFETY: by the invariant; a string is a pointer.
+        // SAFETY: by the invariant, the data is a string, which is a pointer.
         (self.vt == vt::BSTR).then(|| unsafe { &*(&raw const self.data).cast::<Bstr>() })
     }
 
     /// Returns the array, if the value is one.
     pub fn as_array(&self) -> Option<&SafeArray> {
         let is_array = self.vt & vt::ARRAY != 0 && self.vt & vt::BYREF == 0;
-        // SAFETY: by the invariant; an array is a pointer.
+        // SAFETY: by the invariant, the data is an array, which is a pointer.
         is_array.then(|| unsafe { &*(&raw const self.data).cast::<SafeArray>() })
     }
 
@@ -355,7 +355,7 @@ impl SafeArray {
         let mut made = Self::with_bounds(vt, &self.bounds())?;
         if !vt::owns(vt) {
             let bytes = self.len() * self.element_size();
-            // SAFETY: there are as many elements of the same type in fresh memory.
+            // SAFETY: the fresh memory has room for the same number of elements of the same type.
             unsafe { made.data_mut().copy_from_nonoverlapping(self.data(), bytes) };
             return Ok(made);
         }
@@ -488,7 +488,7 @@ pub(crate) unsafe fn clear(vt: u16, at: *mut u8) {
 }
 
 /// Returns the address of an object, and transfers its reference to the holder of the address. The
-/// address is null without an object.
+/// address is null for `None`.
 pub(crate) fn into_raw(object: Option<IUnknown>) -> *mut c_void {
     object.map_or(std::ptr::null_mut(), Interface::into_raw)
 }

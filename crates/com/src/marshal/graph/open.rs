@@ -47,7 +47,7 @@ pub unsafe fn elements_after<T, E>(members: &T, at: usize, count: usize) -> &[E]
 }
 
 /// An argument that a caller lent to a method. The method may replace the argument. The drop stores
-/// the final pointer in the caller's place, even after a panic.
+/// the final pointer at the caller's address, even after a panic.
 pub struct Held<T: Graph> {
     // Invariant: writable by the promise to `new`.
     place: *mut *mut u8,
@@ -56,7 +56,7 @@ pub struct Held<T: Graph> {
 }
 
 impl<T: Graph> Held<T> {
-    /// Holds the value that a place leads to. `None` for null.
+    /// Holds the value whose address is stored at `place`. `None` for a null address.
     ///
     /// # Safety
     ///
@@ -92,8 +92,8 @@ impl<T: Graph> Drop for Held<T> {
     }
 }
 
-/// Takes ownership of the value at `first`, which a method has put in place of the value that
-/// `owner` lent to it.
+/// Makes `owner` own the value at `first`, by which a method has replaced the value that `owner`
+/// had lent to the method.
 ///
 /// # Safety
 ///

@@ -18,7 +18,7 @@ use windows_core::{GUID, HRESULT, Interface};
 pub unsafe trait Graph {
     /// The structure while it is borrowed.
     type Item<'a>;
-    /// The table of element types in which this type stands.
+    /// The table of element types that contains this type.
     const TYPES: &'static [ElementType];
     /// The index of the type in `TYPES`.
     const ELEMENT: Element;
@@ -93,7 +93,7 @@ impl<T: Graph> Owned<T> {
     /// Calls `look` with the structure.
     ///
     /// The structure is passed to a closure, since a full pointer in it could be set to a target
-    /// that lives shorter than the structure. All full pointers are restored when the closure
+    /// that is dropped before the structure. All full pointers are restored when the closure
     /// returns. Code that wants a structure with other targets makes a [new](Self::new) one within
     /// the closure.
     pub fn with<R>(&self, look: impl for<'b> FnOnce(&'b T::Item<'b>) -> R) -> R {
@@ -285,7 +285,7 @@ static WIDES: [ElementType; 1] = [pointers(&[Part {
 }])];
 static OBJECTS: [ElementType; 1] = [pointers(&[Part { at: 0, what: What::Object(Iid::Known(0)) }])];
 
-// SAFETY: the type is a pointer to a string, or null.
+// SAFETY: a value is a pointer to a string, or null, as the element type describes.
 unsafe impl Graph for Text<'_> {
     type Item<'a> = Text<'a>;
     const TYPES: &'static [ElementType] = &TEXTS;
@@ -293,7 +293,7 @@ unsafe impl Graph for Text<'_> {
     const CAN_CHANGE: bool = false;
 }
 
-// SAFETY: the type is a pointer to a string, or null.
+// SAFETY: a value is a pointer to a string, or null, as the element type describes.
 unsafe impl Graph for Wide<'_> {
     type Item<'a> = Wide<'a>;
     const TYPES: &'static [ElementType] = &WIDES;
@@ -301,7 +301,7 @@ unsafe impl Graph for Wide<'_> {
     const CAN_CHANGE: bool = false;
 }
 
-// SAFETY: the type is an interface pointer, or null.
+// SAFETY: a value is an interface pointer, or null, as the element type describes.
 unsafe impl<I: Interface> Graph for Option<I> {
     type Item<'a> = Self;
     const TYPES: &'static [ElementType] = &OBJECTS;
@@ -312,7 +312,7 @@ unsafe impl<I: Interface> Graph for Option<I> {
 /// Implements `Graph` for values without pointers, with the parts that must be checked.
 macro_rules! values {
     ($($ty:ty: $parts:expr),+ $(,)?) => {$(
-        // SAFETY: a value of this size without padding.
+        // SAFETY: the type has this size and no padding, as the element type describes.
         unsafe impl Graph for $ty {
             type Item<'a> = Self;
             const TYPES: &'static [ElementType] = &[ElementType {

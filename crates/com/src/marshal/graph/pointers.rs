@@ -1,4 +1,5 @@
-//! Pointers in structures: eight bytes, or null.
+//! Pointers in structures to strings, arrays and objects. A pointer has eight bytes, and may be
+//! null.
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;

@@ -136,7 +136,7 @@ impl Body for InstanceInfo {
         let (has_table, has_storage) = (from.pointer("ifdROT")?, from.pointer("ifdStg")?);
         let file = if has_file { Some(from.text("fileName")?) } else { None };
         if has_table {
-            // The table reference is ignored, but precedes the storage.
+            // The reference to the running object table precedes the storage, and is ignored.
             read_reference(from, "ifdROT")?;
         }
         let storage = if has_storage { Some(read_reference(from, "ifdStg")?) } else { None };
@@ -312,7 +312,8 @@ pub struct ScmReplyInfo {
     pub bindings: DualStringArray,
     /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 is none.
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 stands for no
+    /// authentication.
     pub authn_hint: u32,
     /// The version of the process.
     pub version: ComVersion,

@@ -1,5 +1,5 @@
-//! The numbers of receivers: of processes that are not connected and to which clients have passed
-//! references.
+//! The numbers of receivers. A receiver is a process that is not connected, and to which clients
+//! have passed references.
 
 use super::{Client, Limits};
 use std::collections::HashMap;
@@ -11,8 +11,8 @@ use std::hash::Hash;
 pub struct Giver {
     /// The client.
     pub client: Client,
-    /// A number for the user or host behind the client, which can appear as many clients. `None`
-    /// for a client of a user without a limit of its own.
+    /// A number for the user or host behind the client. One user or host can appear as many
+    /// clients. `None` for a client of a user without a limit of its own.
     pub source: Option<u64>,
 }
 

@@ -199,7 +199,7 @@ fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
     // Further references to the same client are allowed, and other givers have their own limit.
     assert!(pass_on(&mut tables, ALICE, 100).is_ok());
     assert!((110..112).all(|to| pass_on(&mut tables, BOB, to).is_ok()));
-    // All givers together have a limit, too. It concerns no client that is connected.
+    // All givers together have a limit, too. This limit does not apply to connected clients.
     assert_eq!(pass_on(&mut tables, BOB, 112), Err(OUT_OF_RESOURCES));
     tables.hand_out(7, ipid(70), process(120), Refs::public(1), now).unwrap();
     // Receivers that connect, and those that are dropped, no longer count.
@@ -230,12 +230,12 @@ fn clients_of_one_user_or_host_leave_room_for_the_receivers_of_others() {
         passed
     };
     assert_eq!([3, 4, 5, 6].map(|client| pass_on_all(&mut tables, client, Some(1))), [4, 4, 0, 0]);
-    // Clients without a source share the rest.
+    // Clients without a source share the receivers that the sources leave free.
     assert_eq!([7, 8, 9].map(|client| pass_on_all(&mut tables, client, None)), [4, 4, 0]);
     // A newcomer that connects is served.
     tables.hand_out(7, ipid(70), process(50), Refs::public(1), now).unwrap();
     tables.check();
-    // The share outlives the clients, and ends with their receivers.
+    // The source's share outlives the clients, and ends with their receivers.
     tables.drop_client(Client::Peer(3), now);
     assert_eq!(pass_on_all(&mut tables, 9, Some(1)), 0);
     tables.connected(process(101));
@@ -269,7 +269,7 @@ fn references_that_have_moved_are_released_for_the_client_for_which_they_were_co
     assert_eq!(tables.release(&ipid(70), process(2), Refs::public(3)), None);
     assert_eq!(tables.held(&ipid(70), process(1)), Refs::public(2));
     assert!(tables.release(&ipid(70), process(2), Refs::public(2)).is_some() && tables.is_empty());
-    // The record of a client's moved clients ends with the client.
+    // The drop of a client also drops the record of the clients whose references it has taken over.
     assert!(tables.drop_client(process(1), now).is_empty() && tables.merged.heir(process(2)).is_none());
 }
 

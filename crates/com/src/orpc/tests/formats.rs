@@ -310,8 +310,8 @@ fn activation_properties_state_their_length() {
     let asked = Properties::new(vec![Property::Instantiation(InstantiationInfo::new(CLSID, vec![IID]))]);
     let bytes = asked.to_bytes().unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-    // The fields are dwSize and dwReserved, the headers of the header, then totalSize and
-    // headerSize.
+    // The fields are dwSize and dwReserved, the serialization headers of CustomHeader, then its
+    // totalSize and headerSize.
     let (total, header) = (word(24), word(28));
     assert_eq!((word(0), total), (bytes.len() - 8, bytes.len() - 8));
     let serialized = &bytes[8 + header..];

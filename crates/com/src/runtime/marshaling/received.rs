@@ -27,7 +27,8 @@ pub(crate) fn unmarshal_custom(class: &GUID, data: Vec<u8>, info: &'static Inter
     let marshaler = find(class)?;
     let stream: IStream = Memory::of(data).into();
     let mut object = std::ptr::null_mut();
-    // SAFETY: by the contract of IMarshal: a live stream, an IID, and room for a pointer.
+    // SAFETY: by the contract of IMarshal. The arguments are a live stream, an IID, and room for a
+    // pointer.
     unsafe { marshaler.UnmarshalInterface(stream.as_raw(), &info.iid, &mut object) }.ok()?;
     if object.is_null() {
         return Err(code::E_UNEXPECTED.into());
@@ -44,6 +45,6 @@ pub(crate) fn release_custom(class: &GUID, data: Vec<u8>) -> Result<()> {
     }
     let marshaler = find(class)?;
     let stream: IStream = Memory::of(data).into();
-    // SAFETY: by the contract of IMarshal: a live stream.
+    // SAFETY: by the contract of IMarshal; the stream is live.
     Ok(unsafe { marshaler.ReleaseMarshalData(stream.as_raw()) }.ok()?)
 }

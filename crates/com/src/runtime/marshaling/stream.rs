@@ -53,7 +53,7 @@ impl Memory {
 /// `to` must be null or writable.
 unsafe fn tell<T>(to: *mut T, value: T) {
     if !to.is_null() {
-        // SAFETY: the caller's promise; not null.
+        // SAFETY: the caller's promise; the pointer is not null.
         unsafe { to.write(value) };
     }
 }

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 /// The greatest number of clients with one OXID for each user of this host; also the greatest
 /// number of other hosts from which one OXID is claimed. A client beyond the limit enters only if a
-/// process is expected at its place: always if this process itself has given the expected process
-/// references. Each process that only peers have named raises the limit by one.
+/// process is expected at its place. If this process itself has given references to the expected
+/// process, the client always enters. Each expected process that only peers have named raises the
+/// limit by one.
 pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
@@ -142,8 +143,8 @@ impl Register {
 
     /// Returns the number of the client at a place that a peer has named, or of the process that is
     /// expected there from now on. `None` if too many are expected. For a lost client, returns the
-    /// number of an expected process instead, whose references have a time of their own: otherwise
-    /// a peer could keep the client's references for ever by passing more.
+    /// number of an expected process instead, whose references expire separately: otherwise a peer
+    /// could keep the client's references for ever by passing more.
     pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let found = self.at(oxid, place);
         let lost = found.filter(|number| self.is_lost(*number));

@@ -188,11 +188,12 @@ fn connections_that_are_not_admitted_do_not_keep_a_client() {
     assert_eq!((early, clients.due(PATIENCE)), (number, Some(begun + PATIENCE)));
     assert_eq!(leave_silently(&clients, number, 1), []);
     assert_eq!((clients.due(PATIENCE), clients.is_lost(number)), (Some(begun + PATIENCE), true));
-    // The connection that is not admitted stays, as that of a client without state.
+    // The client's state ends. The connection that is not admitted stays under the client's number.
     assert_eq!(clients.give_up(begun + PATIENCE, PATIENCE, kept, |number| number), [number]);
     assert!(clients.has(number) && clients.due(PATIENCE).is_none());
     assert_eq!((leave_silently(&clients, number, 0), clients.has(number)), (vec![number], false));
-    // A silent connection may be the client's next one, so the client is lost until it is admitted.
+    // The connection that is not admitted may be the client's next one, so the client is lost until
+    // that connection is admitted.
     let number = enter(&clients, 1, &far);
     assert_eq!(enter_silently(&clients, 1, &far, None), number);
     assert_eq!((leave(&clients, number, End::InOrder, 1), clients.is_lost(number)), (vec![], true));
@@ -228,7 +229,8 @@ fn a_connection_that_is_not_admitted_is_not_the_expected_process() {
     let (clients, far) = (Clients::default(), host("far"));
     let expected = expect(&clients, 1, &place(&far));
     let number = enter_silently(&clients, 1, &far, None);
-    // The next references are not counted for the connection's client either.
+    // Further references are counted for the expected process, too, and not for the connection's
+    // client.
     assert_eq!(
         (expect(&clients, 1, &place(&far)), number_behind(&clients, 1, &place(&far))),
         (expected, Some(expected))
@@ -291,15 +293,15 @@ fn lost_clients_without_references_or_of_this_host_end_at_once() {
     let local = process(7);
     let number = enter(&clients, 2, &local);
     assert_eq!(leave(&clients, number, End::Lost(begun), 9), [number]);
-    // A local client is gone as well where its last connection came over a network.
+    // A local client is also gone if its last connection came over a network.
     let number = enter(&clients, 3, &local);
     assert_eq!(enter_as(&clients, 3, &host("near"), number), number);
     assert_eq!(leave(&clients, number, End::InOrder, 9), []);
     assert_eq!(leave(&clients, number, End::Lost(begun), 9), [number]);
 }
 
-/// Loses clients of a host one after the other. Returns the numbers of the clients that were
-/// dropped for them.
+/// Enters clients of a host and loses them, one after the other. Returns the numbers of the clients
+/// that were dropped because of the limits.
 fn lose(clients: &Clients, peer: &Peer, oxids: impl Iterator<Item = u64>, kept: usize, begun: Instant) -> Vec<u64> {
     let lose = |oxid| {
         let number = enter(clients, oxid, peer);
@@ -366,7 +368,7 @@ fn owed_references_are_released_only_to_the_sending_process() {
         clients.add_references_to_return(second, refs(1000));
     }
     assert_eq!(take(2, &host("far")), TO_RETURN_MAX);
-    // When a client is gone, its references are dropped.
+    // The references of a client that is gone are dropped.
     clients.add_references_to_return(second, refs(1));
     assert_eq!(leave(&clients, second, End::InOrder, 0), [second]);
     enter(&clients, 2, &host("far"));
@@ -423,7 +425,7 @@ fn a_valid_proof_makes_connections_of_several_origins_one_client() {
     assert_eq!(enter_as(&clients, 1, &near, first), first);
     // The next connection of that host has to prove the mark again.
     assert_ne!(enter(&clients, 1, &near), first);
-    // A mark is valid for one OXID, and as long as its client is there.
+    // A mark is valid for one OXID only, and only until its client is gone.
     assert_ne!(enter_as(&clients, 2, &near, first), first);
     assert_eq!([leave(&clients, first, End::InOrder, 0), leave(&clients, first, End::InOrder, 0)].concat(), [first]);
     assert_ne!(enter_by(&clients, 1, &host("far"), mark), first);
@@ -468,8 +470,8 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     // more process of this host.
     let named = clients.expect_named(1, &Place::read(&[]).unwrap()).unwrap();
     assert_eq!([max + 1, max + 2, max + 3].map(|serial| enter(&of_user(0, serial))), [Ok(()), refused, refused]);
-    // The room for named processes is used up. The room for a process behind a link of this process
-    // is not.
+    // There is no more room for processes that only peers have named. A process behind a link of
+    // this process still has room.
     enter_expected(&clients, 1, &of_user(0, 0), &[named]);
     clients.expect_named(1, &place(&host("named"))).unwrap();
     clients.expect_named(1, &place(&of_user(0, max + 2))).unwrap();
@@ -628,7 +630,7 @@ fn the_client_behind_a_link_is_searched_once() {
     let number = clients.expect(1, &found, || far.clone());
     assert_eq!(clients.expect(1, &found, unsearched), number);
     assert_eq!(clients.number_behind(1, &found, unsearched), Some(number));
-    // Each change that may give another result leads to a new search.
+    // After a change of the register that may affect the result, the client is searched again.
     let number = enter_expected(&clients, 1, &host("far"), &[number]);
     assert_eq!(clients.expect(1, &found, || far.clone()), number);
     enter(&clients, 1, &host("far"));
@@ -730,7 +732,7 @@ fn references_expire_a_patience_after_the_last_was_given_and_under_the_lock() {
         number
     };
     let expire = |now| clients.expire_expected(&[first, second], now, PATIENCE, end);
-    // The janitor has not seen the processes before.
+    // The second process was last given references one second later, so it does not expire yet.
     clients.register().expected.get_mut(&second).unwrap().used = begun + Duration::from_secs(1);
     assert_eq!(expire(begun + PATIENCE), [first]);
     assert_eq!(expect(&clients, 2, &place(&host("far"))), second);

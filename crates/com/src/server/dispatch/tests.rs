@@ -7,7 +7,7 @@ use crate::types::registry::Stubs;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-/// A handwritten object, since Miri rejects those of `#[implement]`.
+/// A handwritten object, since Miri rejects the objects of windows-core.
 #[repr(C)]
 struct Thing {
     vtable: &'static IUnknown_Vtbl,
@@ -22,7 +22,7 @@ unsafe extern "system" fn query(this: *mut c_void, iid: *const GUID, out: *mut *
     if iid != IUnknown::IID && iid != IID_AGILE_OBJECT {
         return code::E_NOINTERFACE;
     }
-    // SAFETY: the function is in the vtables of things only.
+    // SAFETY: only vtables of `Thing`s contain this function.
     unsafe { add_ref(this) };
     // SAFETY: by the contract of QueryInterface.
     unsafe { out.write(this) };
@@ -30,24 +30,24 @@ unsafe extern "system" fn query(this: *mut c_void, iid: *const GUID, out: *mut *
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: the function is in the vtables of things only.
+    // SAFETY: only vtables of `Thing`s contain this function.
     let thing = unsafe { &*this.cast::<Thing>() };
     thing.references.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: the function is in the vtables of things only.
+    // SAFETY: only vtables of `Thing`s contain this function.
     let thing = unsafe { &*this.cast::<Thing>() };
     let left = thing.references.fetch_sub(1, Ordering::AcqRel) - 1;
     if left == 0 {
-        // SAFETY: made by `Box::into_raw`, and without further references.
+        // SAFETY: `Box::into_raw` made the pointer, and no references are left.
         drop(unsafe { Box::from_raw(this.cast::<Thing>()) });
     }
     left
 }
 
 unsafe extern "system" fn query_anything(this: *mut c_void, _: *const GUID, out: *mut *mut c_void) -> HRESULT {
-    // SAFETY: the function is in the vtables of things only.
+    // SAFETY: only vtables of `Thing`s contain this function.
     unsafe { add_ref(this) };
     // SAFETY: by the contract of QueryInterface.
     unsafe { out.write(this) };
@@ -59,14 +59,14 @@ static ANYTHING: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_anything,
 #[test]
 fn objects_that_implement_every_interface_are_not_taken_for_proxies() {
     let thing = Box::into_raw(Box::new(Thing { vtable: &ANYTHING, references: AtomicU32::new(1) }));
-    // SAFETY: a counted interface pointer.
+    // SAFETY: `thing` is a counted interface pointer.
     let object = unsafe { IUnknown::from_raw(thing.cast()) };
     assert!(crate::client::proxy::look_behind(&object).is_none());
 }
 
 fn target() -> Target {
     let thing = Box::into_raw(Box::new(Thing { vtable: &VTABLE, references: AtomicU32::new(1) }));
-    // SAFETY: a counted interface pointer.
+    // SAFETY: `thing` is a counted interface pointer.
     let object = unsafe { IUnknown::from_raw(thing.cast()) };
     Target {
         object: Agile::new(&object).expect("it answers for IAgileObject"),
@@ -86,7 +86,7 @@ fn insert(table: &SharedTable<Target>) -> TargetId {
 }
 
 fn references(target: &Target) -> u32 {
-    // SAFETY: the pointer is to a thing that is held.
+    // SAFETY: the pointer leads to a `Thing` that `target` keeps alive.
     let thing = unsafe { &*target.pointer().cast::<Thing>() };
     assert!(std::ptr::eq(thing.vtable, &raw const VTABLE));
     thing.references.load(Ordering::Relaxed)
@@ -126,7 +126,7 @@ fn only_the_exact_target_id_finds_a_cached_target() {
     }
 }
 
-/// An invalid watch has a number in place of a target's. A call may name this number.
+/// An invalid watch contains, in place of a target's number, a number that a call may also name.
 #[test]
 fn the_vacant_target_id_finds_no_removed_target() {
     let table = SharedTable::default();

@@ -1,6 +1,6 @@
 //! Marshaled data (CoMarshalInterface), whose unmarshaler is not known yet.
 //!
-//! The data has an entry of its own, so that its IPID identifies it. The references to the entry
+//! The data has an entry of its own, whose IPID identifies the data. The references to the entry
 //! are held by a client that must ping, so that forgotten data expires, or by this process until
 //! the data is released. The unmarshaler gets references to the object's usual entry. Weakly
 //! marshaled data, which does not keep its object alive, has no entry: its number is outside of the

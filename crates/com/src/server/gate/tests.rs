@@ -231,7 +231,7 @@ fn links_by_references_take_their_areas_from_the_share_of_the_host() {
     const AREA: usize = 2 << 20;
     let runtime = process::runtime().unwrap();
     let binding: StringBinding = crate::listen("ncacn_vi_udp:127.0.0.1").unwrap().parse().unwrap();
-    // At each end of a connection of this process to itself there is an area.
+    // A connection of this process to itself has an area at each end.
     let host = runtime.clients().entrance.held("127.0.0.1");
     host.areas.take_all_but(AREA);
     let gets_area = |link: &Link| gets_area(&mut link.take_channel(LIMIT).unwrap());

@@ -103,7 +103,7 @@ unsafe extern "system" fn create_proxy(
 ) -> HRESULT {
     // SAFETY: by the contract of IClassFactory.
     match unsafe { begin(outer, iid, object) } {
-        // SAFETY: the arguments are those of this function.
+        // SAFETY: the arguments are those that this function has received.
         Ok(iid) => unsafe { made::IClassFactory_RemoteCreateInstance_proxy(this, &raw const iid, object) },
         Err(refused) => refused,
     }
@@ -166,17 +166,18 @@ unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, obj
     let Some(factory) = (unsafe { self::factory(this) }) else {
         return code::E_POINTER;
     };
-    // SAFETY: the stub has an IID.
+    // SAFETY: the stub passes a pointer to an IID.
     let wanted = unsafe { iid.read() };
     // An object whose interface cannot be marshaled is not made.
     if Wanted::Iid(wanted).info().is_err() {
         return code::E_NOINTERFACE;
     }
     let Ok(own) = factory.cast_object_ref::<Factory>() else {
-        // SAFETY: the arguments are those of this function, and no outer object is passed.
+        // SAFETY: the arguments are those that this function has received, and no outer object is
+        // passed.
         return unsafe { factory.CreateInstance(null_mut(), iid, object) };
     };
-    // SAFETY: the arguments are those of this function.
+    // SAFETY: the arguments are those that this function has received.
     unsafe { hand_out(null_mut(), iid, object, |iid| own.make_for_caller(iid)) }
 }
 
@@ -247,8 +248,8 @@ impl Factory {
 }
 
 impl Factory_Impl {
-    /// Adds or removes a lock of another process. The locks are references to this object, so that
-    /// no other client can remove them and they end with their process.
+    /// Adds or removes a lock of another process. The lock is a reference of that process to this
+    /// object, so no other client can remove the lock, and the lock ends with the process.
     fn lock_for_caller(&self, stays: bool) -> Result<()> {
         let holder = caller().ok_or(code::E_UNEXPECTED)?.holder();
         let exports = self.runtime.exports();

@@ -50,7 +50,7 @@ impl Loaded {
 
     /// Returns an interface of a class object.
     fn class_object(&self, class: &GUID, iid: &GUID) -> Result<IUnknown> {
-        // SAFETY: the library is loaded, and the pointers are good for the call.
+        // SAFETY: the library is loaded, and the pointers are valid during the call.
         pointer(|object| unsafe { (self.get_class_object)(class, iid, object) })
     }
 
@@ -180,8 +180,8 @@ pub unsafe fn provide(
 }
 
 /// Exports DllGetClassObject and DllCanUnloadNow, by which COM finds classes in a shared library
-/// (`crate-type = ["cdylib"]`), with a function for each class that makes an object. A library in
-/// Rust reports that it must stay loaded.
+/// (`crate-type = ["cdylib"]`). For each class, the macro takes a function that makes an object. A
+/// library in Rust reports that it must stay loaded.
 ///
 /// ```ignore
 /// obvia::export_classes! {
@@ -205,7 +205,7 @@ macro_rules! export_classes {
             object: *mut *mut ::std::ffi::c_void,
         ) -> $crate::HRESULT {
             let classes: &[($crate::GUID, $crate::dcom::Make)] = &[$(($class, || $crate::dcom::made(($make)()))),+];
-            // SAFETY: the caller keeps to COM's contract.
+            // SAFETY: the caller fulfils COM's contract.
             unsafe { $crate::dcom::provide(classes, class, iid, object) }
         }
 

@@ -70,7 +70,8 @@ pub(crate) fn activate_for(caller: &Arc<Caller>, asked: &RemoteActivation) -> Re
     let class = &asked.class;
     let hidden = |error: Error| {
         // The client receives only the code. The texts of files and programs stay on this host.
-        // After a cancellation by the client, the error is only its consequence and is not logged.
+        // After a cancellation by the client, the error only results from the cancellation and is
+        // not logged.
         if !is_cancelled() && error.code() != code::RPC_E_CALL_CANCELED {
             let peer = &caller.peer;
             let text = format!("obvia: cannot create an object of the class {{{class:?}}} for {peer}: {error}");
@@ -156,8 +157,9 @@ fn note_release(
     let call = Forwarded { interface: rem_unknown::INTERFACE.id, opnum: release.opnum(), stub, ..call };
     let give_back = move || {
         let limit = Deadline::Within(PATIENCE).start();
-        // There is one attempt. A process that is gone counts no references any more; one that does
-        // not answer in time, or that is not of this user and host, may keep them.
+        // There is only one attempt. A process that is gone counts no references any more. A
+        // process that does not answer in time, or that is not of this user and host, may keep the
+        // references.
         let _ = deadline::with(limit, || {
             let link = link.map_or_else(|| link_to(Runtime::current()?, oxid), Ok)?;
             forward::forward(&link, &call, None)
@@ -209,7 +211,7 @@ fn resolver_call(caller: &Caller, oxid: u64, request: &Request) -> Result<Respon
 ///
 /// # Errors
 ///
-/// OR_INVALID_OXID for a process that is gone, or that no network leads to.
+/// OR_INVALID_OXID for a process that is gone, or that cannot be reached over a network.
 pub(crate) fn resolve_for(caller: &Caller, wanted: &Resolve) -> std::result::Result<Resolved, Status> {
     match resolver_call(caller, wanted.oxid, &Request::ResolveOxid2(wanted.clone())) {
         Ok(Response::ResolveOxid2(found)) => found,

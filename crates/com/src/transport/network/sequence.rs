@@ -25,11 +25,11 @@ pub(crate) struct Sequence {
     pub(crate) own: &'static [&'static str],
     /// The option whose value names a resource that only one NIC can use.
     pub(crate) alone: Option<&'static str>,
-    /// The means of connections.
+    /// The kind of socket or NIC that carries the connections.
     pub(crate) means: Means,
 }
 
-/// The means of a protocol sequence's connections.
+/// The kind of socket or NIC that carries the connections of a protocol sequence.
 #[derive(Clone, Copy)]
 pub(crate) enum Means {
     /// A NIC whose VIs carry windows.

@@ -7,7 +7,8 @@ use windows_core::HRESULT;
 
 /// Whether callers receive the texts: [`UNSAID`], or a `bool`.
 static ARE_TOLD: AtomicU8 = AtomicU8::new(UNSAID);
-/// The program has not chosen; the default depends on how the failing code was compiled.
+/// The value of [`ARE_TOLD`] while the program has not chosen. The default then depends on how the
+/// failing code was compiled.
 const UNSAID: u8 = 2;
 
 /// Chooses whether callers receive the texts of panics, and of undeclared exceptions in other

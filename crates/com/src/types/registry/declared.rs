@@ -16,8 +16,8 @@ pub struct DeclaredInterface {
     name: &'static str,
     iid: u128,
     fingerprint: u128,
-    /// The fingerprint of all that the modules of one program must agree on: as `fingerprint`, with
-    /// the parameters of `[local]` methods and the room for lent arrays.
+    /// The fingerprint of everything on which the modules of one program must agree: the text that
+    /// `fingerprint` covers, the parameters of `[local]` methods, and the room for lent arrays.
     vtable: u128,
 }
 

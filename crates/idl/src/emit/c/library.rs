@@ -6,7 +6,7 @@ use crate::model::distinct;
 /// Functions, types, variables and enumerators of the standard headers and of those headers of
 /// POSIX that most programs include: `arpa/inet.h`, `dirent.h`, `fcntl.h`, `netdb.h`, `poll.h`,
 /// `pthread.h`, `signal.h`, `sys/mman.h`, `sys/socket.h`, `sys/stat.h`, `sys/time.h`, `sys/uio.h`,
-/// `sys/wait.h` and `unistd.h`. Only declarations in the same scope must not have these names.
+/// `sys/wait.h` and `unistd.h`. Declarations in other scopes may have these names.
 pub(super) static LIBRARY: Words = Words::new(|| {
     "\
     BUS_ADRALN BUS_ADRERR BUS_MCEERR_AO BUS_MCEERR_AR BUS_OBJERR CLD_CONTINUED CLD_DUMPED CLD_EXITED CLD_KILLED \

@@ -177,8 +177,8 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, false);
     let behind = arrays(plan, false);
     out.line(format!("const {block} *results = (const {block} *)reply.frame;"));
-    // The expected length of the reply is known at once, or else after reading the results that
-    // determine it.
+    // The expected length of the reply is known at once, or only after the results that determine
+    // the length have been read.
     let is_known = behind.iter().all(|array| array.length.is_none() && array.size.is_some());
     let comparison = if behind.is_empty() && plan.lent().is_none() { "!=" } else { "<" };
     if behind.is_empty() || !is_known {

@@ -55,14 +55,14 @@ fn structures(model: &Model) -> Vec<Structure> {
     found
 }
 
-/// Whether a structure or an encapsulated union contains pointers and can be freed by tables, so
-/// that it has these functions.
+/// Whether this file's functions exist for a structure or an encapsulated union: the type contains
+/// pointers, and tables can free its values.
 pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
     has_pointers(model, ty) && limits::is_possible(model, ty)
 }
 
-/// Returns the names of all functions. Each comes with the name of its structure, the structure's
-/// place in the source, and whether an imported file declares the structure.
+/// Returns all functions: for each its name, the name of its structure, the structure's place in
+/// the source, and whether an imported file declares the structure.
 pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
     let structs = model.structs.iter().enumerate().skip(model.bundled.structs);
     let structs = structs.map(|(at, one)| (Type::Struct(StructId(at)), &one.name, one.span, one.imported));
@@ -125,9 +125,9 @@ fn specialisation(out: &mut Writer, one: &Structure) {
     out.line("};");
 }
 
-/// Returns the heads of a structure's functions. Each comes with the statement in its body, a call
-/// of the library: the part before the argument with the type's number, and the part after that
-/// argument.
+/// Returns the functions of a structure: for each its head, and the only statement of its body, a
+/// call of the library. The statement is split into the parts before and after the arguments that
+/// name the structure's type.
 fn functions(one: &Structure) -> Vec<(String, [&'static str; 2])> {
     let name = &one.name;
     if one.is_open {

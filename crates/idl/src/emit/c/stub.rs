@@ -119,8 +119,8 @@ impl Stub<'_> {
         out.line(format!("const {block} *request = (const {block} *)call->frame;"));
         let comparison = if behind.is_empty() { "!=" } else { "<" };
         refuse(out, &format!("call->length {comparison} OBVIA_ALIGN(sizeof *request)"), &self.bad());
-        // Checks that decide whether the call can be performed come first. Then the registers are
-        // free for the rest.
+        // The checks that decide whether the call can be performed come first. The values that they
+        // need then occupy no registers while the other arguments are loaded.
         let counts = |param: &&ParamPlan<'_>| plan.refers() && by_reference::counts_references(plan, param);
         for param in plan.ordered(true).into_iter().filter(counts) {
             self.load(out, param);
@@ -158,7 +158,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Writes the code that reads the length of a string, which only the string's header gives.
+    /// Writes the code that reads the length of a string from the string's header, because no
+    /// parameter contains this length.
     fn count_text(&self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): &Named<'_>) {
         let Some(kind) = array.text_kind() else { return };
         let name = binding(&array.param.param.code);
@@ -185,8 +186,8 @@ impl Stub<'_> {
             out.line(format!("{};", declare(model, ty, &name)));
             out.line(format!("obvia_copy({address}{name}, {address}request->{name}, sizeof {name});"));
         } else {
-            // Values in the reply are copied and checked there. Values in the request are not
-            // copied.
+            // Another function copies values to the reply and checks the copies. Values that stay
+            // in the request are not copied.
             return;
         }
         check(out, model, ty, &name, &self.bad());
@@ -407,8 +408,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Writes the code that allocates the reply, whose length is known after the method has
-    /// returned, and moves allocated data there.
+    /// Writes the code that allocates the reply after the method has returned, when the reply's
+    /// length is known, and moves the data that the method allocated into the reply.
     fn allocated_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         let model = self.context.model;
         let free = behind.iter().map(|array| format!("free({});", local(self.plan, array.param, "own")));
@@ -439,8 +440,9 @@ impl Stub<'_> {
         leave("obvia_results(result, length)").iter().for_each(|line| out.line(line));
     }
 
-    /// Writes the answer after the method has returned. Where an array has fewer used elements than
-    /// room, the arrays behind it move up. Arrays in private memory are copied into the reply.
+    /// Writes the answer after the method has returned. If the method does not use all of an
+    /// array's room, the arrays behind that array move up. Arrays in private memory are copied into
+    /// the reply.
     fn late_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         refuse(out, "result < 0", &self.leave("obvia_results(result, 0)"));
         self.store_results(out);

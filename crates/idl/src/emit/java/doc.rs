@@ -42,7 +42,7 @@ impl Doc {
     }
 }
 
-/// Returns a comment of the IDL for Javadoc. The text must not contain the comment's end or markup.
+/// Returns a comment of the IDL for Javadoc, with escapes for markup and for the comment's end.
 pub(super) fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('@', "&#64;");
     text.replace("*/", "*&#47;").replace('\\', "&#92;")

@@ -88,8 +88,8 @@ fn refuse_element(model: &Model, element: &Type) -> Result<(), &'static str> {
     }
 }
 
-/// Writes the check of an array's length, against its size, or against the number of used elements
-/// and the size.
+/// Writes the check that an array's length equals its size. If the array has a separate number of
+/// used elements, the length must equal that number, and must not exceed the size.
 pub(super) fn check_lengths(out: &mut Writer, (name, optional): (&str, bool), size: &str, length: Option<String>) {
     if optional {
         out.line(format!("if ({name} != null) {{"));

@@ -290,8 +290,8 @@ fn writes(out: &mut Writer, members: &Members<'_>) {
     let context = members.context;
     let (name, fields) = (members.name, &members.fields);
     out.line(format!("{name} of = ({name}) value;"));
-    // A loop writes a list without the queue, because the list's elements follow one another
-    // anyway.
+    // A loop writes a linked list. The queue of objects is not needed, because the list's elements
+    // follow one another anyway.
     let list = fields.iter().position(|field| members.is_list(&field.ty));
     if list.is_some_and(|at| at + 1 == fields.len()) {
         return lists::writes(out, members);

@@ -236,7 +236,7 @@ pub(super) fn block(bytes: u32) -> u32 {
 /// Returns a length, converted to the count's type.
 pub(super) fn narrowed(ty: &Type, length: &str) -> String {
     match ty {
-        // The array may be passed by reference.
+        // An array that may be passed by reference is a segment, whose length is a `long`.
         Type::Base(one) if length.contains(".byteSize()") => match base(*one) {
             "long" => length.to_owned(),
             name => format!("({name}) ({length})"),

@@ -34,8 +34,8 @@ impl Context<'_> {
     }
 }
 
-/// A function that returns the type of a parameter on one side, or `None` if the parameter is not
-/// visible there.
+/// A function that returns the type of a parameter in one kind of function, or `None` if that
+/// function does not have the parameter.
 pub(super) type TypeOf = fn(&Model, &ParamPlan<'_>) -> Option<String>;
 
 /// Returns the parameters of a function as `name: Type`, each after a comma.

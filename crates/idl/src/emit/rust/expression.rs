@@ -4,7 +4,7 @@ use super::names::binding;
 use crate::model::{Arith, Operand, Param, Type};
 use crate::plan::{MethodPlan, Passing};
 
-/// The place whose names an expression uses.
+/// The code that evaluates an expression, and thereby the form of its operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// The caller's code, where `[in, out]` parameters are references.

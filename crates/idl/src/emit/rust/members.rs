@@ -1,4 +1,5 @@
-//! Members of structures: their names in constructors, and the sizes of arrays that they give.
+//! Members of structures: their names in constructors, and the sizes of arrays that depend on
+//! members.
 
 use super::expression::arith_text;
 use super::names::{ident, is_item};

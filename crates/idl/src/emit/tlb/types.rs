@@ -75,7 +75,7 @@ impl Emitter<'_> {
         let found = &self.model.unions[id.0];
         let mut members: Vec<Variable> = Vec::new();
         for field in arms(found) {
-            // The default arm may be one of the other arms too.
+            // The default arm may also have cases of its own, and then occurs twice.
             if members.iter().all(|member| member.name != field.name) {
                 let ty = self.described(&field.ty, field.named, field.span);
                 members.push(Variable { place: Place::Member(0), ..variable(&field.name, members.len(), ty) });

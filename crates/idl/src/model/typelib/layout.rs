@@ -1,4 +1,5 @@
-//! The layout of a type library file. All numbers are little-endian, and -1 stands for no place.
+//! The layout of a type library file. All numbers are little-endian. The place of an entry is its
+//! offset in its segment; -1 stands for a missing entry.
 
 /// `MSFT`.
 pub(super) const MAGIC: u32 = 0x5446_534d;
@@ -6,12 +7,12 @@ pub(super) const MAGIC: u32 = 0x5446_534d;
 pub(super) const OLD_MAGIC: u32 = 0x4754_4c53;
 /// The version of the format.
 pub(super) const FORMAT: u32 = 0x0001_0002;
-/// No place.
+/// The place of a missing entry.
 pub(super) const NONE: u32 = u32::MAX;
 /// The byte that fills gaps.
 pub(super) const FILL: u8 = 0x57;
 
-/// The size of the header in bytes. The places of the types follow it.
+/// The size of the header in bytes. The places of the types follow the header.
 pub(super) const HEADER: usize = 0x54;
 /// The flag of a file for 64-bit Windows, with the other bits that are always set.
 pub(super) const SYSTEM: u32 = 0x43;
@@ -104,8 +105,9 @@ pub(super) mod vt {
     pub(in crate::model::typelib) const LPWSTR: u16 = 31;
 }
 
-/// Returns the hash of a name, which selects its chain and is half of its comparison key. The hash
-/// ignores case. With `folds` it also equates W with V and Y with U.
+/// Returns the hash of a name. The hash selects the chain of the name, and is half of the key by
+/// which names are compared. The hash ignores case. With `folds` it also equates W with V and Y
+/// with U.
 pub(super) fn name_hash(name: &str, folds: bool) -> u16 {
     let fold = |byte: u8| match byte.to_ascii_uppercase() {
         b'W' if folds => b'V',

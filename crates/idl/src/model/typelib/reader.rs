@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
 
     fn optional_name(&mut self, from: usize) -> Taken<Option<String>> {
         let place = self.word(from)?;
-        // Parameters in some files have -2 for a name that equals another one.
+        // Some files have -2 instead of a parameter's name that equals another name.
         if place.cast_signed() < 0 {
             return Ok(None);
         }

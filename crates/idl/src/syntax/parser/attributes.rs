@@ -22,7 +22,7 @@ const RAW: [&str; 10] = [
 
 impl Parser<'_> {
     /// Parses all attribute lists before a declaration. `OBVIA(name)` outside brackets counts as a
-    /// list. Other compilers see an empty macro there.
+    /// list. For other compilers, `OBVIA` is an empty macro.
     pub(crate) fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
         let mut attributes = Vec::new();
         loop {
@@ -31,8 +31,8 @@ impl Parser<'_> {
                 self.macro_of_attributes(&mut attributes)?;
             } else if self.eat("[") {
                 while !self.eat("]") {
-                    // No comma separates such a macro, which is empty for other compilers, from its
-                    // neighbours.
+                    // No comma separates `OBVIA(name)` from its neighbours, because the macro is
+                    // empty for other compilers.
                     if self.peek_text() == Some("OBVIA") {
                         self.macro_of_attributes(&mut attributes)?;
                         self.eat(",");

@@ -80,7 +80,7 @@ fn arrange(text: &str, mut tokens: Vec<TokenData>, placed: Vec<Placed>) -> Tree 
     let mut nodes = vec![file];
     let (mut inner, mut at) = (0, 0);
     for (kind, range) in placed.into_iter().chain([(SyntaxKind::File, tokens.len()..tokens.len())]) {
-        // The nodes that end before this one begins are complete.
+        // The nodes that end before the new node begins are complete.
         while let Some(parent) = nodes[inner].parent.filter(|_| nodes[inner].tokens.end <= range.start) {
             own(&mut tokens, &mut at, nodes[inner].tokens.end, inner);
             nodes[inner].next = nodes.len();

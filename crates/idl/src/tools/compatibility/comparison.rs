@@ -16,7 +16,7 @@ pub struct Finding {
     /// The change in words, with the declaration before and now.
     pub message: String,
     /// The changed declaration's place in the new file, or the place of the declaration around it.
-    /// `None` if neither is left.
+    /// `None` if neither exists any more.
     pub span: Option<Span>,
 }
 

@@ -1,5 +1,5 @@
-//! Comparison of declarations on which source code depends, but no call: constants, typedefs, and
-//! the names of types.
+//! Comparison of declarations that matter to source code, but not to calls: constants, typedefs,
+//! and the names of types.
 
 use super::changes::Kind;
 use super::comparison::{Comparison, Pair};
@@ -107,8 +107,8 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Whether two values are the same number or text. A constant of a type with a fraction may be
-/// written without a fraction.
+/// Whether two values are the same number or text. A floating-point constant may be written as an
+/// integer.
 fn is_same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Int(whole), Value::Float(number)) | (Value::Float(number), Value::Int(whole)) => {

@@ -99,7 +99,7 @@ impl<'m> Comparison<'m> {
     }
 }
 
-/// Returns the default interface of a class: the first interface if none has the attribute.
+/// Returns the default interface of a class: the first interface if no interface has the attribute.
 fn default_of(class: &Coclass, source: u32) -> Option<Offered> {
     let all = || class.interfaces.iter().filter(|(_, bits)| bits & SOURCE == source);
     let found = all().find(|(_, bits)| bits & DEFAULT != 0).or_else(|| all().next());

@@ -38,7 +38,7 @@ impl<'m> Names<'m> {
     }
 
     /// Returns the interface that corresponds to an interface of the other model: by uuid, else by
-    /// name. `None` if no interface does.
+    /// name. `None` if no interface corresponds.
     pub(super) fn counterpart(&self, of: &Interface) -> Option<InterfaceId> {
         self.uuids.get(&of.uuid).or_else(|| self.interfaces.get(of.name.as_str())).copied().map(InterfaceId)
     }

@@ -8,7 +8,7 @@ use crate::model::{Arith, Base, Extent, Field, Model, Object, Operand, Pointer, 
 use crate::text::source::Span;
 use crate::tools::notation::type_text;
 
-/// The parameters or members that expressions of the two sides read.
+/// The parameters or members that the expressions of the old and of the new version read.
 #[derive(Default)]
 pub(super) struct Scope<'a> {
     pub(super) old: Vec<&'a str>,
@@ -16,7 +16,7 @@ pub(super) struct Scope<'a> {
     pub(super) alignment: Alignment,
 }
 
-/// A change of a type: its kind, and the texts of both sides.
+/// A change of a type: its kind, the old text and the new text.
 pub(super) type Change = (Kind, String, String);
 
 /// The properties that parameters and members share.

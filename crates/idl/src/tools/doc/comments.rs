@@ -114,8 +114,8 @@ fn of_node(node: Node<'_>) -> String {
 /// tree, a comment on the line of an earlier construct may belong to that construct.
 fn before(node: Node<'_>) -> Vec<&str> {
     let Some(mut token) = node.tokens().find(|token| !is_trivia(*token)) else { return Vec::new() };
-    // The trivia before the construct (blanks, comments, directives), the last one first, each with
-    // whether no construct follows it on its line.
+    // The trivia before the construct (blanks, comments, directives), the last one first. The flag
+    // of each tells whether no construct follows on its line.
     let (mut trivia, mut ends_line, mut is_behind) = (Vec::new(), false, false);
     while let Some(earlier) = token.preceding() {
         if !is_trivia(earlier) {

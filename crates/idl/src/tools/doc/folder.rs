@@ -7,9 +7,11 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The marker file: its presence shows that this tool made the folder. It lists the other files.
+/// The marker file: its presence shows that this tool made the folder. The marker lists the other
+/// files.
 const MARKER: &str = ".obvia-idl-doc";
-/// The next marker while it is written. An interrupted run leaves it.
+/// The name of the next marker until the marker is complete. An interrupted run leaves this file
+/// behind.
 const NEXT: &str = ".obvia-idl-doc.new";
 /// The maximum length of a marker in bytes.
 const LENGTH_MAX: u64 = 64 << 20;

@@ -293,8 +293,8 @@ pub(super) fn place_of(ty: &Type) -> Option<Place> {
     })
 }
 
-/// Returns the place of the type that a typedef alone names. `None` if the type has a name of its
-/// own.
+/// Returns the place of a typedef's type if the type has no other name. `None` if the type has a
+/// name of its own.
 pub(super) fn own_place(model: &Model, typedef: &Typedef) -> Option<Place> {
     let name = match &typedef.ty {
         Type::Struct(id) => &model.structs[id.0].name,

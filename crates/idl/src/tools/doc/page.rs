@@ -7,7 +7,7 @@ use super::prose::{Prose, inline};
 use crate::model::canonical::uuid_text;
 use crate::model::{About, Param};
 
-/// The names of the files that every reference has, beside the files of its declarations.
+/// The names of the files that every reference has in addition to the files of its declarations.
 pub(super) const INDEX: &str = "index.html";
 pub(super) const STYLE: &str = "style.css";
 pub(super) const SEARCH: &str = "search.js";

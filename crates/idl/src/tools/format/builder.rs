@@ -61,7 +61,8 @@ impl<'a> Builder<'a> {
             SyntaxKind::Skipped => self.skipped(node),
             SyntaxKind::Attributes | SyntaxKind::Params => self.list(node),
             SyntaxKind::Attribute => {
-                // Arguments that are not expressions, such as the argument of `uuid`.
+                // Arguments that are not expressions keep their blanks, such as the argument of
+                // `uuid`.
                 let outer = self.keeps_blanks;
                 self.keeps_blanks = node.nodes().next().is_none();
                 self.children(node);
@@ -90,8 +91,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a declaration of a line. The line breaks behind the attributes if the attributes and
-    /// the beginning of the declaration, up to its parameters, are too long.
+    /// Adds a method, a member or an arm. A line break follows the attributes if they and the
+    /// beginning of the declaration, up to its parameters, do not fit on one line.
     fn line(&mut self, node: Node<'a>) {
         let (mut is_open, mut is_closed) = (false, false);
         for child in node.children() {
@@ -184,7 +185,8 @@ impl<'a> Builder<'a> {
                     }
                     ":" if is_inside && kind == SyntaxKind::Dispinterface => self.end_item(token),
                     _ => {
-                        // A macro that stands for whole declarations.
+                        // A token that begins a line here is a macro that stands for whole
+                        // declarations.
                         let is_list = matches!(kind, SyntaxKind::File | SyntaxKind::Library | SyntaxKind::Interface);
                         if is_inside && is_list && self.lines_before(token) > 0 {
                             self.at_least(Separator::Item);
@@ -287,7 +289,7 @@ impl<'a> Builder<'a> {
                 self.comment_lines(token.text());
             }
         } else if is_line && self.lines_before(token) == 1 && self.trailing == Some(column) {
-            // A comment below a comment that ends its line continues that comment.
+            // A comment below a trailing comment, in the same column, continues that comment.
             self.ops.push(Op::Hard { blank: false });
             self.ops.push(Op::Continued(token.text().trim_end()));
         } else {

@@ -39,7 +39,7 @@ impl FragmentSizes {
     const INSTEAD: u16 = 2048;
 
     /// Returns the length of the longest fragment that both sides support in both directions, or
-    /// [`Self::INSTEAD`] if that is less than [`Self::LEAST`].
+    /// [`Self::INSTEAD`] if this length is below [`Self::LEAST`].
     pub(crate) fn agreed(self, theirs: Self) -> u16 {
         let least = |sizes: Self| sizes.sent.min(sizes.received);
         let length = least(self).min(least(theirs)) & !7;
@@ -85,7 +85,7 @@ pub const NEGOTIATED: u16 = 3;
 pub const UNKNOWN_INTERFACE: u16 = 1;
 /// The refusal for lack of a supported transfer syntax.
 pub const NO_TRANSFER_SYNTAX: u16 = 2;
-/// The reason code of a refusal for lack of room (C706 12.6.3.1, local_limit_exceeded).
+/// The reason code of a refusal because a limit is reached (C706 12.6.3.1, local_limit_exceeded).
 pub const LIMIT_EXCEEDED: u16 = 3;
 
 impl Outcome {

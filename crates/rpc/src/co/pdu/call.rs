@@ -12,7 +12,8 @@ pub(crate) const OBJECT: usize = 16;
 /// A fragment of a call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The length of the stub data from this fragment on, in bytes; 0 if the sender does not say.
+    /// The length of the stub data from this fragment on, in bytes; 0 if the sender does not tell
+    /// the length.
     pub alloc_hint: u32,
     /// The presentation context: interface and transfer syntax.
     pub context_id: u16,

@@ -171,7 +171,7 @@ fn every_truncated_pdu_is_refused() {
             let mut short = bytes[..length].to_vec();
             assert!(Bind::from_wire(&short).is_err() && BindAck::from_wire(&short).is_err(), "{length} bytes");
             if length >= Header::SIZE {
-                // The same with a matching length field.
+                // The same unit with a matching length field.
                 short[8..10].copy_from_slice(&(length as u16).to_le_bytes());
                 assert!(Bind::from_wire(&short).is_err() && BindAck::from_wire(&short).is_err(), "{length} bytes");
             }

@@ -115,8 +115,9 @@ struct Call {
     awaited: Awaited,
 }
 
-/// Returns the error that ends the association. If the server refused the bind, the server may have
-/// been restarted and not know the group any more, so the next association asks for a new group.
+/// Returns the error that ends the association. A server that refused the bind may have been
+/// restarted and may not know the group any more. The next association therefore asks for a new
+/// group.
 fn failed(error: AssociationError, wanted: u32, group: &AtomicU32) -> ViError {
     if let AssociationError::Refused { .. } = error {
         // Another thread may have stored a new group meanwhile.

@@ -26,8 +26,9 @@ mod tests;
 /// The maximum number of an association's lanes.
 const LANES_MAX: usize = 16;
 
-/// The message that the window gets instead of a refused call without response: a call of a target
-/// that no server has. The upper layer finds no target, and so learns of the refusal.
+/// The message that a window receives in place of a refused call without response. The message
+/// calls a target that no server has. The upper layer does not find this target, and thereby learns
+/// of the refusal.
 const REFUSED: Header = Header { kind: Kind::Oneway, opnum: 0, first: u32::MAX, second: 1 };
 
 /// Creates a window that receives calls of an association over a stream, and the attribution of
@@ -347,7 +348,8 @@ impl Lane {
                 return (state, outcome);
             }
             if let Some(span) = span.take() {
-                // A client that falls silent within a call must not keep its fragments for ever.
+                // If a client falls silent within a call, the fragments of the call must not occupy
+                // memory for ever.
                 let slow_at = state.association.pace_due();
                 let left = slow_at.map_or(span, |at| span.min(at.saturating_duration_since(Instant::now())));
                 drop(state);
@@ -355,7 +357,8 @@ impl Lane {
                 state = shared.lock();
                 match waited {
                     Ok(true) => {}
-                    // The bytes that have arrived meanwhile come before the check of the pace.
+                    // The pace is checked only after all bytes that have arrived meanwhile are
+                    // processed.
                     Ok(false) if slow_at.is_some_and(|at| at <= Instant::now()) => {}
                     _ => return (state, waited.map(drop)),
                 }

@@ -89,7 +89,7 @@ impl Translation {
     }
 
     /// Creates the translation for units without contexts: NDR 2.0, or FLAT for an interface that
-    /// has nothing else.
+    /// supports no other syntax.
     pub(crate) fn without_context(interface: Interface) -> Option<Self> {
         let transfer = if matches!(interface.form, Form::Frames) { FLAT } else { NDR };
         Self::new(transfer, interface)

@@ -193,8 +193,8 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// Answers input that is not a protocol data unit, or that is too long. The answer has the call
-    /// identifier that stands where a header has it.
+    /// Answers input that is not a protocol data unit, or that is too long. The answer's call
+    /// identifier is taken from the place where a header would have one.
     pub(super) fn refuse_input(&mut self, error: PduError) -> AssociationError {
         if let Some([_, _, _, _, order, _, _, _, _, _, _, _, a, b, c, d]) = self.input.rest().first_chunk() {
             let id = if order & 0x10 == 0 { u32::from_be_bytes } else { u32::from_le_bytes }([*a, *b, *c, *d]);

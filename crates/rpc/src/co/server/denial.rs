@@ -33,7 +33,8 @@ impl ServerAssociation {
             && is_clear().and_then(Level::from_wire).is_some_and(|level| level < Level::Privacy)
     }
 
-    /// Whether a call is refused for its client's failed authentication or its protection.
+    /// Whether a call is refused because its client's authentication failed, or because its
+    /// protection is too weak.
     pub(super) fn denies(&self, origin: Origin, head: &Head) -> bool {
         let level = origin.security.map(|security| security.level);
         if !self.is_denied && level >= self.options.least {

@@ -54,7 +54,8 @@ impl Fack {
         }
         let mut reader = Reader::new(body, header.order);
         let [version, _padding] = reader.take()?;
-        // Version 1 differs in the meaning that older senders gave to the window.
+        // Version 1 has the layout of version 0. The two versions differ only in the meaning that
+        // older senders gave to the window.
         if version > 1 {
             return Err(PduError::Body(version.into()));
         }

@@ -88,8 +88,8 @@ struct State {
     refused: Option<(u32, Status)>,
     /// The bind_ack that this relay has made in the server's place.
     own_bind_ack: Option<Vec<u8>>,
-    /// Whether a thread waits for datagrams. It has to learn of each new call, because it alone
-    /// repeats lost datagrams of a call.
+    /// Whether a thread waits for datagrams. That thread has to learn of each new call, because no
+    /// other thread repeats lost datagrams of the call.
     is_waiting: bool,
     /// The receive buffer.
     room: Vec<u8>,
@@ -97,7 +97,7 @@ struct State {
     scratch: Vec<u8>,
 }
 
-/// The address of a target in units.
+/// The values by which the headers of units name a target, and the translation of its calls.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     interface: SyntaxId,
@@ -137,7 +137,7 @@ impl Kept for Shared {
         state.activity.keep(Instant::now());
         self.flush(&mut state);
         // If the keeper took a datagram of an outstanding call, the call's thread would sleep on.
-        // So it leaves these datagrams to that thread.
+        // So the keeper leaves such datagrams to that thread.
         if state.call.is_none() && state.bind_sequence.is_none() {
             // The next call reports the error.
             let _ = self.fill(&mut state);
@@ -163,7 +163,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns the address of a target in units.
+    /// Returns the values by which the headers of units name a target.
     fn way(&mut self, target: TargetId) -> Result<Way, Status> {
         if let Some(way) = self.ways.get(&target) {
             return Ok(*way);
@@ -178,8 +178,8 @@ impl State {
     /// Sends a bind to the server as a call, or answers the bind in the server's place.
     fn bind(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
         let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
-        // Further contexts are proposed only to a server that has answered a first bind, as
-        // processes of this program do.
+        // Only a process of this program answers the first bind. Further contexts are proposed only
+        // to a server that has done so.
         if bind.alters && !self.is_introduced {
             self.own_bind_ack = Some(make_bind_ack(bind));
             return Ok(());
@@ -215,8 +215,8 @@ impl State {
             }
             (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
             (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
-            // The server's process has answered before and is gone now. The status is the one for a
-            // failed connection, whatever the outcome's status is.
+            // The server's process has answered before and is gone now. The client gets the status
+            // of a failed connection, and not the outcome's status.
             (Err(_), None, Some(call)) if is_lost => put_fault(inbox, call.sequence, Status::COMM_FAILURE)?,
             (Err(Failure { status, .. }), None, Some(call)) => put_fault(inbox, call.sequence, status)?,
             (_, None, None) => return Ok(false),
@@ -224,8 +224,9 @@ impl State {
         Ok(true)
     }
 
-    /// Whether the outcome shows that the process whose objects this client knows is gone.
-    /// Interfaces of functions do not depend on the process.
+    /// Whether the outcome shows that the server's process, to which this client has introduced
+    /// itself, is gone. Calls without an introduction call plain interfaces, which do not depend on
+    /// a certain process.
     fn has_lost_server(&self, outcome: &Outcome) -> bool {
         let is_lost = |failure: &Failure| {
             matches!(failure.status, Status::COMM_FAILURE | Status::SERVER_UNAVAILABLE | Status::WRONG_BOOT_TIME)
@@ -234,7 +235,8 @@ impl State {
     }
 }
 
-/// Answers a bind like a server with contexts whose only transfer syntax is NDR 2.0.
+/// Makes the bind_ack by which a server of the connection-oriented protocol would answer the bind
+/// if NDR 2.0 were the server's only transfer syntax.
 fn make_bind_ack(bind: Bind) -> Vec<u8> {
     let outcomes = bind.contexts.iter().map(|context| Agreed::choose(context, &[NDR])).collect();
     let Bind { alters, call_id, sizes, .. } = bind;
@@ -312,7 +314,7 @@ impl Relay for ClientRelay {
     fn end(&self) {
         let mut state = self.shared.lock();
         state.activity.end();
-        // If this gets lost, the server keeps the last response a little longer.
+        // If the acknowledgement gets lost, the server keeps the last response a little longer.
         self.shared.flush(&mut state);
     }
 }

@@ -23,8 +23,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The time without a unit after which the client of a call being executed counts as gone: several
-/// pings.
+/// The time without a unit after which the client of a call being executed counts as gone: the
+/// interval of several pings.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
 /// The maximum number of known clients; one host may have half of them.
 const CLIENTS_MAX: usize = 256;
@@ -199,7 +199,8 @@ impl State {
             // host are not calls of this client.
             return (client.host() == from.host() || id.is_none()).then(|| Arc::clone(client));
         }
-        // Callers without an identity are not proved, so they take no place of other clients.
+        // The addresses of callers without an identity are not proved, so such callers take no
+        // other client's place.
         if id.is_some() && !self.make_room(from.host().counted()) {
             self.served.note_refusal(from.host());
             return None;
@@ -211,10 +212,11 @@ impl State {
         Some(client)
     }
 
-    /// Makes room for a new client at a host. If all places are taken, or the half that one host
-    /// may have, a client yields its place. Only clients without calls and without state yield.
-    /// Among these, the choice falls on a host with the most clients, and on the client of that
-    /// host that has been silent for the longest time. Returns false if no client yields.
+    /// Makes room for a new client at a host. If the endpoint has the maximum number of clients, or
+    /// the host has half of that number, a known client yields its place. Only clients without
+    /// calls and without state yield. Among these, the choice falls on a host with the most
+    /// clients, and on the client of that host that has been silent for the longest time. Returns
+    /// false if no client yields.
     fn make_room(&mut self, newcomer: Host) -> bool {
         if self.clients.len() < CLIENTS_MAX / 2 {
             return true;
@@ -235,7 +237,8 @@ impl State {
         let Some((count, silence, id)) = candidates.max_by_key(|(count, silence, _)| (*count, *silence)) else {
             return false;
         };
-        // The moment lets an active client keep its place beside a host with as many clients.
+        // A client that was active within the last `MOMENT` yields only if its host has more
+        // clients than the newcomer's host would have.
         let yields = silence >= MOMENT || count > neighbours + 1;
         if yields && let Some(client) = self.clients.remove(&id) {
             client.end();

@@ -47,7 +47,8 @@ pub(super) enum State {
 }
 
 impl Activity {
-    /// Creates the activity of a client that has confirmed a call, of which nothing has arrived.
+    /// Creates the activity of a client that has confirmed a call. No fragment of the call has
+    /// arrived since the confirmation.
     pub(super) fn new(
         place: Place,
         client: Uuid,

@@ -1,5 +1,5 @@
 //! Quotas: each host's share of the activities and of the bytes held by messages. [`Host::counted`]
-//! tells which addresses are one host.
+//! tells which addresses count as one host.
 
 use obvia_via::datagram::Host;
 use std::collections::HashMap;

@@ -161,12 +161,13 @@ impl Server {
         self.send_unit(from, &head, PduType::NOCALL);
     }
 
-    /// Forgets the activity that has been silent for the longest time among those that may yield,
-    /// first those of which no call has been executed. Considers the activities of the host if the
-    /// host has its maximum, otherwise all activities. A client whose activity was forgotten is
-    /// asked again. While an old answer of its client could still be accepted, an activity with an
-    /// executed call is kept: a duplicate of that answer and of the request would execute the call
-    /// again. Returns whether an activity was forgotten.
+    /// Forgets an activity that may yield. Activities of which no call has been executed yield
+    /// first; among equals, the activity that has been silent for the longest time yields.
+    /// Considers the activities of the host if the host has its maximum, otherwise all activities.
+    /// A client whose activity was forgotten is asked again. An activity with an executed call is
+    /// kept as long as an old answer of its client to a callback could still be accepted.
+    /// Otherwise, a duplicate of that answer and of the request would execute the call again.
+    /// Returns whether an activity was forgotten.
     fn make_place(&mut self, now: Instant, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let host = from.host().counted();

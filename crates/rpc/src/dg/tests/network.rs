@@ -1,5 +1,5 @@
-//! A simulated network that loses, duplicates and delays datagrams by a seed, with clients that
-//! call a server over it, in simulated time.
+//! A network that is simulated from a seed, in simulated time. The network loses, duplicates and
+//! delays the datagrams between a server and its clients.
 
 use crate::dg::{
     Activity, CallKey, IncomingCall, Limits, Outcome, OutgoingCall, Semantics, Server, ServerEvent, ServerOptions,

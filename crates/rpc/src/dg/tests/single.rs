@@ -85,7 +85,8 @@ fn ended(outcome: Option<Outcome>) -> Result<Vec<u8>, Status> {
 #[test]
 fn a_datagram_call_takes_two_pdus_after_the_client_is_identified() {
     let mut pair = Pair::new();
-    // The request and the callback, the client's answer, and the request again.
+    // The request, the callback, the client's answer, and the nocall that asks for the request
+    // again.
     let identified = [PduType::REQUEST, PduType::REQUEST, PduType::RESPONSE, PduType::NOCALL];
     let call = [PduType::REQUEST, PduType::RESPONSE];
     for (number, expected) in [(1, [&identified[..], &call].concat()), (2, call.to_vec())] {
@@ -177,7 +178,7 @@ fn old_requests_of_forgotten_activities_are_not_performed() {
     assert_eq!(pair.server.activities(), 0);
     pair.server.receive(pair.now, place(1), &request);
     pair.carry();
-    // The client has answered the callback that it makes no such call.
+    // The client has answered to the callback that this call is not the client's current call.
     assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
     // The client confirms its next call.
     pair.call(Semantics::AtMostOnce, &[2]);

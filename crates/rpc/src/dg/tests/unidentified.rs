@@ -55,7 +55,7 @@ fn answer(question: &[u8], sequence: u32) -> Vec<u8> {
 }
 
 /// Makes an activity's client confirm its first call. Returns the client's answer to the server's
-/// question, and the type of the unit by which the server takes or refuses the activity.
+/// question, and the type of the unit by which the server accepts or refuses the activity.
 fn confirm(server: &mut Server, now: Instant, from: Place, activity: u128) -> (Vec<u8>, PduType) {
     confirm_call(server, now, from, activity, 1)
 }
@@ -353,7 +353,7 @@ fn activities_without_a_call_yield_within_a_second() {
     let place_of = |host: u8| place(&format!("10.0.0.{host}:7"));
     let accepted =
         |server: &mut Server, now, host, activity| confirm(server, now, place_of(host), activity).1 == PduType::NOCALL;
-    // Half of the activities of either host make a call.
+    // Half of the activities of each host make a call.
     let called = [(1, 1), (1, 2), (2, 3), (2, 4)];
     for (host, activity) in called {
         identify(&mut server, now, place_of(host), activity);
@@ -361,7 +361,7 @@ fn activities_without_a_call_yield_within_a_second() {
     let unused = [(1, 5), (1, 6), (2, 7), (2, 8)];
     for (host, activity) in unused {
         assert!(accepted(&mut server, now, host, activity));
-        // A call of which only a part has arrived counts as none.
+        // A call of which only a part has arrived does not count.
         server.receive(now, place_of(host), &request(activity, flags::FRAGMENT, &[1; 8]));
     }
     assert!(!accepted(&mut server, now + Duration::from_millis(700), 3, 9));
@@ -375,7 +375,8 @@ fn activities_without_a_call_yield_within_a_second() {
     assert_eq!((sent(&mut server).len(), call(&mut server)), (0, None));
 }
 
-/// A client of a host moves to another host. The activities of both hosts have their maximum.
+/// A client moves from one host to another. Both hosts already have the maximum number of
+/// activities.
 #[test]
 fn an_activity_with_a_call_is_not_forgotten_if_it_moves_to_a_full_host() {
     let mut server = server_with(Limits { activities_max: 4, ..Limits::default() });
@@ -472,7 +473,7 @@ fn floods_from_made_up_addresses_keep_no_client_out() {
         }
         assert!(server.activities() <= 2 && server.held() <= 1, "the flood leaves state");
     }
-    // Six datagrams of 50 ms each.
+    // The call needs six datagrams, each of which takes 50 ms.
     let took = answered_after.expect("the client is kept out");
     assert!(took <= rounds * 4 / 10, "the call took {took} rounds of {rounds}");
     // The activity that was known before the flood is still known.

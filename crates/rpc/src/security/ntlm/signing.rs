@@ -98,8 +98,8 @@ impl Outgoing {
         Ok(signature)
     }
 
-    /// Restarts the cipher stream but not the sequence numbers, as after the signature of SPNEGO's
-    /// list (MS-SPNG 3.3.5.1).
+    /// Restarts the cipher stream but not the sequence numbers. SPNEGO demands this after the
+    /// signature of its list (MS-SPNG 3.3.5.1).
     pub(in crate::security) fn rewind(&mut self) {
         self.0.rewind();
     }
@@ -149,8 +149,8 @@ impl Incoming {
         Err(NtlmError::Signature)
     }
 
-    /// Restarts the cipher stream but not the sequence numbers, as after the signature of SPNEGO's
-    /// list (MS-SPNG 3.3.5.1).
+    /// Restarts the cipher stream but not the sequence numbers. SPNEGO demands this after the
+    /// signature of its list (MS-SPNG 3.3.5.1).
     pub(in crate::security) fn rewind(&mut self) {
         self.0.rewind();
     }

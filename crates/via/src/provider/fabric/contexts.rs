@@ -20,8 +20,8 @@ pub(super) enum PostedOperation {
     Probe,
 }
 
-/// An array with an element for each operation that may be running: `depth` of each numbered kind,
-/// and one of each other kind.
+/// An array with an element for each operation that may be running: `depth` operations of each
+/// numbered kind, and one operation of each other kind.
 #[derive(Debug)]
 pub(super) struct Contexts {
     // Rust code never accesses the contents, so that libfabric may write them at any time. The box

@@ -39,17 +39,18 @@ impl Passive {
 
     pub(super) fn port(&self) -> Result<u16, Error> {
         let name = name(&self.object)?;
-        // SAFETY: the pointer and the length are those of `name`; the shim reads no more.
+        // SAFETY: the pointer and the length are those of `name`, and the shim reads no more bytes.
         Ok(unsafe { ffi::ob_port(name.as_ptr().cast(), name.len()) })
     }
 
     pub(super) fn room(&self) -> usize {
-        // SAFETY: a live endpoint.
+        // SAFETY: `self.object` is a live endpoint.
         unsafe { ffi::ob_connection_data(self.object.0) }
     }
 
     pub(super) fn reject(&self, request: &Info, data: &[u8]) -> Result<(), Error> {
-        // SAFETY: live objects; the bytes live until the call returns.
+        // SAFETY: `self.object` and `request` are live objects, and `data` lives until the call
+        // returns.
         let result = unsafe { ffi::ob_reject(self.object.0, request.0, data.as_ptr().cast(), data.len()) };
         check("rejecting a connection", result).map(|_| ())
     }
@@ -57,7 +58,8 @@ impl Passive {
 
 fn name(endpoint: &Owned) -> Result<Vec<u8>, Error> {
     let (mut name, mut length) = (vec![0_u8; NAME_MAX], NAME_MAX);
-    // SAFETY: a live endpoint; libfabric writes no more than the length.
+    // SAFETY: `endpoint` is a live endpoint. libfabric writes at most `length` bytes to `name`, and
+    // the new length to `length`.
     let result = unsafe { ffi::ob_name(endpoint.0, name.as_mut_ptr().cast(), &mut length) };
     check("reading an endpoint's address", result)?;
     name.truncate(length);
@@ -155,8 +157,8 @@ impl Endpoint {
     pub(super) fn local(&self) -> Option<String> {
         let name = self.name().ok().filter(|_| self.events.is_some())?;
         let mut room = [0_u8; 128];
-        // SAFETY: both pointers have their lengths; the shim writes a C string no longer than
-        // `room`.
+        // SAFETY: the lengths are those of `name` and `room`. The shim writes a C string no longer
+        // than `room`.
         unsafe { ffi::ob_address(name.as_ptr().cast(), name.len(), room.as_mut_ptr().cast(), room.len()) };
         let text = CStr::from_bytes_until_nul(&room).ok()?.to_str().ok()?;
         (!text.is_empty()).then(|| text.to_owned())
@@ -174,8 +176,8 @@ impl Endpoint {
         };
         room.copy_from_slice(name);
         let segment = is_shm.then(|| segment::own(name)).transpose()?;
-        // SAFETY: a live address vector; `padded` is at least as long as an address of any format,
-        // and ends with zeroes.
+        // SAFETY: `peers` is a live address vector. `padded` is at least as long as an address of
+        // any format, and ends with zeroes.
         let result = unsafe { ffi::ob_av_insert(peers.0, padded.as_ptr().cast(), &mut self.peer) };
         check("naming a peer", result)?;
         // At the insertion the name may have belonged to another segment, so the segment is
@@ -187,31 +189,33 @@ impl Endpoint {
     }
 
     pub(super) fn room(&self) -> usize {
-        // SAFETY: a live endpoint.
+        // SAFETY: `self.object` is a live endpoint.
         unsafe { ffi::ob_connection_data(self.object.0) }
     }
 
     pub(super) fn connect(&self, info: &Info, data: &[u8]) -> Result<(), Error> {
-        // SAFETY: live objects; the bytes live until the call returns.
+        // SAFETY: `self.object` and `info` are live objects, and `data` lives until the call
+        // returns.
         let result = unsafe { ffi::ob_connect(self.object.0, info.0, data.as_ptr().cast(), data.len()) };
         check("requesting a connection", result).map(|_| ())
     }
 
     pub(super) fn accept(&self, data: &[u8]) -> Result<(), Error> {
-        // SAFETY: a live endpoint; the bytes live until the call returns.
+        // SAFETY: `self.object` is a live endpoint, and `data` lives until the call returns.
         let result = unsafe { ffi::ob_accept(self.object.0, data.as_ptr().cast(), data.len()) };
         check("accepting a connection", result).map(|_| ())
     }
 
     pub(super) fn shutdown(&self) {
-        // SAFETY: a live endpoint. An error means that the connection is over already.
+        // SAFETY: `self.object` is a live endpoint. An error means that the connection is over
+        // already.
         let _ = unsafe { ffi::ob_shutdown(self.object.0) };
     }
 
     /// Cancels a receive. The completion says whether the cancellation came in time.
     pub(super) fn cancel(&self, context: *mut c_void) {
-        // SAFETY: a live endpoint; libfabric only compares the context. An error means that the
-        // receive has already been consumed.
+        // SAFETY: `self.object` is a live endpoint, and libfabric only compares the context. An
+        // error means that the receive has already been consumed.
         let _ = unsafe { ffi::ob_cancel(self.object.0, context) };
     }
 
@@ -237,12 +241,12 @@ impl Endpoint {
         let (ep, iov, desc, delivered) =
             (self.object.0, segments.as_ptr(), descriptors.as_mut_ptr(), u8::from(delivered));
         let result = match work {
-            // SAFETY: a live endpoint; `iov` and `desc` have `count` entries; the caller keeps the
-            // memory and the context.
+            // SAFETY: `ep` is a live endpoint, and `iov` and `desc` have `count` entries. By the
+            // caller's promise, the memory and the context stay valid.
             Work::Receive => unsafe { ffi::ob_receive(ep, iov, desc, count, UNSPECIFIED, context) },
             Work::Send { data } => {
                 let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
-                // SAFETY: as above.
+                // SAFETY: as for `Work::Receive`.
                 unsafe { ffi::ob_send(ep, iov, desc, count, self.peer, value, has, delivered, context) }
             }
             Work::Write { to: RemoteRange { address, length, key }, data } => {
@@ -253,7 +257,7 @@ impl Endpoint {
                 }
             }
             Work::Read { from: RemoteRange { address, length, key } } => {
-                // SAFETY: as above.
+                // SAFETY: as for `Work::Write`.
                 unsafe { ffi::ob_read(ep, iov, desc, count, self.peer, address, length, key, context) }
             }
         };

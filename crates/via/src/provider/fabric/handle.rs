@@ -1,8 +1,9 @@
 //! Memory handles: a key of libfabric, and a word about its region.
 //!
-//! Where peers name memory by address, the word holds the address; otherwise the region's length
-//! and the peers' rights. The word's upper end is a checksum of the rest, which detects garbled
-//! handles. The key and the domain of the protection tag protect the memory; the checksum does not.
+//! If peers name memory by address, the word holds the address; otherwise the word holds the
+//! region's length and the peers' rights. The highest bits of the word are a checksum of the key
+//! and of the other bits, which detects garbled handles. The key and the domain of the protection
+//! tag protect the memory; the checksum does not.
 
 use crate::{Access, MemoryHandle};
 

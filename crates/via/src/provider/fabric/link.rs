@@ -84,7 +84,7 @@ fn wait(events: &EventQueue, deadline: Deadline, is_wanted: impl Fn() -> bool) -
     }
 }
 
-/// Returns the way by which the two providers of a connection exchange messages.
+/// Returns the side channel by which the two providers of a connection exchange messages.
 fn side_channel(nic: &NicState) -> SideChannel {
     if nic.has_page() {
         SideChannel::Writes(RemoteRange { address: 0, length: 8, key: PAGE_KEY }, None)

@@ -26,8 +26,8 @@ unsafe impl Sync for Owned {}
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: live by the invariant, and no other owner closes the object. The owners' fields
-        // are declared in the order in which objects are closed: dependent objects first.
+        // SAFETY: by the invariant, the object is live and no other owner closes it. The owners'
+        // fields are declared in the order in which objects are closed: dependent objects first.
         let result = unsafe { ffi::ob_close(self.0) };
         debug_assert_eq!(result, 0, "an object of libfabric was closed before an object that depends on it");
     }
@@ -44,10 +44,11 @@ pub(super) fn error(doing: &'static str, number: u32) -> Error {
     if number < 256 {
         return Error::System { doing, source: io::Error::from_raw_os_error(number) };
     }
-    // SAFETY: any number is answered with a text of static life. Numbers of 256 and more come from
-    // libfabric, which is loaded.
+    // SAFETY: the function accepts any number. Numbers of 256 and more come from libfabric, so
+    // libfabric is loaded.
     let text = unsafe { ffi::ob_error(number) };
-    // SAFETY: a C text of static life, by the man page of fi_strerror.
+    // SAFETY: by the man page of fi_strerror, `text` is a C string for any number, and is never
+    // freed.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     Error::System { doing, source: io::Error::other(text) }
 }
@@ -58,7 +59,7 @@ fn load() -> Result<(), Error> {
     if missing.is_null() {
         return Ok(());
     }
-    // SAFETY: a C text of static life, as the shim says.
+    // SAFETY: `missing` is a C string that is never freed, as the shim says.
     let why = unsafe { CStr::from_ptr(missing) }.to_string_lossy().into_owned();
     let advice = format!("{why}; install it (Debian: libfabric1), or set LD_LIBRARY_PATH to its folder");
     Err(Error::System { doing: "loading libfabric", source: io::Error::other(advice) })
@@ -80,7 +81,7 @@ pub(super) struct Info(
     pub(super) Handle,
 );
 
-// SAFETY: plain data that no thread changes.
+// SAFETY: an info is plain data that no thread changes.
 unsafe impl Send for Info {}
 // SAFETY: as above.
 unsafe impl Sync for Info {}
@@ -132,22 +133,23 @@ impl Info {
 
     pub(super) fn capabilities(&self) -> Capabilities {
         let mut found = Capabilities::default();
-        // SAFETY: a live info by the invariant; the shim writes the whole of its type.
+        // SAFETY: the info is live by the invariant, and the shim writes one `Capabilities`.
         unsafe { ffi::ob_info_capabilities(self.0, &mut found) };
         found
     }
 
     pub(super) fn provider(&self) -> String {
-        // SAFETY: a live info by the invariant.
+        // SAFETY: the info is live by the invariant.
         let name = unsafe { ffi::ob_info_provider(self.0) };
-        // SAFETY: a C text that lives as long as the info.
+        // SAFETY: `name` is a C string that lives as long as the info.
         unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
     }
 
     /// Returns the address of a requesting peer; empty where it is no IP address.
     pub(super) fn peer(&self) -> String {
         let mut room = [0_u8; 128];
-        // SAFETY: a live info by the invariant; the shim writes a C text no longer than the room.
+        // SAFETY: the info is live by the invariant, and the shim writes a C string no longer than
+        // `room`.
         unsafe { ffi::ob_info_peer(self.0, room.as_mut_ptr().cast(), room.len()) };
         CStr::from_bytes_until_nul(&room).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
     }
@@ -167,7 +169,7 @@ pub(super) struct Fabric(pub(super) Owned);
 impl Fabric {
     pub(super) fn open(info: &Info) -> Result<Arc<Self>, Error> {
         let mut found = null_mut();
-        // SAFETY: a live info, and `found` has room for the result.
+        // SAFETY: `info` is live, and `found` has room for the result.
         let result = unsafe { ffi::ob_fabric(info.0, &mut found) };
         check("opening a fabric", result)?;
         Ok(Arc::new(Self(Owned(found))))
@@ -189,7 +191,7 @@ pub(super) type Retired = Mutex<Vec<Arc<crate::Region>>>;
 impl Domain {
     pub(super) fn open(fabric: &Arc<Fabric>, info: &Info) -> Result<Arc<Self>, Error> {
         let mut found = null_mut();
-        // SAFETY: a live fabric and info, and `found` has room for the result.
+        // SAFETY: `fabric` and `info` are live, and `found` has room for the result.
         let result = unsafe { ffi::ob_domain(fabric.0.0, info.0, &mut found) };
         check("opening a domain", result)?;
         Ok(Arc::new(Self { object: Owned(found), fabric: Arc::clone(fabric), endpoints: Mutex::default() }))
@@ -247,8 +249,8 @@ impl Registration {
         let start: *const c_void = memory.start().as_ptr().cast();
         let (write, read) = (u8::from(access.write), u8::from(access.read));
         let handle = domain.object.0;
-        // SAFETY: a live domain; the caller keeps the memory; `found`, `key_found` and `descriptor`
-        // have room for the results.
+        // SAFETY: `domain` is live. By the caller's promise, the memory stays mapped. `found`,
+        // `key_found` and `descriptor` have room for the results.
         let result = unsafe {
             ffi::ob_register(handle, start, memory.len(), write, read, key, &mut found, &mut key_found, &mut descriptor)
         };
@@ -287,7 +289,7 @@ pub(super) enum ConnectionEvent {
 impl EventQueue {
     pub(super) fn open(fabric: &Arc<Fabric>) -> Result<Self, Error> {
         let (mut found, mut file) = (null_mut(), -1);
-        // SAFETY: a live fabric, and `found` and `file` have room for the results.
+        // SAFETY: `fabric` is live, and `found` and `file` have room for the results.
         let result = unsafe { ffi::ob_eq(fabric.0.0, &mut found, &mut file) };
         check("opening an event queue", result)?;
         Ok(Self { object: Owned(found), fabric: Arc::clone(fabric), file })
@@ -296,7 +298,7 @@ impl EventQueue {
     /// Returns the next event.
     pub(super) fn next(&self) -> Result<Option<ConnectionEvent>, Error> {
         let mut event = Event { info: null_mut(), kind: 0, error: 0, length: 0, data: [0; ffi::EVENT_DATA] };
-        // SAFETY: a live event queue; the shim writes no more than its type.
+        // SAFETY: `self.object` is a live event queue, and the shim writes one `Event` at most.
         let result = unsafe { ffi::ob_event(self.object.0, &mut event) };
         if check("reading an event queue", result)? == 0 {
             return Ok(None);
@@ -311,14 +313,14 @@ impl EventQueue {
         }))
     }
 
-    /// Returns a file that is readable when there is an event, after [`Self::may_sleep`] returned
-    /// `true`.
+    /// Returns a file that becomes readable when an event arrives. The file can be relied on only
+    /// after [`Self::may_sleep`] has returned `true`.
     pub(super) fn file(&self) -> Result<Option<OwnedFd>, Error> {
         duplicate(self.file)
     }
 
     pub(super) fn may_sleep(&self) -> bool {
-        // SAFETY: live objects.
+        // SAFETY: the fabric and the event queue are live.
         unsafe { ffi::ob_may_sleep(self.fabric.0.0, self.object.0, null_mut()) == 0 }
     }
 }
@@ -343,7 +345,7 @@ pub(super) struct Completions {
 impl Completions {
     pub(super) fn open(domain: &Arc<Domain>, size: usize) -> Result<Self, Error> {
         let (mut found, mut file) = (null_mut(), -1);
-        // SAFETY: a live domain, and `found` and `file` have room for the results.
+        // SAFETY: `domain` is live, and `found` and `file` have room for the results.
         let result = unsafe { ffi::ob_cq(domain.object.0, size, &mut found, &mut file) };
         check("opening a completion queue", result)?;
         Ok(Self { object: Owned(found), domain: Arc::clone(domain), file })
@@ -361,7 +363,7 @@ impl Completions {
             is_receive: 0,
             is_error: 0,
         };
-        // SAFETY: a live completion queue; the shim writes the whole of its type.
+        // SAFETY: `self.object` is a live completion queue, and the shim writes one `Done`.
         let result = unsafe { ffi::ob_done(self.object.0, &mut done) };
         Ok((check("reading a completion queue", result)? == 1).then_some(done))
     }
@@ -373,7 +375,7 @@ impl Completions {
     /// Whether a thread may sleep on the files of this queue and of `events`.
     pub(super) fn may_sleep(&self, events: Option<&EventQueue>) -> bool {
         let second = events.map_or(null_mut(), |events| events.object.0);
-        // SAFETY: live objects.
+        // SAFETY: the fabric and the queues are live.
         unsafe { ffi::ob_may_sleep(self.domain.fabric.0.0, self.object.0, second) == 0 }
     }
 }

@@ -159,9 +159,10 @@ impl FabricPort {
             pieces[count] = self.tag.overflow();
             let number = self.receives_done + self.receives.len() as u64;
             let context = self.contexts.context_of(PostedOperation::Receive(number));
-            // SAFETY: the segments were checked when the descriptor was posted; it stays in its
-            // queue, and keeps its regions' memory, until it is completed here or the endpoint is
-            // gone (invariant), as do the contexts and the overflow.
+            // SAFETY: the segments were checked when the descriptor was posted. The descriptor
+            // stays in its queue, and keeps the memory of its regions, until the operation is
+            // complete or the endpoint is closed (invariant). The contexts and the overflow live as
+            // long.
             let post =
                 |endpoint: &mut Endpoint| unsafe { endpoint.post(Work::Receive, &pieces[..=count], false, context) };
             match self.endpoint.with(post).unwrap_or_else(gone) {
@@ -192,7 +193,7 @@ impl FabricPort {
             return;
         }
         let (piece, context) = (self.tag.overflow(), self.contexts.context_of(PostedOperation::Probe));
-        // SAFETY: the overflow and the contexts live longer than the endpoint (invariant).
+        // SAFETY: the overflow and the contexts outlive the endpoint (invariant).
         let post = |endpoint: &mut Endpoint| unsafe { endpoint.post(Work::Receive, &[piece], false, context) };
         match self.endpoint.with(post).unwrap_or_else(gone) {
             Ok(true) => self.probe = ProbeReceive::Posted,
@@ -258,8 +259,8 @@ impl FabricPort {
             Some(PostedOperation::Probe) => {
                 let canceled = Errno::CANCELED.raw_os_error().unsigned_abs();
                 self.probe = if error == canceled { ProbeReceive::Off } else { ProbeReceive::Hit };
-                // A truncated message was even longer than the overflow, but is a message. Any
-                // other error ends the connection.
+                // A truncated message was longer than the overflow, but still counts as a message.
+                // Any other error ends the connection.
                 self.is_lost |= error != 0 && error != canceled && error != ffi::ob_error_truncated;
             }
             None => self.is_lost |= error != 0,

@@ -36,9 +36,9 @@ pub(super) fn register(
     let (memory, access) = (region.memory(), region.access());
     let is_empty = memory.is_empty();
     let new = |access: Access| {
-        // SAFETY: the registration is kept in the region, in a field that is dropped before the
-        // memory; and by `retire` the region outlives the endpoints by which an operation may be
-        // running.
+        // SAFETY: the region keeps the registration in a field that is dropped before the memory.
+        // `retire` keeps the region until all endpoints are closed by which an operation on it may
+        // be running.
         unsafe { Registration::new(&tag.domain, memory, access, random_key()?) }
     };
     let local = (is_local && !is_empty).then(|| new(Access::LOCAL)).transpose()?;

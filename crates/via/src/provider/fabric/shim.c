@@ -1,9 +1,9 @@
-/* Plain functions for libfabric's inline ones, with types whose layout is a matter of this file
- * and ffi.rs alone.
+/* Plain functions that call libfabric's inline functions. Only this file and ffi.rs define the
+ * layout of their types.
  *
  * The only decisions here are the flags of each call. Handles are opaque to Rust; numbers have
- * fixed widths. ob_load comes first. Every other function that can fail returns 0 or a positive
- * count, or a negative error number of libfabric.
+ * fixed widths. ob_load must be called first. Every other function that can fail returns 0 or a
+ * positive count, or a negative error number of libfabric.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -205,13 +205,13 @@ void ob_info_capabilities(const struct fi_info *info, struct ob_capabilities *ou
 	out->is_msg = info->ep_attr->type == FI_EP_MSG;
 }
 
-/* The provider's name, which lives as long as the info. */
+/* Returns the provider's name, which lives as long as the info. */
 const char *ob_info_provider(const struct fi_info *info)
 {
 	return info->fabric_attr->prov_name ? info->fabric_attr->prov_name : "";
 }
 
-/* The peer's address in a connection request, as text; empty when it is no IP address. */
+/* Writes the peer's address in a connection request, as text; empty when it is no IP address. */
 void ob_info_peer(const struct fi_info *info, char *text, size_t room)
 {
 	char host[NI_MAXHOST], port[NI_MAXSERV];
@@ -226,7 +226,7 @@ void ob_info_peer(const struct fi_info *info, char *text, size_t room)
 		snprintf(text, room, is_six ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* A socket address returned by ob_name, as text; empty when it is no IP address. */
+/* Writes a socket address returned by ob_name, as text; empty when it is no IP address. */
 void ob_address(const void *name, size_t length, char *text, size_t room)
 {
 	struct sockaddr_storage found;
@@ -243,7 +243,7 @@ void ob_address(const void *name, size_t length, char *text, size_t room)
 		snprintf(text, room, found.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* The port of a socket address returned by ob_name, or 0. */
+/* Returns the port of a socket address returned by ob_name, or 0. */
 uint16_t ob_port(const void *name, size_t length)
 {
 	struct sockaddr_storage found;
@@ -349,7 +349,7 @@ int ob_shutdown(struct fid_ep *ep)
 	return fi_shutdown(ep, 0);
 }
 
-/* The maximum number of bytes in a connection request; 0 where the provider does not say. */
+/* Returns the maximum number of bytes in a connection request; 0 if the provider does not say. */
 size_t ob_connection_data(struct fid *endpoint)
 {
 	size_t most = 0, length = sizeof(most);
@@ -529,8 +529,8 @@ int ob_event(struct fid_eq *eq, struct ob_event *event)
 	return 1;
 }
 
-/* Whether a thread may sleep on the files of these objects: 0, or -FI_EAGAIN when there is something
- * to do. */
+/* Returns 0 if a thread may sleep on the files of these objects, or -FI_EAGAIN when there is
+ * something to do. */
 int ob_may_sleep(struct fid_fabric *fabric, struct fid *first, struct fid *second)
 {
 	struct fid *both[2] = { first, second };

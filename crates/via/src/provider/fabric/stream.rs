@@ -50,7 +50,7 @@ fn try_connect(file: &NamedSocket) -> Result<Result<OwnedFd, Errno>, Error> {
     Ok(rustix::net::connect(&socket, &address).map(|()| socket))
 }
 
-/// Makes the kernel probe whether a TCP peer is still there, and send without delay.
+/// Makes the kernel probe whether a TCP peer is still reachable, and send data without delay.
 fn watch(socket: &OwnedFd, silence: Duration) -> Result<(), Error> {
     let doing = "preparing a socket";
     let second = Duration::from_secs(1);

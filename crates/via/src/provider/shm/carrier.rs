@@ -1,4 +1,5 @@
-//! Carrying over shared memory, besides loads and stores: waking sleepers, and passing areas.
+//! The carrier over shared memory: wakes sleepers, and passes areas and regions. Loads and stores
+//! do the rest.
 
 use super::directory::local_process;
 use super::futex::{Futexes, PeerWord};
@@ -30,10 +31,10 @@ const CALL_NOTE: u32 = 3;
 /// Further messages cause an event, at which the next ones are consumed.
 const CONSUMED_MAX: usize = 64;
 /// The maximum number of notes that have arrived and that no message has asked for. A peer passes
-/// an area or a region right before the message that names it. A connection with more such notes,
-/// for example after failed calls, does not park.
+/// an area or a region right before the message that names it. A connection that has reached this
+/// number, for example after failed calls, does not park.
 const WAITING_MAX: usize = 4;
-/// The number of calls of a parked connection that may have come before their messages are counted.
+/// The maximum number of calls to a parked connection before their messages are counted.
 const EARLY_CALLS_MAX: u64 = 64;
 const _: () = assert!(EARLY_CALLS_MAX >= layout::SLOT_COUNT as u64);
 
@@ -49,7 +50,7 @@ pub(super) struct Socket {
     /// peer.
     side: Side,
     // Notes that arrived before a message asked for them. An area and a region may be under way at
-    // the same time, and messages may ask for them in the other order.
+    // the same time, and messages may ask for them in the reverse order.
     waiting: Mutex<Vec<Note>>,
     calls: Mutex<Calls>,
 }
@@ -58,7 +59,7 @@ pub(super) struct Socket {
 #[derive(Debug, Default)]
 struct Calls {
     count: u64,
-    /// The number of messages, and the number of the next message when they were counted last.
+    /// The number of messages counted, and the number of the first message not counted.
     messages: u64,
     next: u32,
 }
@@ -372,8 +373,8 @@ impl Carrier for Socket {
     }
 
     fn take_region(&self, number: u16, most: u64) -> Result<PeerRegion, Error> {
-        // A region that a peer only names is refused: a file without seals can be cut short under
-        // this process.
+        // A region that a peer only names is refused: its file has no seals, so the peer could
+        // truncate the file while this process uses it.
         if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number.into()).into());
         }

@@ -3,7 +3,8 @@
 //! A name is a socket file, and beside it a lock file that its server holds locked. The kernel
 //! releases the lock when the server ends, however it ends. A name is therefore alive while its
 //! lock is held. The next server of the name takes the lock and replaces the socket. A server that
-//! cannot hold such a lock, such as a virtual machine, has its name as long as its socket answers.
+//! cannot hold such a lock, such as a Java virtual machine, has its name as long as its socket
+//! answers.
 //!
 //! The module removes and writes only files of this user that are known to be a lock or a socket
 //! of a name: see `lock.rs`.
@@ -43,7 +44,7 @@ const SWEPT_MAX: usize = 16;
 const LOCK_TIMEOUT: Deadline = Deadline::after_secs(3);
 /// The reason for refusing a name that is too long for a socket's address.
 const TOO_LONG: &str = "it does not fit the 107 bytes of a socket's path";
-/// The most connections in the queue of a listener.
+/// The maximum number of connections in the queue of a listener.
 const BACKLOG: i32 = 128;
 
 /// The directory with the names of one user's servers.
@@ -126,9 +127,9 @@ impl Directory {
     /// Opens a directory of the caller's choice, which is made when it is missing. A directory of
     /// the superuser is accepted as well: it has the names of servers for other users.
     ///
-    /// The directory is opened and checked once. Whatever its path leads to afterwards, this value
-    /// stays with the directory that it opened. When that directory was removed, the next use opens
-    /// the directory that is there then, and checks it.
+    /// The directory is opened and checked once. If the path leads to another directory afterwards,
+    /// this value still uses the directory that it opened. If the opened directory was removed, the
+    /// next use opens the path again, and checks the directory found there.
     ///
     /// # Errors
     ///
@@ -228,9 +229,9 @@ impl Directory {
         Ok(Listener { listener, is_open, held })
     }
 
-    /// Gives up every name that is served through this value and its clones, whatever listens
-    /// behind the name. No file of these names remains in the directory. A process calls this
-    /// function last.
+    /// Gives up every name that is served through this value and its clones, for all kinds of
+    /// listeners. No file of these names remains in the directory. A process calls this function
+    /// last.
     pub fn give_up_names(&self) {
         let held = std::mem::take(&mut *lock(&self.held));
         held.iter().filter_map(Weak::upgrade).for_each(|held| held.give_up());
@@ -247,7 +248,7 @@ impl Directory {
         self.dial(name, deadline)?.complete(options, deadline)
     }
 
-    /// Begins a connection to the server of a name, which [`Outgoing::complete`] makes.
+    /// Begins a connection to the server of a name. [`Outgoing::complete`] makes the connection.
     ///
     /// # Errors
     ///
@@ -285,8 +286,7 @@ impl Directory {
         Ok(socket)
     }
 
-    /// Returns the names with live servers, sorted. Removes the files of dead servers, whatever
-    /// listened behind their names.
+    /// Returns the names with live servers, sorted. Removes the files of dead servers of all kinds.
     ///
     /// # Errors
     ///
@@ -331,7 +331,7 @@ impl Directory {
         }
     }
 
-    /// Returns the place of a name's files.
+    /// Returns the directory and the file names of a name.
     fn files_of(&self, name: &str) -> Result<NameFiles, Error> {
         let bad = |why| Error::BadName { name: name.to_owned(), why };
         if name.is_empty() || name.starts_with('.') {
@@ -359,13 +359,14 @@ impl NamedSocket {
         self.place.way_to(&self.file)
     }
 
-    /// Removes the socket if it is one of this user's. No server may still be listening at it.
+    /// Removes the socket if it belongs to this user. The caller ensures that no server listens at
+    /// the socket any more.
     pub(crate) fn remove_dead(&self) -> Result<(), Error> {
         self.place.remove_dead_socket(&self.file)
     }
 }
 
-/// The place of the two files of a name.
+/// The directory of a name's two files, and the values from which their file names are made.
 #[derive(Debug)]
 struct NameFiles {
     place: Arc<Place>,
@@ -403,7 +404,7 @@ impl NameFiles {
     /// and leaves.
     fn answers(&self) -> bool {
         let (Ok(socket), Ok(address)) = (self.service.socket(), self.address()) else { return false };
-        // A socket of another kind belongs to another program, which may well be running.
+        // A socket of another type belongs to another program, which may be running.
         matches!(rustix::net::connect(&socket, &address), Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE))
     }
 }

@@ -18,7 +18,8 @@ pub(super) struct PeerWord<'a> {
     pub(super) value: u32,
 }
 
-/// The kernel's way of sleeping on a peer's word and a word of this process.
+/// The kind of sleep that the kernel supports, for a thread that waits for a peer's word and for a
+/// word of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Futexes {
     /// A sleep on both words: Linux 5.16.
@@ -29,7 +30,7 @@ pub(super) enum Futexes {
 }
 
 impl Futexes {
-    /// Returns the way of this system.
+    /// Returns the kind of sleep that this system's kernel supports.
     pub(super) fn of_system() -> Self {
         static OF_SYSTEM: OnceLock<Futexes> = OnceLock::new();
         // A kernel that has the system call rejects a sleep on no words as invalid.
@@ -37,8 +38,8 @@ impl Futexes {
         *OF_SYSTEM.get_or_init(|| if probe() == Err(Errno::INVAL) { Self::Two } else { Self::One })
     }
 
-    /// Sleeps while `peer` has its value and `own`, a word of this process alone, is 0, at most
-    /// `span`. The return tells nothing: callers look again.
+    /// Sleeps for `span` at most, while `peer` has its value and `own`, a word of this process
+    /// alone, is 0. May also return early, so callers look at the words again.
     pub(super) fn wait(self, peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
         match self {
             Self::Two => wait_for_both(peer, own, span),

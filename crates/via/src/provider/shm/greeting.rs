@@ -30,7 +30,7 @@ struct Greeting {
     area: u64,
     may_sleep: bool,
     /// Whether the sender will be quiet for long. The receiver then should sleep between messages,
-    /// whatever its own wait policy is.
+    /// regardless of its own wait policy.
     quiet: bool,
     /// Whether the sender can neither receive nor send files, nor sleep on a word in memory: see
     /// [`named`].
@@ -172,7 +172,7 @@ impl Incoming {
 /// Tells the peer why its connection is not made, if the peer can do something about it.
 fn explain(socket: &OwnedFd, options: &Options, why: &Error) {
     let errno = match why {
-        // The client reports the two versions.
+        // The greeting contains this process's version, so the client can report both versions.
         Error::Violation(Violation::OtherVersion { .. }) => {
             return send_alone(socket, &Greeting::of(options).to_wire());
         }

@@ -6,10 +6,10 @@
 //!      4  u32  version, 1
 //!      8  u8   1: request, 2: acceptance, 3: rejection
 //!      9  u8, u16  zero
-//!     12  u32  slots of the ring; of a rejection zero
-//!     16  u32  bytes of the area; of a rejection zero
-//!     20  u32  bytes of the table of registrations; of a rejection zero
-//!     24       the offer (see `Offer`); of a rejection its reason in UTF-8
+//!     12  u32  slots of the ring; zero in a rejection
+//!     16  u32  bytes of the area; zero in a rejection
+//!     20  u32  bytes of the table of registrations; zero in a rejection
+//!     24       the offer (see `Offer`); in a rejection, its reason in UTF-8
 //! ```
 //!
 //! Two files accompany a request and an acceptance: the segment and the table.
@@ -29,7 +29,7 @@ const FIXED: usize = 24;
 /// The length in bytes of the longest packet: the fixed part and an offer with the most private
 /// data.
 const LENGTH_MAX: usize = FIXED + 8 + Offer::PRIVATE_MAX;
-/// The most bytes in the reason of a rejection.
+/// The maximum number of bytes in the reason of a rejection.
 const REASON_MAX: usize = 256;
 
 /// The kind of a packet.

@@ -1,8 +1,9 @@
 //! The send queue of a port: sends and RDMA, and the peer's answers to them.
 //!
 //! Sends go into the ring (long ones by reference, see [`super::lent`]) and are complete when the
-//! peer has taken them. Their bytes are then in place at all levels of reliability, so reliable
-//! delivery here promises no less than reliable reception. Unreliable sends are complete at once.
+//! peer has taken them. The bytes are then in the peer's memory at all levels of reliability, so
+//! reliable delivery here promises no less than reliable reception. Unreliable sends are complete
+//! at once.
 //!
 //! For an RDMA on a region that the peer has opened (see [`super::opened`]), this side makes the
 //! copy. Any other RDMA, and any in which this side finds a fault, goes to the peer. The peer
@@ -108,8 +109,9 @@ impl Initiator {
     /// Performs as much of the queue as is possible now.
     pub(super) fn pump(&mut self, wire: &mut Wire, sink: &mut dyn Sink) {
         loop {
-            // Pending descriptors complete before the next descriptor is begun, because that
-            // descriptor may have to wait until none is pending, and no further call may follow.
+            // Pending descriptors complete before the next descriptor is begun. The next descriptor
+            // may have to wait until none is pending, and it is not certain that a later call would
+            // complete them.
             self.complete(wire, sink);
             let Some(descriptor) = sink.sending(self.next) else { break };
             let has_moved = match (descriptor.operation(), descriptor.remote()) {
@@ -215,7 +217,7 @@ impl Initiator {
         self.stage = Stage::Asking(0);
     }
 
-    /// Puts the descriptor's bytes into the ring. Returns whether all of them are there.
+    /// Puts the descriptor's bytes into the ring. Returns whether all bytes are in the ring now.
     fn stream(&mut self, wire: &mut Wire, descriptor: &Descriptor, kind: Kind, place: RemoteAddress) -> bool {
         let whole = descriptor.total() as u32;
         loop {

@@ -23,12 +23,12 @@ use std::sync::{Arc, Weak};
 pub(super) const LENDING: u8 = 3;
 /// The minimum length of a lent message, in bytes: copying a shorter one is faster.
 const LENGTH_MIN: u64 = 32 << 10;
-/// The length of a reference to a segment, in bytes: u32, u32 the region's word in the table; u64
-/// offset; u32 length.
+/// The length of a reference to a segment, in bytes: u32 index and u32 value of the region's word
+/// in the table, u64 offset, u32 length.
 const REFERENCE: usize = 20;
 /// The maximum number of references in a record.
 const REFERENCES_MAX: usize = 5;
-/// The length of a withdrawal, in bytes: the region's word in the table.
+/// The length of a withdrawal, in bytes: u32 index and u32 value of the region's word in the table.
 const WITHDRAWAL: usize = 8;
 /// The maximum number of regions lent on a connection at a time.
 const LENT_MAX: usize = 128;
@@ -98,7 +98,7 @@ impl Lender {
         is_lent
     }
 
-    /// Withdraws regions whose registration ended, as far as the ring has room for the records.
+    /// Withdraws regions whose registration ended, until the ring has no slot for another record.
     pub(super) fn withdraw(&mut self, wire: &mut Wire) {
         self.lent.retain(|(entry, region)| {
             if region.upgrade().is_some_and(|region| region.is_registered()) || !wire.out.has_slot() {

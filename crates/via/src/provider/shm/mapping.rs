@@ -37,7 +37,8 @@ pub(super) fn open(fd: &OwnedFd, length: usize) -> Result<Mapping, Error> {
     Mapping::new(fd.as_fd(), length, false)
 }
 
-/// Maps a region that a peer opened to this side, after checking that its bytes cannot go away.
+/// Maps a region that a peer opened to this side, after checking that the region's file cannot
+/// shrink.
 pub(super) fn open_region(fd: &OwnedFd, length: usize, writable: bool) -> Result<Mapping, Error> {
     check(fd, length, SealFlags::SHRINK)?;
     Mapping::new(fd.as_fd(), length, writable)

@@ -1,11 +1,11 @@
-//! Segments for peers that cannot be passed files, such as a virtual machine whose sockets carry
-//! only bytes.
+//! Segments for peers that cannot be passed files, such as a Java virtual machine, whose sockets
+//! carry only bytes.
 //!
 //! The peer's greeting has a flag for this. The other side then makes both segments and sends their
-//! *names*: its process id and its file descriptors' numbers, by which a process of the same user
-//! opens them in `/proc`. The segments have no other names, so no process can remove them, just as
-//! if they had been passed. The peer maps them and confirms. Only then is its segment sealed
-//! against further writers.
+//! *names*: its own process id, and the numbers of its two file descriptors. By these names, a
+//! process of the same user opens the segments in `/proc`. The segments have no other names, so no
+//! process can remove the segments, just as if their descriptors had been passed. The peer maps
+//! both segments and confirms. Only then is the peer's segment sealed against further writers.
 //!
 //! ```text
 //!      0  u32  process

@@ -5,12 +5,12 @@
 //! checked and performed. So the peer knows the handle, its VI has the region's tag, and the region
 //! gives the right. The peer gets the region's file. With that file, even a hostile peer
 //!
-//! - can read and write the bytes of that region and of no other, as long as it keeps the mapping,
-//!   even after the registration ended; no other data ever lie in that file, so the peer had the
-//!   right to these bytes already;
-//! - can only read them, where the region does not allow RDMA write: the file is sealed against any
-//!   new way to write it;
-//! - can read them, too, where the region allows RDMA write alone: memory cannot be mapped for
+//! - can read and write the bytes of that region as long as it keeps the mapping, even after the
+//!   registration ended, but no bytes of another region. No other data ever lie in that file, so
+//!   the peer had the right to these bytes already;
+//! - can only read these bytes if the region does not allow RDMA write: the file is sealed against
+//!   further writing;
+//! - can read these bytes even if the region allows only RDMA write: memory cannot be mapped for
 //!   writing only. Bytes to be hidden from a hostile peer belong in another region;
 //! - cannot change the file's size or its seals.
 //!
@@ -35,7 +35,7 @@ pub(super) const OPENING: u8 = 2;
 const KEPT_MAX: usize = 256;
 /// The maximum number of recently used handles whose regions the peer may open.
 const WANTED_MAX: usize = 16;
-/// The number of bytes copied between two looks at the table.
+/// The number of bytes copied between two reads of the table.
 const STRIDE: u64 = 256 << 10;
 
 /// Seals a region's file according to the peers' rights. Returns whether the region may be opened
@@ -151,7 +151,8 @@ impl Opened {
         self.regions.retain(|region| table::holds(table, region.entry));
     }
 
-    /// Whether this side can access the place directly, as far as is known now.
+    /// Whether this side can access the range of the peer's memory directly. The registration may
+    /// have ended meanwhile.
     pub(super) fn has(&mut self, place: RemoteAddress, length: u64, intent: Intent) -> bool {
         let Some(at) = self.regions.iter().position(|region| region.handle == place.handle) else { return false };
         self.regions.swap(0, at);
@@ -164,7 +165,7 @@ impl Opened {
         allowed && inside
     }
 
-    /// Copies between a descriptor's segments and the place that [`Self::has`] has just found.
+    /// Copies between a descriptor's segments and the range that [`Self::has`] has just checked.
     /// Returns `None` if the registration ended during the copy, or `go_on` returned `false`. The
     /// RDMA is then left to the region's owner, which decides on the outcome.
     pub(super) fn copy(

@@ -9,7 +9,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 
-/// The most files in one packet.
+/// The maximum number of files in one packet.
 const FILES: usize = 2;
 
 /// The result of sending a packet.
@@ -62,8 +62,9 @@ pub(super) enum Received {
     End,
     /// A packet: its length in bytes, and its files.
     Packet(usize, Vec<OwnedFd>),
-    /// A packet with more bytes or files than the protocol allows, or with files that are no
-    /// memory. While too many files of the peer's user wait to be closed, every packet is unfit.
+    /// A packet with more bytes or files than the protocol allows, or with files that are not
+    /// memory files. While too many files of the peer's user wait to be closed, every packet is
+    /// unfit.
     Unfit,
 }
 

@@ -60,7 +60,8 @@ struct Places {
     /// Made when the first connection parks.
     lot: Option<&'static Lot>,
     parked: BTreeMap<Number, Parked>,
-    /// The connections to be resumed whose socket has no event, in their order.
+    /// The connections to be resumed whose socket has no event, in the order in which they are to
+    /// be resumed.
     rung: VecDeque<Parked>,
     /// The number of threads that wait for events, at most two: the next connection need not wait
     /// until a thread has started.
@@ -200,7 +201,7 @@ impl Lot {
             if self.leave() {
                 return parked;
             }
-            // The connection's turn comes again.
+            // The connection is queued again, so that a later attempt resumes it.
             self.enqueue(&mut lock(&PLACES), parked);
             std::thread::sleep(BREATHER);
         }

@@ -77,7 +77,8 @@ impl ShmPort {
                     self.responder.borrower.admit(&bytes[..length], files)?;
                 }
                 Ok(Received::Packet(..) | Received::Unfit) => return Err(Fault::Violation),
-                // Without a socket, this side cannot know whether the peer is there.
+                // If the socket has failed, this side cannot notice the end of the peer, so the
+                // peer counts as gone.
                 Ok(Received::End) | Err(_) => {
                     self.has_hung_up = true;
                     break;
@@ -115,9 +116,9 @@ impl ShmPort {
         let is_last = self.has_hung_up || seen.state != ConnectionState::OPEN;
         self.take(now, sink)?;
         if self.wire.opened() != self.opened {
-            // The peer counts the region that an answer opened before it sends the answer. A
-            // caller that continues after the answer must find the region open. Otherwise, its next
-            // RDMA would go through the peer as well, and open the region a second time.
+            // Before the peer sends an answer, it counts the region that the answer opens. A caller
+            // that continues after the answer must find the region open. Otherwise, its next RDMA
+            // would go through the peer as well, and open the region a second time.
             self.read_socket(now)?;
         }
         self.initiator.evaluate(seen, &mut self.wire, sink)?;

@@ -12,9 +12,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// The number by which the pulse thread knows a connection. The socket's file descriptor would not
-/// do: an event may be handled after its connection has gone, when another connection has the same
-/// descriptor.
+/// The number by which the pulse thread knows a connection. The socket's file descriptor cannot
+/// replace this number: an event may be handled after its connection has ended, when another
+/// connection has the same descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Number(pub(super) u64);
 

@@ -1,8 +1,8 @@
 //! Files that a peer passed: which are memory, and how others are closed.
 //!
-//! Closing a file takes as long as its file system likes. For a file system in user space (FUSE),
-//! the kernel asks its daemon and waits for the answer in a state that no signal ends, and a peer
-//! can be that daemon. Only memory files have seals, which the kernel reads without the file
+//! The file system decides how long the closing of a file takes. For a file system in user space
+//! (FUSE), the kernel asks its daemon and waits for the answer in a state that no signal ends, and
+//! a peer can be that daemon. Only memory files have seals, which the kernel reads without the file
 //! system. A separate thread therefore closes every other file.
 
 use super::directory::{is_trusted, local_peer};
@@ -18,16 +18,17 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The number of a user's files waiting to be closed at which messages from processes of that user
-/// are refused. The message that reaches this number may go beyond it, by up to 252 files.
+/// The limit of a user's files that wait to be closed. At this number, messages from processes of
+/// the user are refused. The message that reaches the limit may exceed it, by up to 252 files.
 const FILES_TO_CLOSE_MAX: usize = 64;
 
-/// The share of this process's descriptors that files from untrusted users may occupy until they
-/// are closed: one in this number, but never fewer than [`LIMIT_MIN`].
+/// The divisor of this process's limit of descriptors. The quotient is the number of descriptors
+/// that files from untrusted users may occupy until they are closed, but never less than
+/// [`LIMIT_MIN`].
 const SHARE: usize = 4;
 
-/// The most files that a message can have (SCM_MAX_FD of Linux). The kernel would close files
-/// without room on the thread that receives the message.
+/// The maximum number of files that a message can have (SCM_MAX_FD of Linux). The kernel would
+/// close files without room on the thread that receives the message.
 const FILES_MAX: usize = 253;
 
 /// The lower bound of the limit of descriptors: room for two messages. The room for the second
@@ -37,8 +38,8 @@ const LIMIT_MIN: usize = 2 * FILES_MAX;
 /// Files that are to be closed.
 #[derive(Debug)]
 struct FilesToClose {
-    /// Each file, with the user whose process passed it. A first entry without a file is being
-    /// closed.
+    /// Each file, with the user whose process passed it. The first entry has no file while a thread
+    /// is closing that file.
     files: VecDeque<(Option<u32>, Option<OwnedFd>)>,
     /// Whether a thread is closing the files.
     is_closing: bool,
@@ -53,7 +54,7 @@ impl FilesToClose {
 
 static FILES_TO_CLOSE: Mutex<FilesToClose> = Mutex::new(FilesToClose { files: VecDeque::new(), is_closing: false });
 
-/// The number of files that are to be closed, for a look without the lock.
+/// The number of files that are to be closed, which can be read without the lock.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 fn files_to_close() -> MutexGuard<'static, FilesToClose> {
@@ -64,14 +65,14 @@ fn files_to_close() -> MutexGuard<'static, FilesToClose> {
 #[derive(Debug)]
 struct Room {
     taken: AtomicUsize,
-    /// The limit of descriptors, as it was at the last look.
+    /// The limit of descriptors, as it was when `share` was last called.
     limit: AtomicUsize,
     /// Returns this process's share of descriptors for the files.
     share: fn() -> usize,
-    /// The number of threads that wait for room. While a thread waits, later threads wait behind
-    /// it.
+    /// The number of threads that wait for room. While a thread waits, later threads queue behind
+    /// that thread.
     queued: AtomicUsize,
-    /// Held by the thread that waits for room and has come first.
+    /// Held by the first of the threads that wait for room.
     first: Mutex<()>,
     /// Held by the first waiting thread while it looks for room, and taken by threads that give
     /// descriptors back, so that no notification is missed.
@@ -113,9 +114,9 @@ impl Room {
     /// number of files that wait to be closed, and the number of those that the user passed.
     /// Returns whether the descriptors were reserved.
     ///
-    /// The room for the last message is for users without waiting files. No other message is
-    /// received at the same time, since its files could be the user's, too. One user alone
-    /// therefore never takes all of the room.
+    /// Only a user without waiting files gets the room for the last message, and only while no
+    /// other message is being received: the files of that message could be the user's, too. One
+    /// user alone therefore never takes all of the room.
     ///
     /// Files from this process's own user and the superuser are not limited: both can do anything
     /// to this process anyway, and the files of other users must not keep them out.
@@ -124,7 +125,7 @@ impl Room {
             self.taken.fetch_add(FILES_MAX, Ordering::Relaxed);
             return true;
         }
-        // The process may have changed its limit of descriptors since the last look.
+        // The process may have changed its limit of descriptors since `share` was last called.
         let limit = (self.share)().max(LIMIT_MIN);
         self.limit.store(limit, Ordering::Relaxed);
         self.queued.fetch_add(1, Ordering::SeqCst);
@@ -149,9 +150,9 @@ impl Room {
 
     fn give_back(&self, count: usize) {
         // `taken` is lowered before `queued` is read, and a waiting thread raises `queued` before
-        // it reads `taken`. So either that thread sees the new number, or this one sees the waiter.
-        // The waiter holds `look` until it waits, so once `look` is free the waiter gets the
-        // notification.
+        // it reads `taken`. So either the waiting thread sees the new value of `taken`, or this
+        // thread sees that a thread waits. The waiting thread holds `look` until its wait begins,
+        // so it gets a notification that is sent after this thread has locked `look`.
         self.taken.fetch_sub(count, Ordering::SeqCst);
         if self.queued.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.look));
@@ -212,8 +213,8 @@ pub(super) struct Message {
 /// The outer result has the socket's errors, and [`Errno::MFILE`] when this process has no
 /// descriptor left for a file. The inner one has [`Violation::NotSealed`] when a file beside the
 /// message is no memory file, [`Violation::NoSegment`] when the system does not deliver a file, and
-/// [`Violation::TooManyFiles`], without a look at the message, while too many files of the peer's
-/// user wait to be closed.
+/// [`Violation::TooManyFiles`] while too many files of the peer's user wait to be closed; the
+/// message is then not read.
 pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Message, Violation>, Errno> {
     let is_many = WAITING.load(Ordering::Relaxed) >= FILES_TO_CLOSE_MAX;
     if is_many && files_to_close().count_of(user_of(socket)) >= FILES_TO_CLOSE_MAX {
@@ -258,7 +259,7 @@ fn take(
     if are_memory { Ok(files) } else { Err(Violation::NotSealed) }
 }
 
-/// Returns a peer's file if it is a memory file, whatever its seals are. Any other file is left to
+/// Returns a peer's file if it is a memory file, regardless of its seals. Any other file is left to
 /// the closing thread. Does not wait.
 fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> Option<OwnedFd> {
     if rustix::fs::fcntl_get_seals(&file).is_ok() {

@@ -137,7 +137,7 @@ impl Kind {
         })
     }
 
-    /// Whether a record of this kind has a place in the peer's memory.
+    /// Whether a record of this kind names a position in the peer's memory.
     pub(super) fn has_place(self) -> bool {
         matches!(self, Self::Write | Self::Read)
     }
@@ -164,11 +164,11 @@ pub(super) struct Record {
     pub(super) piece: u32,
     /// The offset of the bytes in the area; `None` for inline bytes.
     pub(super) area: Option<u32>,
-    /// The place in the peer's memory; zero where the kind has none.
+    /// The position in the peer's memory; zero if the kind has none.
     pub(super) place: RemoteAddress,
 }
 
-/// The place in records of kinds that have none.
+/// The value of `place` in records that name no position in the peer's memory.
 pub(super) const NOWHERE: RemoteAddress = RemoteAddress { handle: MemoryHandle([0; 2]), offset: 0 };
 
 impl Record {
@@ -188,7 +188,7 @@ impl Record {
 
     /// Makes a record from words of the peer, each loaded once. `None` when the words contradict
     /// each other. The caller has to check whether the piece lies inside the peer's area, and
-    /// whether the record is in turn.
+    /// whether a record of this kind may come at this point.
     pub(super) fn from_words(words: [u64; 6]) -> Option<Self> {
         let high = (words[0] >> 32) as u32;
         let (kind, flags) = (Kind::from_wire(high as u8)?, high >> 8);

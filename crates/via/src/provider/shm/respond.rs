@@ -39,7 +39,7 @@ enum Target {
     /// A region.
     Write(Arc<Region>, RemoteAddress),
     /// The bytes are dropped, because delivery is unreliable and the operation was refused. An RDMA
-    /// write is answered all the same.
+    /// write is answered nevertheless.
     Nowhere { is_write: bool },
 }
 
@@ -184,7 +184,7 @@ impl Responder {
         wire.answer(self.answered, answer);
     }
 
-    /// Sends the bytes of an RDMA read, as far as there is room.
+    /// Sends bytes of an RDMA read, as many as the ring has room for.
     pub(super) fn pump(&mut self, wire: &mut Wire) -> Result<(), Fault> {
         while let Some(reading) = &mut self.reading {
             if !reading.region.is_registered() {

@@ -47,8 +47,8 @@ impl Shape {
 /// that the peer has just read is slow. Pieces are freed in the order of their records.
 #[derive(Debug)]
 pub(super) struct Publisher {
-    // Invariant: writable, at least `shape.length()` long, and written only by this value and, in
-    // its first page, by its port.
+    // Invariant: the mapping is writable and at least `shape.length()` long. Only this value writes
+    // it, except for the first page, which the port writes, too.
     own: Mapping,
     shape: Shape,
     // The numbers of records published, and of records that the peer has taken.
@@ -77,7 +77,7 @@ impl Publisher {
         self.published
     }
 
-    /// Returns the number of records that the peer has taken, as far as is known.
+    /// Returns the number of records that the peer has reported as taken.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
@@ -126,7 +126,8 @@ impl Publisher {
         fill(self.bytes(place, length))?;
         let number = (self.published as u32).wrapping_add(1);
         let words = record.to_words(number);
-        // A record without a place in the peer's memory has inline bytes instead of words 3 to 5.
+        // A record that names no position in the peer's memory has inline bytes instead of words 3
+        // to 5.
         let last = if record.kind.has_place() { 6 } else { 3 };
         for (at, word) in words.iter().enumerate().take(last).skip(1) {
             self.own.word64(slot + at * 8).store(*word, Ordering::Relaxed);
@@ -140,11 +141,11 @@ impl Publisher {
 
     fn bytes(&mut self, at: usize, length: usize) -> &mut [u8] {
         assert!(at >= RING && at + length <= self.own.length());
-        // SAFETY: in bounds by the assertion.
+        // SAFETY: the address is in bounds by the assertion.
         let start = unsafe { self.own.start().add(at) };
-        // SAFETY: own memory, initialised, since fresh shared memory is zero; no other process can
-        // map it writable, and in this one only this value, which is borrowed exclusively, writes
-        // behind the first page.
+        // SAFETY: the bytes are in bounds by the assertion, and initialised, because fresh shared
+        // memory is zero. No other process can map this memory writable. In this process, only this
+        // value writes behind the first page, and the value is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), length) }
     }
 }
@@ -152,13 +153,13 @@ impl Publisher {
 /// The taking side.
 #[derive(Debug)]
 pub(super) struct Taker {
-    // Invariant: at least `shape.length()` long.
+    // Invariant: the mapping is at least `shape.length()` long.
     peer: Mapping,
     shape: Shape,
     taken: u64,
 }
 
-/// A taken record, and the place of its bytes in the peer's segment.
+/// A taken record, and the position of its bytes in the peer's segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken<'a> {
     pub(super) record: Record,
@@ -186,14 +187,14 @@ impl Taker {
         self.shape.slots
     }
 
-    /// Whether the next record is there.
+    /// Whether the peer has published the next record.
     pub(super) fn has_next(&self) -> bool {
         let first = self.peer.word64(self.shape.slot(self.taken)).load(Ordering::Acquire);
         first as u32 == (self.taken as u32).wrapping_add(1)
     }
 
-    /// Takes the next record, if it is there. The peer may change the record's bytes until it
-    /// learns that the record was taken.
+    /// Takes the next record, if the peer has published it. The peer may change the record's bytes
+    /// until it learns that the record was taken.
     pub(super) fn take(&mut self) -> Result<Option<Taken<'_>>, Violation> {
         let slot = self.shape.slot(self.taken);
         let number = (self.taken as u32).wrapping_add(1);
@@ -259,7 +260,7 @@ mod tests {
         assert_eq!(take(&mut taker), None);
         for round in 0..100_u8 {
             for length in [0, 1, 104, 105, 1000] {
-                // The end of the area has room for fewer bytes.
+                // A piece at the end of the area may have room for fewer bytes.
                 let length = if length > 104 { publisher.room().min(length) } else { length };
                 publish(&mut publisher, length as u32, round);
                 assert_eq!(take(&mut taker), Some(vec![round; length]));
@@ -302,7 +303,7 @@ mod tests {
     fn ring_bytes_outside_the_area_are_a_violation() {
         let (mut publisher, mut taker) = pair();
         publish(&mut publisher, 1024, 1);
-        // The third word holds the length and the place of the piece.
+        // The third word holds the length and the offset of the piece.
         let place = publisher.segment().word64(RING + 16);
         place.store(1024 | 3073 << 32, Ordering::Relaxed);
         assert_eq!(taker.take().unwrap_err(), Violation::BadAreaRange { offset: 3073, length: 1024 });

@@ -24,14 +24,15 @@ fn annotation(name: &CStr) -> Option<Annotation> {
     (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Annotation>(found) })
 }
 
-/// Says that what this thread has done so far happens before what a thread does after
-/// [`acquire`] with the same address.
+/// Declares that all earlier operations of this thread happen before the operations that a thread
+/// performs after it has called [`acquire`] with the same address.
 pub(super) fn release(address: *const ()) {
     static RELEASE: LazyLock<Option<Annotation>> = LazyLock::new(|| annotation(c"__tsan_release"));
     annotate(*RELEASE, address);
 }
 
-/// See [`release`].
+/// Declares that the operations before [`release`] with the same address happen before all later
+/// operations of this thread.
 pub(super) fn acquire(address: *const ()) {
     static ACQUIRE: LazyLock<Option<Annotation>> = LazyLock::new(|| annotation(c"__tsan_acquire"));
     annotate(*ACQUIRE, address);

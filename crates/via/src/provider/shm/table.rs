@@ -1,9 +1,9 @@
 //! The table of registrations: peers look at a NIC's table before they access a region directly.
 //!
 //! Each region that peers may reach has a word. A peer learns the word's value with the region. The
-//! word changes when the registration ends, and the peer sees that at its next look. Only peers
-//! that keep the rules are stopped by this. Another peer can keep its mapping of the region, but
-//! the region's file is used for nothing else.
+//! word changes when the registration ends, and the peer sees the change when it next reads the
+//! word. The word stops only peers that keep the rules. Any other peer can keep its mapping of the
+//! region, but the region's file is used for nothing else.
 
 use super::mapping::{self, Mapping};
 use crate::Error;

@@ -1,5 +1,5 @@
-//! The state that the two halves of a port share: the segments, the socket, and the ways to tell
-//! and wake the peer.
+//! The state that the two halves of a port share: the segments, the socket, and the functions that
+//! inform and wake the peer.
 
 use super::mapping::Mapping;
 use super::packet;
@@ -46,7 +46,7 @@ pub(super) struct Wire {
     // The number of the peer's sleep that this side's last call ended.
     called: u32,
     // Whether this side has published a record, or changed a word that the peer reads, since it
-    // last considered a call.
+    // last checked whether the peer has to be called.
     has_published: bool,
 }
 
@@ -91,7 +91,7 @@ impl Wire {
     /// Publishes a record, as [`Publisher::publish`] does.
     pub(super) fn publish(&mut self, record: Record, fill: impl FnOnce(&mut [u8]) -> Option<()>) {
         let outcome = self.out.publish(record, fill);
-        // Callers that fill a record have checked before that the bytes are there.
+        // The callers have checked that all bytes which `fill` copies lie within their memory.
         debug_assert!(outcome.is_some());
         self.has_published = true;
     }

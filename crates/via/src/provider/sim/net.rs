@@ -169,7 +169,7 @@ impl Net {
         true
     }
 
-    /// Advances the clock to a time, for a caller with an event of its own then.
+    /// Advances the clock to a time at which the caller has an event of its own.
     pub(super) fn advance_to(&self, time: Duration) {
         let mut state = self.state();
         let time = time.max(state.now);

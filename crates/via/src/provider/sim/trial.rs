@@ -34,7 +34,7 @@ pub struct Summary {
     pub done: u64,
     /// The number of messages, and of RDMA writes with immediate data, received.
     pub received: u64,
-    /// The numbers of connections, by the reason why one of their sides ended. Disconnections after
+    /// The numbers of ends of connections, by the reason for which each ended. Disconnections after
     /// everything was done do not count.
     pub ended: [u64; 7],
     /// The network's counts.

@@ -65,11 +65,11 @@ impl Connections {
         }
     }
 
-    /// Judges a claim that the client of the connection with these ids is at `to` now: the seal and
-    /// the packet. The connection may move only to another port of its client's host: access rules
-    /// know the client by its host. A claim from the client's present address moves nothing, but
-    /// its seal is used up: the listener reads it after an earlier claim has moved the connection
-    /// to that address.
+    /// Judges a claim, given as seal and packet, that the client of the connection with these ids
+    /// is at `to` now. The connection may move only to another port of its client's host: access
+    /// rules know the client by its host. A claim from the client's present address moves nothing,
+    /// but its seal is used up. Such a claim is read after an earlier claim has moved the
+    /// connection.
     pub(super) fn judge(
         &self,
         [own, client_id]: [u64; 2],

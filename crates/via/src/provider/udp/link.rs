@@ -13,7 +13,8 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-/// The length of the headers of IPv4 and UDP, RFC 791 and RFC 768, in bytes; and of IPv6, RFC 8200.
+/// The length of the headers of IPv4 and UDP (RFC 791, RFC 768), and of IPv6 (RFC 8200) and UDP, in
+/// bytes.
 const HEADERS: (usize, usize) = (20 + 8, 40 + 8);
 /// The maximum payload of a UDP datagram over IPv4, in bytes.
 const LONGEST: usize = 65535 - HEADERS.0;
@@ -99,10 +100,10 @@ impl UdpLink {
         })
     }
 
-    /// Returns the number of bytes of datagrams that the socket keeps until the next look.
+    /// Returns the number of bytes of datagrams that the socket buffers until they are received.
     pub(super) fn window(&self) -> u32 {
-        // The kernel's number includes its own bookkeeping, which takes half of it at worst
-        // (socket(7)).
+        // The kernel's number includes the memory for the kernel's bookkeeping, which is at most
+        // half of the number (socket(7)).
         let kept = sockopt::socket_recv_buffer_size(&*self.fd).unwrap_or(0) / 2;
         u32::try_from(kept).unwrap_or(u32::MAX).max(1 << 16)
     }

@@ -1,7 +1,9 @@
-//! Calls of the kernel without a safe interface: the socket of a listener, and marks of datagrams.
+//! System calls that have no safe interface: for the socket of a listener, and for marks of
+//! datagrams.
 //!
-//! A host may have several addresses, and a peer takes answers only from the one that it sent to.
-//! So a listener's socket reports to which address each datagram was sent, and answers from there.
+//! A host may have several addresses, and a peer accepts answers only from the address that it sent
+//! to. So a listener's socket reports the address to which each datagram was sent, and answers from
+//! that address.
 
 use crate::Error;
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -49,8 +51,8 @@ impl ListeningSocket {
             io::ErrorKind::AddrInUse => Error::NameInUse { name: address.to_string(), pid: None },
             _ => Error::System { doing: "binding a UDP socket", source },
         })?;
-        // Set after the bind: before, the bind would have joined another listener's port. From now
-        // on only sockets of this user may join.
+        // Set after the bind: if the option were set before, the bind could join another listener's
+        // port. From now on only sockets of this user may join this port.
         sockopt::set_socket_reuseport(&socket, true).map_err(Error::system("sharing a UDP port"))?;
         socket.set_nonblocking(true).map_err(Error::io("making a UDP socket non-blocking"))?;
         let local = socket.local_addr().map_err(Error::io("reading a socket's address"))?;
@@ -73,15 +75,15 @@ impl ListeningSocket {
         &self.fd
     }
 
-    /// Receives the next datagram, if one is there. Bytes beyond `into` are lost.
+    /// Receives the next datagram, if one has arrived. Bytes beyond `into` are lost.
     pub(super) fn receive(&self, into: &mut [u8]) -> Option<Arrived> {
         let (mut name, mut control) = ([0; ADDRESS], [0; CONTROL]);
         let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
         let mut message = header(&raw mut part);
         (message.msg_name, message.msg_namelen) = ((&raw mut name).cast(), ADDRESS as libc::socklen_t);
         (message.msg_control, message.msg_controllen) = ((&raw mut control).cast(), CONTROL);
-        // SAFETY: each pointer of the message leads to as many bytes as it says, which nothing else
-        // uses during the call.
+        // SAFETY: each pointer in `message` leads to a buffer of the length in `message`, and
+        // nothing else uses the buffers during the call.
         let length = unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
         let length = usize::try_from(length).ok()?;
         Some(Arrived { length, from: read_address(&name)?, at: self.read_control(&control) })
@@ -94,8 +96,8 @@ impl ListeningSocket {
         let mut message = header(&raw mut part);
         (message.msg_name, message.msg_namelen) = ((&raw mut name).cast(), name_length as libc::socklen_t);
         (message.msg_control, message.msg_controllen) = ((&raw mut control).cast(), control_length);
-        // SAFETY: each pointer of the message leads to as many bytes as it says, which the call
-        // only reads.
+        // SAFETY: each pointer in `message` leads to a buffer of the length in `message`, and the
+        // call only reads the buffers.
         let _ = unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT) };
     }
 
@@ -128,12 +130,12 @@ impl ListeningSocket {
 /// Sets an option of a socket.
 fn set_option(fd: &OwnedFd, level: i32, option: i32, value: i32) -> io::Result<()> {
     let length = size_of::<i32>() as libc::socklen_t;
-    // SAFETY: the pointer leads to `length` bytes, which the call only reads.
+    // SAFETY: the pointer leads to `value`, which has `length` bytes, and the call only reads them.
     let done = unsafe { libc::setsockopt(fd.as_raw_fd(), level, option, (&raw const value).cast(), length) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Enlarges a socket's buffers as far as is permitted.
+/// Enlarges a socket's buffers to `buffer` bytes, or to the maximum that the system permits.
 pub(super) fn enlarge(fd: &OwnedFd, buffer: usize) {
     if sockopt::set_socket_recv_buffer_size_force(fd, buffer).is_err() {
         // The peer learns of a smaller buffer as a smaller window.
@@ -144,15 +146,15 @@ pub(super) fn enlarge(fd: &OwnedFd, buffer: usize) {
     }
 }
 
-/// Has the kernel report the marks of received datagrams. A socket of IPv6 may have a peer of IPv4.
-/// If the kernel cannot, no marks are found.
+/// Has the kernel report the marks of received datagrams, also those of an IPv4 peer on an IPv6
+/// socket. If the kernel cannot report marks, the datagrams count as unmarked.
 pub(super) fn ask_for_marks(fd: &OwnedFd) {
     let _ = set_option(fd, libc::IPPROTO_IP, libc::IP_RECVTOS, 1);
     let _ = set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1);
 }
 
 /// Has the kernel send datagrams with a mark, of which only the two bits of RFC 3168 are set. If
-/// the kernel cannot, datagrams have no marks.
+/// the kernel cannot set a mark, the datagrams have none.
 pub(super) fn send_mark(fd: &OwnedFd, mark: u8) {
     let _ = set_option(fd, libc::IPPROTO_IP, libc::IP_TOS, mark.into());
     let _ = set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_TCLASS, mark.into());
@@ -164,11 +166,12 @@ pub(super) fn receive_marked(fd: &OwnedFd, into: &mut [u8]) -> io::Result<(usize
     let mut part = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
     let mut message = header(&raw mut part);
     (message.msg_control, message.msg_controllen) = ((&raw mut control).cast(), CONTROL);
-    // SAFETY: each pointer of the message leads to as many bytes as it says, which nothing else
-    // uses during the call.
+    // SAFETY: each pointer in `message` leads to a buffer of the length in `message`, and nothing
+    // else uses the buffers during the call.
     let length = unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
     let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-    // The mark is the first byte of IPv4's message, and the first word of IPv6's.
+    // The mark is the first byte of the control message for IPv4, and the first word of the control
+    // message for IPv6.
     let mark = match (word(&control, 8), word(&control, 12)) {
         (libc::IPPROTO_IP, libc::IP_TOS) => control[CONTROL_HEADER],
         (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => word(&control, CONTROL_HEADER) as u8,
@@ -184,7 +187,7 @@ fn word(control: &[u8; CONTROL], at: usize) -> i32 {
 
 /// Returns the header of a message of one part, without an address and control messages.
 fn header(part: *mut libc::iovec) -> libc::msghdr {
-    // SAFETY: zeros are null pointers, lengths and flags.
+    // SAFETY: a `msghdr` has only pointers, lengths and flags, for which zeros are valid values.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     (message.msg_iov, message.msg_iovlen) = (part, 1);
     message

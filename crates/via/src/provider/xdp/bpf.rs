@@ -1,8 +1,8 @@
 //! The bpf system call: maps, the program, and its link to an interface.
 //!
-//! A map, a program and a link live as long as a file descriptor of theirs is open. Nothing is
-//! pinned, so when the process ends in whatever way, the kernel removes the program from the
-//! interface.
+//! A map, a program or a link exists as long as one of its file descriptors is open. Nothing is
+//! pinned, so the kernel removes the program from the interface when the process ends, even if the
+//! process is killed.
 
 use super::interface::Interface;
 use super::program::{Instruction, assemble};
@@ -34,7 +34,7 @@ const VIRTUAL_CABLE: &str = "veth";
 const NAME: [u8; 16] = *b"obvia_xdp\0\0\0\0\0\0\0";
 /// The maximum number of ports at once: one for each VI and listener.
 pub(super) const PORTS_MAX: u32 = 16_384;
-/// The licence of the program, which calls no helper function that requires another one.
+/// The licence of the program, which calls no helper function that requires another licence.
 const LICENCE: &[u8] = b"MIT\0";
 const LOG_BYTES: usize = 16 * 1024;
 
@@ -157,7 +157,7 @@ impl Attached {
             value: 0,
             flags: 0,
         };
-        // SAFETY: the key is four bytes, as the map was made for, and outlives the call.
+        // SAFETY: the key has four bytes, like all keys of the map, and outlives the call.
         let _ = unsafe { bpf(MAP_DELETE, &mut attributes) };
     }
 }
@@ -168,7 +168,7 @@ impl Drop for Attached {
         // runs its own program. The explicit detach frees the interface for the next user even
         // during that time.
         let mut attributes = DetachAttributes { link: self.link.as_raw_fd().cast_unsigned() };
-        // SAFETY: the command reads no memory but the attributes.
+        // SAFETY: the command reads no memory except for the attributes.
         let _ = unsafe { bpf(LINK_DETACH, &mut attributes) };
     }
 }
@@ -180,7 +180,7 @@ fn key(port: u16) -> [u8; 4] {
 
 fn map(kind: u32, entries: u32, value: u32) -> Result<OwnedFd, Refused> {
     let mut attributes = MapAttributes { kind, key: 4, value, entries, flags: 0, inner: 0, node: 0, name: NAME };
-    // SAFETY: the command reads no memory but the attributes.
+    // SAFETY: the command reads no memory except for the attributes.
     let map = unsafe { bpf(MAP_CREATE, &mut attributes) }.map_err(|errno| match errno {
         Errno::PERM => Refused::new("making a BPF map, which needs CAP_BPF and CAP_NET_ADMIN", errno),
         Errno::NOSYS => Refused::new("making a BPF map: the kernel is built without the bpf system call", errno),
@@ -246,7 +246,7 @@ fn try_load(program: &[Instruction], log: &mut [u8]) -> rustix::io::Result<i64> 
 fn attach(program: BorrowedFd<'_>, interface: u32, flags: u32) -> rustix::io::Result<OwnedFd> {
     let program = program.as_raw_fd().cast_unsigned();
     let mut attributes = LinkAttributes { program, interface, attach: ATTACH_XDP, flags };
-    // SAFETY: the command reads no memory but the attributes.
+    // SAFETY: the command reads no memory except for the attributes.
     let fd = unsafe { bpf(LINK_CREATE, &mut attributes) }?;
     owned(fd).map_err(|_| Errno::BADF)
 }
@@ -273,12 +273,12 @@ fn attach_refused(errno: Errno) -> Refused {
 ///
 /// # Safety
 ///
-/// `attributes` must be what the command reads. Memory that it points to must be valid for as long
-/// as the command uses it.
+/// `attributes` must have the type that the command reads. The memory to which the attributes point
+/// must be valid for as long as the command uses that memory.
 unsafe fn bpf<T>(command: i64, attributes: &mut T) -> rustix::io::Result<i64> {
     let place = std::ptr::from_mut(attributes);
-    // SAFETY: the kernel reads and writes size_of::<T> bytes at `place`, and what the caller
-    // vouches for.
+    // SAFETY: the kernel reads and writes size_of::<T> bytes at `place`, and the memory to which
+    // the attributes point. By the caller's promise, that memory is valid.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, place, size_of::<T>()) };
     if result >= 0 {
         return Ok(result);
@@ -289,6 +289,6 @@ unsafe fn bpf<T>(command: i64, attributes: &mut T) -> rustix::io::Result<i64> {
 /// Wraps the file that a command made. The kernel opens such files close-on-exec.
 fn owned(fd: i64) -> Result<OwnedFd, Refused> {
     let fd = i32::try_from(fd).map_err(|_| Refused::new("opening a BPF object", Errno::BADF))?;
-    // SAFETY: the kernel just made it for us, so there is no other owner.
+    // SAFETY: the kernel has just made the descriptor for this process, so nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

@@ -28,7 +28,7 @@ const PROTOCOL_UDP: u8 = 17;
 /// An Ethernet address.
 pub type Mac = [u8; 6];
 
-/// The headers of all frames from one place to another, except for the lengths.
+/// The headers of all frames from one socket address to another, except for the lengths.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
     bytes: [u8; HEADERS],

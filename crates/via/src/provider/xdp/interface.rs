@@ -161,8 +161,9 @@ fn module(socket: BorrowedFd<'_>, name: &str) -> Option<String> {
     let mut answer = ModuleRequest { command: MODULE, module: [0; 32], rest: [0; 160] };
     let data = std::ptr::from_mut(&mut answer).expose_provenance() as u64;
     let mut request = EthtoolRequest { name: name_bytes(name), data, rest: [0; 16] };
-    // SAFETY: the call reads and writes one `struct ifreq`, and with this command one `struct
-    // ethtool_drvinfo` where it points to, which outlives the call and is read only afterwards.
+    // SAFETY: the call reads and writes one `struct ifreq` and, with this command, one `struct
+    // ethtool_drvinfo` at the address in it. That is `answer`, which outlives the call and is read
+    // only afterwards.
     let ioctl = unsafe { Updater::<ETHTOOL, EthtoolRequest>::new(&mut request) };
     // SAFETY: as above.
     unsafe { rustix::ioctl::ioctl(socket, ioctl) }.ok()?;

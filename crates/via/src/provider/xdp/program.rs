@@ -5,10 +5,10 @@
 //! C. RFC 9669 has the instruction set; an instruction is eight bytes: opcode, two registers, a
 //! 16-bit offset, a 32-bit immediate.
 //!
-//! An own frame is a UDP datagram over IPv4 without options, no fragment, to the own address and to
-//! a port in the map of ports. The program passes any other frame to the kernel, whose sockets are
-//! bound to the same ports: a datagram through another receive queue, in fragments or with options
-//! is late, but not lost.
+//! An own frame holds a whole UDP datagram over IPv4 without options, to the interface's address
+//! and to a port in the map of ports. The program passes any other frame to the kernel, in which
+//! sockets are bound to the same ports. So a datagram that arrives through another receive queue,
+//! in fragments or with options is late, but not lost.
 
 use std::net::Ipv4Addr;
 use std::os::fd::RawFd;
@@ -62,9 +62,9 @@ const fn instruction(opcode: u8, to: u8, from: u8, offset: i16, immediate: i32) 
     Instruction { opcode, registers: (from << 4) | to, offset, immediate }
 }
 
-/// Assembles the program that passes frames to `address` into the sockets of the XSKMAP `sockets`,
-/// if their port is a key of the hash map `ports` (a 32-bit number whose first two bytes are the
-/// port in network order).
+/// Assembles the program that puts frames into the sockets of the XSKMAP `sockets`, if the frames
+/// are addressed to `address` and to a port that is a key of the hash map `ports` (a 32-bit number
+/// whose first two bytes are the port in network order).
 pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<Instruction> {
     // Fields are loaded in the frame's byte order, so constants are compared in network order.
     let network16 = |value: u16| i32::from(value.to_be());

@@ -287,7 +287,7 @@ impl Queue {
         Ok(None)
     }
 
-    /// Has the kernel look at the queue. A driver that ran out of places, or whose interrupts are
+    /// Has the kernel process the queue. A driver that ran out of places, or whose interrupts are
     /// off, waits for such a call.
     fn drive(&self) -> Result<(), Error> {
         count(&self.counts.wakeups);

@@ -1,9 +1,9 @@
 //! The four rings that an AF_XDP socket shares with the kernel.
 //!
-//! Linux, Documentation/networking/af_xdp.rst. A ring has one producer and one consumer. Each has a
-//! counter that only it writes, and that counts on beyond the ring's size. Entries are written
-//! before the counter that covers them is stored with release, and read after it was loaded with
-//! acquire.
+//! Linux, Documentation/networking/af_xdp.rst. A ring has one producer and one consumer. Each of
+//! the two has a counter that the other does not write, and that counts on beyond the ring's size.
+//! Entries are written before the counter that covers them is stored with release, and read after
+//! that counter was loaded with acquire.
 
 use crate::Error;
 use rustix::fd::BorrowedFd;
@@ -36,12 +36,12 @@ struct Mapped {
     // value lives.
     start: NonNull<c_void>,
     length: usize,
-    // Invariant 2: the three words lie inside, at multiples of 4.
+    // Invariant 2: the three words lie inside the mapping, at multiples of 4.
     producer: usize,
     consumer: usize,
     flags: Option<usize>,
-    // Invariant 3: `entries` entries of the ring's type lie inside from `first` on, aligned;
-    // `entries` is a power of 2.
+    // Invariant 3: from `first` on, `entries` aligned entries of the ring's type lie inside the
+    // mapping; `entries` is a power of 2.
     first: usize,
     entries: u32,
 }
@@ -81,10 +81,11 @@ impl Mapped {
     }
 
     fn word(&self, offset: usize) -> &AtomicU32 {
-        // SAFETY: inside the mapping by invariant 2, whose offsets are the only arguments.
+        // SAFETY: callers pass only the offsets of invariant 2, by which the word is inside the
+        // mapping.
         let place = unsafe { self.start.as_ptr().byte_add(offset) };
-        // SAFETY: aligned and mapped by the invariants, as long as self lives; the kernel may store
-        // to it meanwhile, for which it is atomic.
+        // SAFETY: by the invariants, the word is aligned, and mapped as long as self lives. The
+        // kernel may store to the word at any time, so the word is atomic.
         unsafe { AtomicU32::from_ptr(place.cast()) }
     }
 
@@ -104,7 +105,8 @@ impl Mapped {
     /// Returns the address of an entry. Counters grow without end, and entries are reused in turn.
     fn entry<T>(&self, counter: u32) -> *mut T {
         let index = (counter & (self.entries - 1)) as usize;
-        // SAFETY: below `entries`, so inside the mapping by invariant 3.
+        // SAFETY: `index` is less than `entries`, so the entry is inside the mapping by invariant
+        // 3.
         let place = unsafe { self.start.as_ptr().byte_add(self.first + index * size_of::<T>()) };
         place.cast()
     }
@@ -112,7 +114,8 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` with this length; nothing borrowed from it outlives it.
+        // SAFETY: `new` has mapped the memory with this length, and no borrow of the memory
+        // outlives this value.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr(), self.length) };
     }
 }
@@ -142,8 +145,9 @@ impl<T: Copy> ProducerRing<T> {
         if self.pending() >= self.mapped.entries {
             return false;
         }
-        // SAFETY: inside the mapping; the kernel does not read it before the counter is stored
-        // below, and has consumed the previous entry by the check above.
+        // SAFETY: the entry is inside the mapping. The kernel does not read the entry before the
+        // counter is stored below. By the check above, the kernel has consumed the value that the
+        // entry had before.
         unsafe { self.mapped.entry::<T>(self.produced).write(value) };
         self.produced = self.produced.wrapping_add(1);
         self.mapped.word(self.mapped.producer).store(self.produced, Ordering::Release);
@@ -176,8 +180,9 @@ impl<T: Copy> ConsumerRing<T> {
         if self.mapped.produced() == self.consumed {
             return None;
         }
-        // SAFETY: inside the mapping; the kernel has stored the counter after the entry, and does
-        // not write it again before the counter below says so. Entries are plain numbers.
+        // SAFETY: the entry is inside the mapping. The kernel has stored its counter after the
+        // entry, and does not write the entry again before the counter below is stored. Entries are
+        // plain numbers.
         let value = unsafe { self.mapped.entry::<T>(self.consumed).read() };
         self.consumed = self.consumed.wrapping_add(1);
         self.mapped.word(self.mapped.consumer).store(self.consumed, Ordering::Release);
@@ -190,12 +195,12 @@ impl<T: Copy> ConsumerRing<T> {
     }
 }
 
-/// A look at a ring that another thread may be emptying.
+/// A handle for checks of a ring that another thread may be emptying.
 #[derive(Debug)]
 pub(super) struct Peek(Arc<Mapped>);
 
 impl Peek {
-    /// Whether the ring had an entry at the time of the look.
+    /// Whether the ring had an entry at the time of the check.
     pub(super) fn has_some(&self) -> bool {
         self.0.produced() != self.0.consumed()
     }

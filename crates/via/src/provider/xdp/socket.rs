@@ -1,9 +1,10 @@
 //! A UDP port over an AF_XDP socket.
 //!
-//! An ordinary UDP socket is bound to the same port. It keeps the port from other programs, and the
-//! kernel from answering that the port is unreachable. It also carries the datagrams that cannot
-//! use the ring: those to hosts whose Ethernet address is not known yet (the kernel then finds the
-//! address), and those that arrive through another receive queue, with IP options or in fragments.
+//! An ordinary UDP socket is bound to the same port. This socket reserves the port, and prevents
+//! the kernel from reporting that the port is unreachable. The socket also carries the datagrams
+//! that cannot use the ring: those to hosts whose Ethernet address is not known yet (the kernel
+//! then finds the address), and those that arrive through another receive queue, with IP options or
+//! in fragments.
 
 use super::frames::Headers;
 use super::queue::{Delivery, Queue, count, set_number};
@@ -18,8 +19,8 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The number of empty looks at the ring before the next look at the kernel's socket, which costs a
-/// system call.
+/// The number of times that the ring is found empty before the kernel's socket is read, which costs
+/// a system call.
 const RARELY: u32 = 512;
 /// The number of polls, after a datagram arrived at the kernel's socket, in which that socket is
 /// read each time.
@@ -141,7 +142,7 @@ impl XdpSocket {
         }
     }
 
-    /// Sends a datagram to any place. Returns `false` when there is no room now.
+    /// Sends a datagram to any address. Returns `false` when there is no room now.
     ///
     /// # Errors
     ///
@@ -172,7 +173,7 @@ impl XdpSocket {
         }
     }
 
-    /// Receives the next datagram, if one is there, and returns its length and its sender.
+    /// Receives the next datagram, if one has arrived, and returns its length and its sender.
     ///
     /// Drops a datagram that is longer than `into`.
     ///
@@ -219,15 +220,15 @@ impl XdpSocket {
         }
     }
 
-    /// Returns a file that is readable when a datagram has arrived. Several empty looks may be
-    /// needed before the one that finds the datagram.
+    /// Returns a file that is readable when a datagram has arrived. Several calls of
+    /// [`Self::receive`] may return `None` before one returns the datagram.
     pub fn file(&self) -> Arc<OwnedFd> {
         self.watch.is_for_good.store(true, Ordering::Relaxed);
         self.watch();
         Arc::clone(&self.ready)
     }
 
-    /// Makes the file readable when a frame arrives, or if one is there already.
+    /// Makes the file readable when a frame arrives, or at once if a frame has arrived before.
     fn watch(&self) {
         if !self.queue.watchers.want(self.local.port(), self.queue.file()) {
             // The file cannot watch the queue for lack of memory, so the bell ends the thread's
@@ -280,8 +281,9 @@ impl DatagramSocket for XdpSocket {
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error> {
         let received = self.receive(into)?;
         if received.is_some() {
-            // Counted only here: a socket that is used directly has no attendant, which would
-            // notice when no thread polls any more.
+            // Only sockets of VIs count polled datagrams, and so can become the steward. An
+            // attendant has to notice when no thread polls the steward any more, and a socket that
+            // is used directly has no attendant.
             self.polled();
         }
         Ok(received.map(|(length, from)| (length, from.into())))
@@ -310,7 +312,7 @@ impl Drop for XdpSocket {
     }
 }
 
-/// Returns the headers of frames to a place, if its Ethernet address is known.
+/// Returns the headers of frames to an address, if the Ethernet address of its host is known.
 fn route(xdp: &Xdp, kernel: &UdpSocket, local: SocketAddrV4, to: SocketAddrV4) -> Option<Headers> {
     let interface = &xdp.queue.interface;
     // Frames to this network namespace never go over the wire.

@@ -187,7 +187,7 @@ impl Engine {
                 at.and_then(|at| region.memory().write(at, payload)).ok_or(Refusal::Protection)?;
             }
         }
-        // The length fits: both are lengths within the same message.
+        // Neither the cast nor the sum overflows: both values are lengths within the same message.
         part.received += payload.len() as u32;
         if data.is_last {
             self.target.current = None;
@@ -195,7 +195,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes an RDMA read of the peer.
+    /// Processes the peer's request for an RDMA read.
     fn read(&mut self, data: &DataHeader, sink: &mut dyn Sink) -> Result<(), Fault> {
         self.begin(data)?;
         if self.target.reads.len() >= READS_MAX || !self.is_reliable {
@@ -213,7 +213,7 @@ impl Engine {
         self.own.reads.front().is_some_and(|index| (data.operation, data.offset) == (*index as u32, self.own.read))
     }
 
-    /// Takes a part of the answer to an RDMA read of this side.
+    /// Processes a part of the answer to an RDMA read of this side.
     fn answer(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
         let index = *self.own.reads.front().filter(|_| self.is_awaited(data)).ok_or(Fault::Violation)?;
         let descriptor = sink.sending(index).filter(|descriptor| descriptor.total() == u64::from(data.total));

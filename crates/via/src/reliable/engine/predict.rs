@@ -1,11 +1,11 @@
-//! Prediction of the next packet, in the manner of TCP's header prediction: a call's request and
-//! its answer.
+//! Prediction of the next packet, like TCP's header prediction, for the request and the answer of a
+//! call.
 //!
 //! Where each side waits for the other, nearly every packet is the next one in order, carries a
 //! short RDMA write with immediate data, and acknowledges everything under way. A comparison of
 //! words recognizes such a packet. Only the part that its receiver waits for is done at once;
-//! [`Engine::catch_up`] does the rest when the answer is on its way, where it delays no thread. All
-//! other packets take the full path.
+//! [`Engine::catch_up`] does the remaining work after the answer is sent, when no thread waits for
+//! that work. All other packets take the full path.
 
 use super::{Engine, Phase};
 use crate::descriptor::Operation;

@@ -1,4 +1,4 @@
-//! Timers: signs of life, and the time of the next look.
+//! Timers: signs of life, and the time of the next call.
 
 use super::{CLOSED_SILENT, Engine, Phase};
 use crate::descriptor::Status;
@@ -13,9 +13,9 @@ const HINT_LIMITS: (u64, u64) = (400_000_000, 1_000_000_000);
 const HINT_PINGS: u64 = 4;
 
 impl Engine {
-    /// Takes a hint that nothing is at the other end. The hint may be forged, so the peer is asked
-    /// for a sign of life at once. If none arrives, the peer soon counts as gone. Returns whether
-    /// this is the first hint since the peer's last packet.
+    /// Processes a hint that nothing listens at the other end. The hint may be forged, so the peer
+    /// is asked for a sign of life at once. If none arrives, the peer soon counts as gone. Returns
+    /// whether this is the first hint since the peer's last packet.
     pub fn hint_gone(&mut self, now: u64) -> bool {
         let is_first = self.liveness.hinted.is_none();
         if is_first {

@@ -10,8 +10,8 @@ use crate::spi::{Refusal, Sink};
 /// The span, in nanoseconds, in which unreliable delivery sends a quarter of the peer's window.
 const PACE: u64 = 1_000_000;
 
-/// The divisor of the silence that gives the time to the next ping, for a side that has sent data
-/// not long ago. That side probably waits for an answer.
+/// The divisor by which the time to the next ping follows from the silence, for a side that has
+/// recently sent data. That side probably waits for an answer.
 const PAUSE_SHARE: u64 = 10;
 
 impl Engine {
@@ -83,8 +83,8 @@ impl Engine {
         self.put(into, &Body::Close { reason })
     }
 
-    /// Makes a data packet: a lost packet again, or else a new one. `None` if there is none to send
-    /// now.
+    /// Makes a data packet: a lost packet again, or else a new one. `None` if no data packet is to
+    /// be sent now.
     fn data_packet(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
         self.sending.look_again();
         if let Some((number, piece)) = self.sending.repeat(now) {
@@ -272,8 +272,8 @@ impl Engine {
         let descriptor = sink.sending(index)?;
         let total = descriptor.total() as u32;
         if descriptor.operation() == Operation::RdmaRead {
-            // Without acknowledgements, the loss of an answer would stay unnoticed. A VI refuses
-            // such a descriptor when it is posted.
+            // An RDMA read is not performed: without acknowledgements, the loss of its answer would
+            // stay unnoticed. A VI refuses such a read when it is posted.
             self.advance(length, is_last);
             sink.complete(Status::ConnectionLost, 0);
             self.statistics.completions += 1;

@@ -39,13 +39,13 @@ fn overdue(sending: &mut Sending, times: u32) -> (u64, Vec<u64>) {
 fn overdue_acknowledgements_repeat_the_oldest_and_the_newest_packet() {
     let mut sending = sending();
     let (now, numbers) = overdue(&mut sending, 2);
-    // 10 ms and four times 5 ms, then twice as much.
+    // The first timeout is 10 ms and four times 5 ms. The second is twice as long.
     assert_eq!((now / MILLISECOND, numbers), (90, vec![0, 19, 0, 19]));
 }
 
 #[test]
 fn losses_reduce_the_window_and_persistent_congestion_closes_it() {
-    // 0.7 of the first window of 64 KiB.
+    // A loss leaves 0.7 of the first window of 64 KiB: 45 packets.
     for (times, packets) in [(0, 45), (1, 45), (2, 2)] {
         let mut sending = sending();
         let (now, _) = overdue(&mut sending, times);

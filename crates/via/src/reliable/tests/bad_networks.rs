@@ -64,7 +64,7 @@ fn check_memory(net: &Net, seed: u64) {
             Operation::RdmaWrite => {
                 memory[at..][..done.length() as usize].copy_from_slice(&pattern(number, done.length()))
             }
-            // A read may also see later writes. The check is valid all the same: each position is
+            // A read may also see later writes. The check is valid nevertheless: each position is
             // written at most once, and a read covers only positions of earlier numbers.
             Operation::RdmaRead => assert!(got(done) == memory[at..][..20_000], "read {number} with seed {seed}"),
             _ => {}
@@ -230,7 +230,7 @@ fn forged_hints_end_no_connection_to_a_live_peer() {
             net.pass(SECOND / 4);
         }
         assert_eq!(net.ends[0].queues.ended, None, "over {delay} ns");
-        // Hints that the peer has contradicted do not make it count as gone later.
+        // Hints that the peer has contradicted do not make the peer count as gone later.
         net.pass(5 * SECOND);
         assert_eq!(net.ends[0].queues.ended, None, "over {delay} ns");
     }
@@ -251,7 +251,8 @@ fn a_side_that_has_sent_data_pings_soon_and_an_idle_one_seldom() {
     net.post_receive(1, 10);
     net.post(0, carrying(Descriptor::send(), b"question"));
     net.until(|[one, _]| one.queues.send.is_empty());
-    // The first ping comes after half a second. Each interval is longer by a thirty-second.
+    // The first ping comes after half a second. Each interval is longer than the previous one by
+    // 1/32 of it.
     let soon = pings(&mut net, 10 * SECOND);
     assert!((15..=17).contains(&soon), "{soon} pings");
     net.pass(120 * SECOND);

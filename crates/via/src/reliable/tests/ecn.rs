@@ -6,7 +6,7 @@ use crate::attributes::Reliability::{ReliableDelivery, Unreliable};
 use crate::descriptor::Descriptor;
 use crate::reliable::Settings;
 
-/// A line of 100 Mbit/s and 20 ms, which contains 250 kB.
+/// A line of 100 Mbit/s with a round trip of 20 ms, on which 250 kB are on their way.
 const LINE: Line = Line { delay: 10 * MILLISECOND, rate: 100_000_000, queue: 1_000_000, marks_from: 125_000 };
 
 fn over(line: Line) -> Net {

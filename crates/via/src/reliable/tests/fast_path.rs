@@ -118,7 +118,7 @@ fn no_packet_is_predicted_while_other_work_is_pending() {
         |end| assert!(end.engine.hint_gone(SPAN)),
         |end| end.engine.disconnect(),
         |end| {
-            // A packet that is not acknowledged.
+            // The end then waits for an acknowledgement.
             end.queues.send.push_back(write(4, 0));
             end.queues.posted += 1;
             end.engine.transmit(2 * SPAN, &mut end.queues, &mut [0; 1000]).unwrap();
@@ -152,7 +152,7 @@ fn only_a_single_short_write_takes_the_fast_send_path() {
     assert!(net.ends[0].engine.make_expected(&net.ends[0].queues, &mut [0; 1000]).is_none());
 }
 
-/// One end of a wire without losses, and whether the port reads marks.
+/// One end of a wire without losses. The flag says whether the port reads marks.
 #[derive(Debug)]
 struct Wire(Sender<Vec<u8>>, Receiver<Vec<u8>>, bool);
 

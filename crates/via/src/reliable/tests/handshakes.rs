@@ -135,8 +135,8 @@ fn a_disconnect_delivers_its_acknowledgements() {
     while net.ends[1].queues.received.is_empty() {
         assert!(net.step());
     }
-    // The end disconnects before it acknowledges the message, so the acknowledgement must come with
-    // the close.
+    // The end disconnects before it acknowledges the message, so the packet that closes the
+    // connection must carry the acknowledgement.
     net.ends[1].engine.disconnect();
     net.until(|[one, _]| one.queues.ended.is_some());
     assert_eq!(net.ends[0].queues.ended, Some(Ended::ByPeer));

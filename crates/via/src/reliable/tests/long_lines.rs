@@ -8,7 +8,8 @@ use crate::reliable::Settings;
 use crate::reliable::packet::DATA_HEADER;
 use std::sync::Arc;
 
-/// The rate of the line in bits per second, and the number of bytes that may wait for it: 20 ms.
+/// The rate of the line in bits per second, and the number of bytes that may wait for the line: as
+/// many as it carries in 20 ms.
 const RATE: u64 = 100_000_000;
 const QUEUE: u64 = 250_000;
 /// The length of an operation, in bytes.
@@ -20,7 +21,7 @@ pub(super) fn line(round_trip: u64) -> Net {
     to_socket(round_trip, 16 << 20)
 }
 
-/// Makes such a connection whose ends keep `window` bytes of datagrams.
+/// Makes a connection like that of [`line`], whose ends keep `window` bytes of datagrams.
 fn to_socket(round_trip: u64, window: u32) -> Net {
     let line = Line { delay: round_trip * MILLISECOND / 2, rate: RATE, queue: QUEUE, ..Line::default() };
     let settings = Settings { window, ..Settings::default() };
@@ -58,16 +59,16 @@ pub(super) fn post_writes(net: &mut Net, source: &Arc<Region>) {
     }
 }
 
-/// Makes a connection over a line whose queue holds a round trip, and at least 50 ms, as the line
-/// of `obvia bench goodput` does.
+/// Makes a connection over a line whose queue has room for the bytes of a round trip, and at least
+/// for those of 50 ms, as in `obvia bench goodput`.
 pub(super) fn queued(round_trip: u64) -> Net {
     let mut net = line(round_trip);
     net.line.queue = RATE / 8 / 1000 * round_trip.max(50);
     net
 }
 
-/// The figures are in docs/bench.md. As in `obvia bench goodput`, the connections have 40 round
-/// trips to settle.
+/// Prints the figures of docs/bench.md. As in `obvia bench goodput`, the measurement begins after
+/// 40 round trips, when the rates have settled.
 #[test]
 #[ignore = "prints a table"]
 fn goodput_by_round_trip_and_loss() {
@@ -77,7 +78,8 @@ fn goodput_by_round_trip_and_loss() {
             let mut net = queued(round_trip);
             net.faults.loses = loses;
             goodput(&mut net, (40 * round_trip).clamp(2000, 10_000));
-            // Losses are rare over long round trips.
+            // With long round trips, few packets are sent and lost in a second, so the measurement
+            // takes longer.
             goodput(&mut net, if loses == 0 { 10_000 } else { (400 * round_trip).max(20_000) })
         });
         let [a, b, c, d] = rates;
@@ -142,7 +144,8 @@ fn path_probes_wait_for_the_round_trip() {
         let mut net = Net::over(ReliableDelivery, &Settings::default(), 9000, line);
         net.pass(2000 * MILLISECOND);
         assert_eq!(net.ends[0].engine.statistics().packet, 9000);
-        // Repetitions of the handshake, two probes and their answers, and signs of life.
+        // The datagrams are repetitions of the handshake, two probes, their answers, and signs of
+        // life.
         assert!(net.datagrams < 16, "{} datagrams at {round_trip} ms", net.datagrams);
     }
 }

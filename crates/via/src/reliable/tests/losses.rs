@@ -77,7 +77,8 @@ fn packets_delayed_beyond_the_timeout_are_not_all_sent_again() {
     net.line.delay = 100 * MILLISECOND;
     let took = transfer(&mut net, 40, |_| false);
     assert!(took < 220, "{took} ms");
-    // Two packets for each timeout. The timeouts double from some milliseconds on.
+    // Each timeout repeats two packets. The first timeout takes some milliseconds, and each further
+    // one twice as long.
     assert!((2..20).contains(&repeated(&net)), "{}", repeated(&net));
 }
 

@@ -43,15 +43,16 @@ fn slow_start_overfills_a_queue_by_a_part_of_its_length() {
         let mut net = queued(round_trip);
         goodput(&mut net, 2000);
         let (lost, queue) = (net.overflowed, net.line.queue / PACKET);
-        // A window that doubles until the first loss overfills the queue by two or three times the
-        // queue's length.
+        // A window that doubled until the first loss would lose two or three times as many packets
+        // as fit the queue.
         assert!(0 < lost && lost < queue * 2 / 3, "{lost} packets, and {queue} wait at {round_trip} ms");
         let rate = goodput(&mut net, 2000);
         assert!(rate > 95.0, "{rate} Mbit/s at {round_trip} ms");
     }
 }
 
-/// Makes a connection over a line of 10 Mbit/s and 20 ms with a queue of 50 ms.
+/// Makes a connection over a line of 10 Mbit/s with a round trip of 20 ms, whose queue has room for
+/// the bytes of 50 ms.
 fn slow() -> Net {
     let mut net = queued(20);
     (net.line.rate, net.line.queue) = (net.line.rate / 10, net.line.queue / 10);
@@ -64,7 +65,8 @@ fn two_connections_share_a_line() {
     goodput(&mut nets[0], 30);
     let idle = nets[0].now - nets[1].now;
     nets[1].pass(idle);
-    // The windows approach each other by losses, which are a second apart.
+    // The sizes of the two windows approach each other with each loss. About one packet a second is
+    // lost.
     compete(&mut nets, 20_000);
     let [one, other] = compete(&mut nets, 60_000);
     let share = one / (one + other);

@@ -32,7 +32,7 @@ fn retry(judged: Option<Judged>) -> Vec<u8> {
     }
 }
 
-/// Returns a request with a token that was made at that time, and the requesting side.
+/// Returns a request with a token that was made at the time `now`, and the requesting side.
 fn with_token(tokens: &mut Tokens, now: u64, from: SocketAddr, id: u64) -> (Vec<u8>, Requesting) {
     let mut requesting = requesting(id);
     let answer = retry(tokens.judge(now, from, &request(&mut requesting)));
@@ -133,7 +133,7 @@ fn a_first_token_is_returned_at_once_and_later_ones_do_not_hurry() {
     assert!(requesting.handle(now, &retry(1), MTU).is_none());
     assert_eq!(requesting.due(), now);
     assert_eq!(requesting.transmit(now).map(token), Some(1));
-    // The first token took up to 500 ms, so the answer to the request with it may take as long.
+    // The first token arrived after 500 ms, so the answer to the next request may take as long.
     assert_eq!(requesting.due(), now + 1_000_000_000);
     for number in 2..100 {
         assert!(requesting.handle(now + 1, &retry(number), MTU).is_none());
@@ -153,8 +153,8 @@ struct Course {
     known: [u64; 2],
 }
 
-/// Performs a handshake over a line with that round trip in milliseconds. `loses` says whether the
-/// first request with a token gets lost.
+/// Performs a handshake over a line with a round trip of `round_trip` milliseconds. `loses` says
+/// whether the first request with a token gets lost.
 fn handshake(round_trip: u64, loses: bool) -> Course {
     let (from, delay) = (peer("10.0.0.1:7"), round_trip * 1_000_000 / 2);
     let (mut tokens, mut client, mut ends) = (Tokens::new([7; 32]), requesting(5), [const { None::<Engine> }; 2]);

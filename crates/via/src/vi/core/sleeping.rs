@@ -110,8 +110,8 @@ fn poll_with(notice: &OwnedFd, sleep: &Sleep, deadline: Deadline) -> Result<(), 
     }
 }
 
-/// Whether a thread that sleeps until `known` wakes at `due` or earlier. A `known` of `None` never
-/// comes; a `due` of `None` needs no wake-up.
+/// Whether a thread that sleeps until `known` wakes at `due` or earlier. If `known` is `None`, the
+/// thread has no time to wake up; if `due` is `None`, it need not wake up.
 pub(super) fn is_covered(known: Option<Instant>, due: Option<Instant>) -> bool {
     due.is_none_or(|due| known.is_some_and(|known| known <= due))
 }

@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard};
 
 /// A stream, or datagrams to and from one peer, in a shared capture.
 ///
-/// Bytes have to be captured before they are sent, and after they are received. So every packet
-/// stands behind its causes, whichever process writes it.
+/// Bytes have to be captured before they are sent, and after they are received. So each packet
+/// follows the packets that caused it in the capture, whichever process writes the packet.
 #[derive(Debug)]
 pub struct Conversation {
     capture: &'static SharedCapture,

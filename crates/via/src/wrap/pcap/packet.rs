@@ -127,7 +127,7 @@ fn ipv4(into: &mut Vec<u8>, from: Ipv4Addr, to: Ipv4Addr, protocol: u8, length: 
     header[0] = 0x45;
     header[2..4].copy_from_slice(&(IPV4 as u16 + length).to_be_bytes());
     header[4..6].copy_from_slice(&number.to_be_bytes());
-    // No fragmentation; 64 hops.
+    // The flag that forbids fragmentation, and a limit of 64 hops.
     header[6] = 0x40;
     header[8..10].copy_from_slice(&[64, protocol]);
     header[12..16].copy_from_slice(&from.octets());

@@ -105,7 +105,7 @@ impl SharedCapture {
     pub(super) fn claim(&self, protocol: &str, ends: Ends) -> Result<OwnedFd, Error> {
         let socket = datagrams()?;
         match rustix::net::bind(&socket, &self.name(protocol, ends)?) {
-            // Another conversation of the same two addresses has the name, in this process or an
+            // Another conversation of the same two addresses has the name, in this process or in an
             // earlier one.
             Ok(()) | Err(Errno::ADDRINUSE) => Ok(socket),
             Err(errno) => Err(Error::system("claiming an end of a trace")(errno)),

@@ -191,12 +191,12 @@ fn tshark_and_the_test_reader_agree_on_captures() {
     // Without tshark, the reader above is the only check.
     let Ok(said) = said else { return };
     let said = String::from_utf8(said.stdout).unwrap();
-    // Status 1 is "good".
+    // The checksum status 1 means "good".
     let expected: Vec<_> = (0..10).map(|n| format!("1.{n:09}\t10.77.0.1\t{}\t1\t1", n + 8)).collect();
     assert_eq!(said.lines().collect::<Vec<_>>(), expected);
 }
 
-/// The traffic of a link is only for its two ends.
+/// Other users must not read the traffic of a link.
 #[test]
 #[cfg_attr(miri, ignore)]
 fn capture_files_are_readable_by_their_user_only() {

@@ -1,4 +1,4 @@
-//! The events of traces, over a provider that answers every send with itself.
+//! The events of traces, over a provider that answers every send with the sent message.
 
 use super::super::pair::pair;
 use super::{Event, EventKind, Trace, TracedLink, TracedProvider};

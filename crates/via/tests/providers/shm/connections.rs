@@ -257,7 +257,7 @@ fn two_threads_can_sleep_on_one_vi() {
     });
 }
 
-/// A sleeping thread is woken even when another thread, which slept on the same VI, has long gone.
+/// A sleeping thread is woken even when another thread that slept on the same VI ended long ago.
 #[test]
 fn a_sleeping_thread_is_woken_after_another_sleeper_left() {
     let place = Place::new();
@@ -324,7 +324,8 @@ fn one_sleep_waits_for_completions_of_many_vis() {
                     }
                 }
             });
-            // Each message completes a receive, and the send that answers it.
+            // Each message causes two completions at the server: of its receive, and of the send of
+            // the answer.
             for _ in 0..2 * 10 * 24 {
                 let completion = queue.wait(SOON).unwrap();
                 let server = servers.get_mut(&completion.vi).unwrap();

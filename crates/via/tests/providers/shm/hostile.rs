@@ -361,8 +361,8 @@ fn word(random: &mut Random) -> u32 {
     }
 }
 
-/// The victim goes on or ends the connection, whatever the peer writes. It does not panic, and only
-/// bytes change that the peer may change.
+/// After every write of the peer, the victim goes on or ends the connection. The victim does not
+/// panic, and only the bytes that the peer may write change.
 #[test]
 fn random_writes_of_a_peer_do_no_harm() {
     let place = Place::new();

@@ -232,7 +232,8 @@ fn leaks(nic: &Nic) {
     cycle(20);
     let before = (held(), threads());
     cycle(1000);
-    // The NIC's thread may still hold the last connection, as it may have before.
+    // The NIC's thread may still hold the last connection, as it may have when the files were first
+    // counted.
     let is_more = || {
         let (((files, maps), threads), ((files_before, maps_before), threads_before)) = ((held(), threads()), before);
         files > files_before || maps > maps_before || threads > threads_before

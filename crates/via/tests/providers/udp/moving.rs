@@ -63,7 +63,7 @@ impl Translator {
                 client = Some(from);
                 self.server_id.fetch_max(receiver(&bytes), Ordering::Relaxed);
                 outside.send_to(&bytes[..length], self.server()).unwrap();
-                // Recorded once it is sent, so that no copy precedes it.
+                // A packet is recorded after it is sent, so that no copy of it is sent first.
                 if token_of(&bytes[..length]).is_some() {
                     self.claims.lock().unwrap().push(bytes[..length].to_vec());
                 }
@@ -330,8 +330,8 @@ fn a_connection_with_keys_is_moved_by_no_unsealed_or_copied_claim() {
     });
 }
 
-/// A server is restarted on its port. Here, its packets go to a server that does not know the
-/// connection.
+/// A server is restarted on its port. The test imitates this: the client's packets now go to a
+/// server that does not know the connection.
 #[test]
 fn a_client_of_a_restarted_server_learns_that_its_connection_is_unknown() {
     let restarted = Side::new(&udp::Options::default());

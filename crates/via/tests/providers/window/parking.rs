@@ -64,7 +64,7 @@ fn unparked(window: Window) -> Window {
 fn messages_rings_and_the_end_of_the_peer_resume_parked_connections() {
     let folder = ground::Folder::new("via-parking");
     let (mut client, mut server) = connection(&folder, Waiting::Adaptive);
-    // Every other frame is in an area that is passed over the socket while the server is parked.
+    // Every second frame is in an area that is passed over the socket while the server is parked.
     for length in [4, 300 << 10, 5, 2 << 20, 6] {
         let parked = Parked::new(server);
         assert!(parked.is_parked());
@@ -115,7 +115,8 @@ fn each_resumption_has_a_thread_of_its_own() {
         let (tell, resumed) = channel();
         let resume = |window, tell: Sender<_>, _| {
             tell.send((window, IS_USED.replace(true), processors())).unwrap();
-            // A method may do the same. Threads that this thread starts inherit the processor.
+            // Binds this thread to a processor, as a method may do. Threads that this thread starts
+            // inherit the binding.
             let mut one = CpuSet::new();
             one.set((0..CpuSet::MAX_CPU).find(|cpu| processors().is_set(*cpu)).unwrap());
             sched_setaffinity(None, &one).unwrap();

@@ -146,7 +146,8 @@ impl Meeting {
 fn new_space() -> io::Result<OwnedFd> {
     thread::scope(|scope| {
         let made = scope.spawn(|| -> io::Result<OwnedFd> {
-            // SAFETY: the thread has shared nothing that its network namespace is part of.
+            // SAFETY: the flags unshare no file descriptors, and the network namespace changes for
+            // this new thread alone.
             unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }?;
             Ok(std::fs::File::open("/proc/thread-self/ns/net")?.into())
         });

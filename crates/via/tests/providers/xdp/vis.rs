@@ -1,4 +1,4 @@
-//! VIs over AF_XDP. The statements that every provider must keep are tested in testing/conformance.
+//! VIs over AF_XDP. testing/conformance tests the statements that every provider must fulfil.
 
 use super::cable;
 use super::rig::{INTERFACE, Meeting};
@@ -142,7 +142,7 @@ fn rdma_writes_and_reads_work_over_xdp() {
             end.vi.send.post(fetch).expect("posting");
             assert_eq!(well(&mut end.vi.send).length(), length);
             assert!(end.bytes(MEGABYTE as u64, MEGABYTE) == read, "what was read");
-            // One byte beyond the end.
+            // The RDMA reaches one byte beyond the end of the region.
             let outside = Descriptor::rdma_write(place(MEGABYTE as u64 + 1)).with_segment(&end.region, 0, length);
             end.vi.send.post(outside).expect("posting");
             let refused = end.vi.send.wait(SOON).expect("a completion").status();

@@ -150,8 +150,8 @@ fn the_mark_of_confidential_links_goes_over_no_other_network() {
     let mut further = far.connect(&far.options, limit()).unwrap();
     let (in_clear, key) = own_calls::mark(&mut further, limit()).unwrap();
     assert!(key.is_none() && near.mark().unwrap().is_some_and(|mark| mark != in_clear));
-    // A server that sends the mark read on the network is not the process that was reached by
-    // memory.
+    // A server that sends a mark that it has read on the network is not the process that was
+    // reached by memory.
     let stranger = over("ncacn_ip_tcp:127.0.0.2");
     lock(&stranger.mark).known = Some(in_clear);
     let mut near = Link::to_itself();
@@ -208,7 +208,7 @@ fn a_proof_is_not_valid_on_another_connection() {
     }
 }
 
-/// The addresses of this host stand for those of a client that moves.
+/// Different addresses of this host stand for the addresses of a client that moves.
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn a_network_client_at_another_address_stays_one_client() {

@@ -1,5 +1,5 @@
 //! Tests of processes of this host that leave after they were given references. The processes are
-//! real ones, since their ends are seen by their descriptors.
+//! real, because descriptors of the processes report their ends.
 
 use super::*;
 use crate::types::processes::watch;
@@ -209,8 +209,8 @@ fn lost_processes_of_a_user_and_their_references_are_limited() {
     assert!(numbers.iter().all(|(_, gone)| gone.is_empty()));
     assert_eq!([lose(100 + max).1, lose(101 + max).1], [[numbers[0].0], [numbers[1].0]]);
     assert_eq!(clients.register().lost.len(), LOST_BY_GROUP_MAX + 1);
-    // The limit of references makes room for the client that came last. The client of another user
-    // stays.
+    // To keep the limit of references, the other clients of this user give way to the client that
+    // was lost last. The client of another user stays.
     let (last, gone) = give_and_leave(&clients, 3, &own, KEPT_BY_GROUP_MAX);
     assert_eq!((gone.len(), clients.is_lost(last), clients.is_lost(of_other)), (LOST_BY_GROUP_MAX, true, true));
     let (number, gone) = give_and_leave(&clients, 4, &own, KEPT_BY_GROUP_MAX + 1);

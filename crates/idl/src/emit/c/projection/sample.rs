@@ -85,7 +85,7 @@ impl Method<'_> {
 /// Returns the initial value of a parameter that the method changes.
 fn changed(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, Reason> {
     match ty {
-        // Owners that are empty.
+        // Values of owner types begin empty.
         Type::Interface(_) => Ok("{}".to_owned()),
         Type::Pointer(pointer) if pointer.class != PointerClass::Ref => Ok("{}".to_owned()),
         ty if may_be_zero(model, ty, range) => Ok("{}".to_owned()),

@@ -251,8 +251,8 @@ impl Viewer<'_> {
         view
     }
 
-    /// Returns the number of elements that an array has room for. A calculation is declared in
-    /// `before`.
+    /// Returns the number of elements that an array has room for. If the number must be calculated,
+    /// the lines that calculate it are added to `before`.
     fn room(&self, param: &ParamPlan<'_>, size: &Arith, side: Side, before: &mut Vec<String>) -> String {
         match size {
             Arith::Operand(operand) => expression::value(self.plan, operand, side),
@@ -384,7 +384,7 @@ impl Viewer<'_> {
 
     /// Returns the IID by which an object with the static type IUnknown is passed, as an expression
     /// for callers and one for adapters. The pointer must point to the interface with this IID,
-    /// because the receiver uses it as such a pointer.
+    /// because the receiver calls that interface.
     fn iid(&self, object: &Object) -> Result<Option<(String, String)>, Reason> {
         let Object::IidIs(operand) = object else { return Ok(None) };
         let param = &self.plan.params[operand.index];

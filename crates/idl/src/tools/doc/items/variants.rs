@@ -1,5 +1,5 @@
-//! The contents of declarations that several compilations include, since macros may make them
-//! differ.
+//! The contents of declarations in files that several compilations include. Macros may make these
+//! contents differ.
 
 use super::{Found, Kind};
 use crate::compile::Compilation;

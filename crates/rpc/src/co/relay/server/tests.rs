@@ -17,7 +17,8 @@ const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
 
 /// The opnum of a method that no client may call.
 const DENIED: u16 = 7;
-/// The opnums of a method of the runtime's own, which faults with the status of the same position.
+/// The opnums of two methods of the runtime's own interfaces. Each method fails with the status at
+/// the same index of [`OWN_FAULTS`].
 const OWN: [u16; 2] = [8, 9];
 const OWN_FAULTS: [Status; 2] = [Status::SERVER_TOO_BUSY, Status::BAD_STUB_DATA];
 
@@ -196,7 +197,8 @@ fn the_lane_of_an_orphaned_call_learns_of_it() {
     client.receive_fault(first);
     client.orphan(first);
     assert_eq!(next(&happened), Event::Abandoned(one));
-    // The second lane has not answered its call yet, and the client gets no answer.
+    // The second lane has not answered its call yet. The client orphans the call, so that the lane
+    // never sends an answer.
     client.orphan(second);
     let (last, third) = (client.call(3), next(&happened));
     let Event::Begun(three) = third else { panic!("{third:?}") };
@@ -260,8 +262,8 @@ fn a_client_that_does_not_read_delays_no_thread_that_wakes_its_lanes() {
     assert!(begun.elapsed() < PEER_TIMEOUT / 2);
 }
 
-/// Checks that a client is refused that sends a part of a call, and then falls silent. `part`
-/// returns the length of the part, given the length of the call's first fragment.
+/// Checks that the server refuses a client that sends a part of a call and then falls silent.
+/// `part` returns the length of the part, given the length of the call's first fragment.
 #[track_caller]
 fn is_refused_after(part: impl Fn(usize) -> usize) {
     let limits = Limits { silence_max: Duration::from_millis(200), ..Limits::default() };

@@ -19,18 +19,19 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of a client's lanes.
 const LANES_MAX: usize = 16;
-/// The number of lanes that each client may have, whatever the others have: one for a call, and one
-/// for a call that the client makes while it is called back.
+/// The number of lanes that each client may have, however many lanes other clients have: one for a
+/// call, and one for a call that the client makes while it is called back.
 const LANES_OWN: usize = 2;
-/// The maximum number of the lanes that all clients share besides: together with those that each
-/// client and the strangers may have in any case, 1,024. One host may have half of them.
+/// The maximum number of lanes beyond [`LANES_OWN`], for all clients together. With the lanes that
+/// each client may have anyway, and those of callers without an identity, there are at most 1,024.
+/// One host may have half of the further lanes.
 const FURTHER_MAX: usize = 1024 - LANES_OWN * (CLIENTS_MAX + 1);
-/// The time without a call after which a lane ends, if its client has another one.
+/// The time without a call after which a lane ends, if its client has another lane.
 const REST: Duration = Duration::from_secs(10);
 /// The maximum number of a client's calls that wait for a lane.
 const QUEUE_MAX: usize = 64;
 
-/// The numbers of the lanes that clients share, for each host and in all.
+/// The numbers of lanes beyond [`LANES_OWN`], for each host and for all hosts.
 #[derive(Debug, Default)]
 pub(super) struct FurtherLanes(Mutex<Counts>);
 
@@ -86,7 +87,7 @@ struct CallQueue {
     /// call.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
     /// The signals of the lanes that wait for a call. The last lane takes the next call, so that
-    /// those that are not needed get none.
+    /// surplus lanes get no calls, and end.
     idle: Vec<Arc<Condvar>>,
     lanes: usize,
     /// The cached targets of requests, by interface and object.
@@ -123,8 +124,8 @@ impl Client {
     }
 
     /// Queues a call for a lane. Returns whether the caller has to start another lane. Fails if too
-    /// many calls wait, or if all lanes of the client are in calls and there is no room for another
-    /// lane because of other clients: the calls in progress may depend on this one.
+    /// many calls wait. Also fails if all lanes of the client are in calls, and other clients leave
+    /// no room for another lane: the calls in progress may depend on the new call.
     pub(super) fn enqueue(&self, call: IncomingCall) -> Result<bool, Status> {
         let mut calls = self.calls();
         if calls.waiting.len() == QUEUE_MAX {
@@ -145,8 +146,9 @@ impl Client {
         Ok(is_more)
     }
 
-    /// Whether another lane is needed: calls wait, and the lanes that were to take them have ended,
-    /// or there was no room for a lane. Counts the lane, which the caller then has to start.
+    /// Whether another lane is needed and allowed: calls wait, but no lane is idle, because the
+    /// idle lanes have ended or there was no room for another lane. Counts the new lane, which the
+    /// caller then has to start.
     pub(super) fn lacks_lanes(&self) -> bool {
         let mut calls = self.calls();
         !calls.waiting.is_empty() && calls.idle.is_empty() && self.add_lane(&mut calls)
@@ -287,8 +289,9 @@ impl Lane {
     }
 
     /// Waits at most `span` for a call of the client. Returns `None` if the time is over, or if the
-    /// lane was woken without a call. Fails if the client is gone. Also fails if the lane has got
-    /// no call for `rest`, its client has another lane, and `span` is not shorter than `rest`.
+    /// lane was woken without a call. Fails if the client is gone. Also fails, so that the lane
+    /// ends, if `span` is at least `rest`, the lane has got no call for `rest`, and its client has
+    /// another lane.
     fn next(&self, span: Duration, rest: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
         let mut calls = client.calls();
@@ -298,7 +301,7 @@ impl Lane {
         let mut is_spare = false;
         if is_nothing(&mut calls) && !span.is_zero() {
             calls.idle.push(Arc::clone(&self.wakeup));
-            // A client's only lane sleeps on.
+            // A client's only lane does not end after `rest`, so it may sleep for the whole `span`.
             let patience = if calls.lanes > 1 { span.min(rest) } else { span };
             let waited = self.wakeup.wait_timeout_while(calls, patience, is_nothing);
             let outcome;

@@ -21,8 +21,9 @@ struct State {
     busy: Vec<(u64, Place)>,
     /// The number of calls of [`SharedServer::with`] that had output to send.
     visits: u64,
-    /// Further datagrams for these places, in their order. They wait until the thread has sent its
-    /// batch, so that datagrams for a place do not overtake each other.
+    /// Further datagrams for the destinations in `busy`, in the order of sending. Each of them
+    /// waits until the thread that sends to its destination has sent its batch, so that datagrams
+    /// for one destination do not overtake each other.
     held: Vec<(Place, Vec<u8>)>,
     /// Empty buffers.
     spare: Vec<Output<Place>>,
@@ -72,8 +73,8 @@ impl SharedServer {
 }
 
 impl State {
-    /// Moves the datagrams for places to which no thread is sending to the empty batch of a
-    /// visit. Returns false if there are none.
+    /// Fills the empty batch of a visit with the datagrams whose destinations are not busy: no
+    /// thread sends to them now. Returns false if there are no such datagrams.
     fn take(&mut self, visit: u64, batch: &mut Output<Place>) -> bool {
         let Self { server, busy, held, .. } = self;
         let output = server.output();
@@ -93,7 +94,8 @@ impl State {
         }
         output.clear();
         for (to, _) in batch.iter() {
-            // The datagrams of a message follow each other.
+            // The datagrams of a message are adjacent in the batch, so their destination is noted
+            // once.
             if busy.last() != Some(&(visit, to)) {
                 busy.push((visit, to));
             }

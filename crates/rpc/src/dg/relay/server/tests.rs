@@ -1,4 +1,4 @@
-//! Tests of the places of clients, with sockets of this host.
+//! Tests of the limited number of clients, with sockets of this host.
 
 use super::{CLIENTS_MAX, Clients, Endpoint, EndpointOptions, MOMENT};
 use crate::co::IncomingCall;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub(super) const FIRST_QUESTION_AFTER: Duration = Duration::from_millis(4);
 
 impl FabricPort {
-    /// Checks whether the connection still stands.
+    /// Checks whether the connection has ended.
     pub(super) fn check_connection(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.checked = now;
         let is_over = |endpoint: &mut Endpoint| loop {

@@ -24,7 +24,7 @@ pub(super) struct Sending {
 }
 
 impl FabricPort {
-    /// Posts sends to the endpoint, as far as the endpoint has room.
+    /// Posts sends to the endpoint, as many as the endpoint has room for.
     pub(super) fn post_sends(&mut self, sink: &mut dyn Sink) {
         while self.announce() && self.sends.len() < self.depth {
             let number = self.sends_done + self.sends.len() as u64;
@@ -102,9 +102,8 @@ impl FabricPort {
         RemoteRange { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
     }
 
-    /// Whether the handle is valid and, as far as its contents show, allows the RDMA. The peer's
-    /// own check decides, but not every provider reports that check's result when it closes a
-    /// connection.
+    /// Whether the handle is valid, and its contents do not rule out the RDMA. The peer's own check
+    /// decides, but not every provider reports that check's result when it closes a connection.
     fn may_be_allowed(&self, remote: RemoteAddress, length: u64, operation: Operation) -> bool {
         let is_addressed = self.nic.capabilities.virtual_address != 0;
         handle::is_whole(remote.handle)

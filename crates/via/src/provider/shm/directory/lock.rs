@@ -2,7 +2,7 @@
 //!
 //! A lock file contains the number of the process that serves the name, and in the next line the
 //! mark of a lock: `4711\nobvia\n`. A lock file that was just made, for its user alone, is still
-//! empty, and the lock file of a virtual machine may have no mark. Any other file belongs to
+//! empty, and the lock file of a Java virtual machine may have no mark. Any other file belongs to
 //! another program and is left as it is.
 
 use super::NameFiles;
@@ -25,10 +25,10 @@ const MODE: u32 = 0o7777;
 const MADE: u32 = 0o600;
 /// The maximum number of attempts to lock a file that other processes remove meanwhile.
 const ATTEMPTS: usize = 16;
-/// The interval between looks at a file that another process is about to release.
+/// The interval of checks of a file that another process is about to release.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// The kind of the file in the place of a lock file.
+/// The kind of the file at the path of a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A lock file, with the process that was the last to hold it.
@@ -67,7 +67,7 @@ impl Found {
         };
         let is_number = !first.is_empty() && first.bytes().all(|digit| digit.is_ascii_digit());
         let is_marked = rest.strip_suffix('\n') == Some(MARK);
-        // The lock of a virtual machine may lack the mark, but has a socket beside it.
+        // The lock of a Java virtual machine may lack the mark, but has a socket beside it.
         let is_it = is_number && (is_marked || rest.is_empty() && has_socket);
         first.parse().ok().filter(|_| is_it).map_or(foreign, |pid| Self::Lock { pid })
     }
@@ -100,8 +100,8 @@ impl NameFiles {
         let in_use = || Error::NameInUse { name: self.name.clone(), pid: self.owner() };
         let locking = self.place.error("locking", &name);
         let deadline = timeout.start();
-        // A lock file that its last owner removes between the open and the lock here is no lock:
-        // the loop then opens it again.
+        // If the last owner removes its lock file between the open and the lock here, the locked
+        // file has no name any more. The loop then opens the path again.
         let mut foreign = None;
         for _ in 0..ATTEMPTS {
             let file = self
@@ -109,15 +109,15 @@ impl NameFiles {
                 .file(&name, OFlags::RDWR | OFlags::CREATE)
                 .map_err(self.place.error("creating the lock of a name,", &name))?;
             if let Found::Foreign { why } = Found::of(&file, self.has_socket()).map_err(&locking)? {
-                // A virtual machine that gives up its name first removes the socket by which its
-                // lock is known, and then the lock.
+                // A Java virtual machine that gives up its name first removes the socket by which
+                // its lock is known, and then the lock.
                 foreign = Some(Error::ForeignFile { path: self.place.path().join(&name), why });
                 std::thread::sleep(POLL_INTERVAL);
                 continue;
             }
-            // `list` locks a name for a moment: shared to look, exclusive to remove a dead server's
-            // files. The thread of `list` may be stopped meanwhile. A server that holds the lock
-            // answers soon.
+            // `list` locks a name for a moment: with a shared lock to read its state, and with an
+            // exclusive lock to remove a dead server's files. The thread of `list` may be stopped
+            // meanwhile. A server that holds the lock answers soon.
             while let Err(errno) = lock_both(&file) {
                 if !matches!(errno, Errno::WOULDBLOCK | Errno::ACCESS) {
                     return Err(locking(errno));
@@ -158,9 +158,9 @@ impl NameFiles {
 /// Takes both kinds of lock on a lock file: the lock of flock(2), and the record lock of fcntl(2).
 ///
 /// Java can take record locks only. The kernel releases a process's record lock as soon as the
-/// process closes any descriptor of the file, so this lock excludes virtual machines only while the
-/// name is being taken. Afterwards they find that the socket answers. A virtual machine that looks
-/// for dead names also holds the record lock for a moment.
+/// process closes any descriptor of the file, so the record lock excludes Java virtual machines
+/// only while the name is being taken. Afterwards they find that the socket answers. A Java virtual
+/// machine that looks for dead names also holds the record lock for a moment.
 fn lock_both(file: &OwnedFd) -> Result<(), Errno> {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive)?;
     rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockExclusive)

@@ -32,9 +32,9 @@ impl<'a> Mount<'a> {
         Some(Self { number, point, kind: fields.next()? })
     }
 
-    /// Whether the mount is the root of this process. The program and libraries of the process come
-    /// from there, so this process trusts and awaits that file system anyway. Containers without
-    /// privileges have fuse-overlayfs there.
+    /// Whether the mount is the root of this process. The process gets its program and its
+    /// libraries from the root, so it trusts and awaits that file system anyway. In containers
+    /// without privileges, the root is a fuse-overlayfs.
     fn is_root(&self) -> bool {
         self.point == Path::new("/")
     }
@@ -131,7 +131,7 @@ mod tests {
         answer_at_once(LIST, Path::new(path))
     }
 
-    /// Virtual machines have the same list.
+    /// The Java runtime has the same list.
     #[test]
     fn rust_and_java_have_the_same_local_file_systems() {
         let listed = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testing/vectors/mounts/local.txt"));

@@ -23,8 +23,8 @@ pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
 }
 
 /// Returns the process and the user at the other end of a Unix socket, as the kernel recorded them
-/// at connect. The process is 0 when it has no number here, because it is in another PID name
-/// space, such as that of another container.
+/// at connect. The process id is 0 if the process has no id in this PID namespace, because it is in
+/// another one, such as that of another container.
 pub(crate) fn local_peer(socket: &impl AsFd) -> Result<(u32, u32), Error> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -74,7 +74,8 @@ fn serial_of(socket: &impl AsFd) -> Result<Option<u64>, Error> {
     };
     if done != 0 {
         let error = io::Error::last_os_error();
-        // With a serial number of the other kind, the process would count as two.
+        // A shortage of resources is reported as an error. A serial number made from the process id
+        // would differ from the pidfd's number, so one process would count as two.
         return match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) => Err(Error::io("opening the peer's pidfd")(error)),
             _ => Ok(None),
@@ -98,8 +99,8 @@ pub fn serial_behind(process: &impl AsFd, pid: u32) -> u64 {
     number_of(process).unwrap_or_else(|| made_serial(pid, 0))
 }
 
-/// Returns the serial number of a process whose pidfd has no number. Processes without an id here
-/// are told apart by their users.
+/// Returns the serial number of a process whose pidfd has no number. Processes without an id in
+/// this PID namespace are told apart by their users.
 fn made_serial(pid: u32, uid: u32) -> u64 {
     MADE | if pid == 0 { 1 << 62 | u64::from(uid) } else { u64::from(pid) }
 }

@@ -1,10 +1,9 @@
-//! The directory itself: opened once, checked by its descriptor, and reached only by it from then
-//! on.
+//! The directory itself: opened once, and then checked and reached only by its descriptor.
 //!
 //! Other users may change the meaning of a path: the owner of a folder on the way to the directory
-//! can put another one in its place at any moment. The path is therefore used once, to open the
-//! directory, and the check is made on the opened directory. Every file is reached from the
-//! descriptor. For sockets, the kernel takes only a path: that path leads through the descriptor.
+//! can replace that folder at any moment. The path is therefore used once, to open the directory,
+//! and the check is made on the opened directory. Every file is reached from the descriptor. For
+//! sockets, the kernel takes only a path: that path leads through the descriptor.
 
 use super::mount;
 use crate::error::Distrust;
@@ -26,8 +25,8 @@ use std::time::Duration;
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest path of a socket in bytes, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
-/// The flags for opening the directory. `PATH` asks nothing of the directory's file system, and
-/// `NOFOLLOW` does not follow a link in its place.
+/// The flags for opening the directory. With `PATH`, the kernel asks nothing of the directory's
+/// file system. With `NOFOLLOW`, the kernel refuses a link at the directory's path.
 const OPENED: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// The mode bits that a directory of names must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
@@ -49,8 +48,9 @@ impl Place {
     /// that every file system on the path answers. A directory on FUSE is refused, unless the root
     /// is on FUSE, too.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
-        // The path loses a slash or a dot at its end, either of which would make the kernel follow
-        // a link there. The path also becomes independent of this process's working directory.
+        // A slash or a dot at the end of the path is removed, because either would make the kernel
+        // follow a link at the end. The path also becomes independent of this process's working
+        // directory.
         let path: PathBuf = std::path::absolute(path).map_err(|error| opening(path, error))?.components().collect();
         if let Some(directory) = Self::open_at_once(&path) {
             return Self::admitted(path, directory);
@@ -67,8 +67,8 @@ impl Place {
     /// Opens a directory if every file system on its path is sure to answer.
     ///
     /// The list of mounts is only valid for paths without links, so the kernel is told to follow no
-    /// link. Returns `None` otherwise, and also if a folder is missing or the kernel lacks
-    /// openat2(2).
+    /// link. Returns `None` if a file system may not answer, if the path has a link, if a folder is
+    /// missing, or if the kernel lacks openat2(2).
     fn open_at_once(path: &Path) -> Option<OwnedFd> {
         let open = || openat2(CWD, path, OPENED, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok();
         mount::is_reached_at_once(path).then(open).flatten()
@@ -159,7 +159,8 @@ impl Place {
     /// Lets every user connect to a socket that was just made.
     pub(super) fn open_to_everybody(&self, file: &str) -> Result<(), Error> {
         let failed = self.error("admitting other users to a name", file);
-        // The mode is set through an open file, so no link in its place is followed.
+        // The mode is set through an open file, so a link that has replaced the socket is not
+        // followed.
         let socket = self.file(file, OFlags::PATH).map_err(&failed)?;
         if !is_own_socket(&rustix::fs::fstat(&socket).map_err(&failed)?) {
             return Err(Error::ForeignFile { path: self.path.join(file), why: "it is not a socket of this user" });
@@ -182,7 +183,7 @@ impl Place {
         let readable = openat(&self.directory, ".", flags, Mode::empty()).map_err(failed)?;
         let mut files = Vec::new();
         for entry in Dir::new(readable).map_err(failed)? {
-            // A file name that is not UTF-8 is no name.
+            // A file name that is not UTF-8 cannot belong to a server's name.
             if let Ok(file) = entry.map_err(failed)?.file_name().to_str() {
                 files.push(file.to_owned());
             }
@@ -245,7 +246,8 @@ pub(super) fn is_own_socket(found: &Stat) -> bool {
     is_own(found, FileType::Socket)
 }
 
-/// Whether a user can do anything to this process anyway: its own user, or the superuser.
+/// Whether a user has full control of this process anyway, as the process's own user and the
+/// superuser have.
 pub(in super::super) fn is_trusted(uid: u32) -> bool {
     uid == rustix::process::geteuid().as_raw() || uid == 0
 }

@@ -50,8 +50,8 @@ fn a_name_locked_by_a_virtual_machine_is_in_use() {
     assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("held")));
     let at_once = directory.files_of("java").unwrap().lock(Deadline::after_secs(0));
     assert!(matches!(at_once, Err(Error::NameInUse { .. })));
-    // The virtual machine may hold the record lock only briefly, to see whether the name is dead.
-    // So `bind` waits for the lock, and succeeds when the lock is released.
+    // The holder, a Java virtual machine, may only want to see whether the name is dead. So `bind`
+    // waits for the record lock, and succeeds when the lock is released.
     let is_held = || {
         let file = fs::File::open(path.join("java.lock")).unwrap();
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
@@ -275,15 +275,14 @@ fn released_names_leave_no_files() {
     assert_eq!(contents(folder.path()).len(), 6);
     directory.clone().give_up_names();
     assert_eq!(contents(folder.path()), []);
-    // The next server of the name keeps it.
+    // The files of the next server of the name stay when the earlier listeners are dropped.
     let next = directory.bind("it").unwrap();
     drop(listeners);
     assert_eq!(contents(folder.path()).len(), 2);
     drop(next);
 }
 
-/// A program with rights that its caller lacks trusts the user with those rights, and not its
-/// caller.
+/// A set-user-ID program trusts the user whose rights it has, and not the user who started it.
 #[test]
 #[cfg_attr(miri, ignore)]
 fn the_effective_user_of_the_process_is_trusted() {

@@ -218,7 +218,8 @@ impl Judge<'_> {
         self.had_accident && matches!(self.round.accident, Some((_, Accident::Kill(_) | Accident::Cut)))
     }
 
-    /// Whether all receives posted when the connection ended were taken by then.
+    /// Whether all receives that were posted before the end of the connection were also taken
+    /// before that end.
     fn has_no_receive(&self, side: &Side) -> bool {
         let posted = side.receives_at_end.unwrap_or(side.receives);
         // All receives that came back were taken, except for flushed ones.

@@ -83,7 +83,7 @@ pub(super) enum Accident {
     Kill(usize),
     /// A cut: no datagram gets through any more, in either direction.
     Cut,
-    /// A change of the route: long datagrams get through no more, in either direction.
+    /// A change of the route: long datagrams no longer get through, in either direction.
     Shorten,
 }
 
@@ -124,9 +124,8 @@ impl Plan {
         1_000_000 - through(&self.conditions[0]) * through(&self.conditions[1]) / 1_000_000
     }
 
-    /// Whether a peer may count as gone although it is there. A peer counts as gone after at least
-    /// four unanswered signs of life. Where few round trips fail, a peer that is there must not
-    /// count as gone.
+    /// Whether a live peer may count as gone. A peer counts as gone after at least four unanswered
+    /// signs of life. Where few round trips fail, a live peer must not count as gone.
     pub(super) fn may_seem_silent(&self) -> bool {
         let is_long = |cut: &Cut| cut.length.is_none_or(|length| length > self.settings.silence / 8);
         self.failing() > 20_000 || self.conditions.iter().any(|one| one.rate > 0 || one.cuts.iter().any(is_long))

@@ -28,7 +28,7 @@ const ASKS_FOR: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_millis(200);
 /// The number of datagrams kept, of which some are sent again much later.
 const RECENT_MAX: usize = 256;
-/// The maximum length of datagrams after the network got shorter, in bytes.
+/// The maximum length of datagrams after the accident that shortens it, in bytes.
 const SHORTENED: usize = 1250;
 /// The maximum length of an operation, in bytes.
 const MAX_TRANSFER: u32 = 1 << 20;

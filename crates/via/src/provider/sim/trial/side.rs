@@ -9,9 +9,10 @@ use crate::wrap::Random;
 use crate::{Access, Descriptor, Error, Nic, ProtectionTag, Reliability, RemoteAddress, State, Vi, ViAttributes};
 use std::time::Duration;
 
-/// The number of bytes between two stretches that must stay untouched.
+/// The length of the guard between two stretches, in bytes. The bytes of a guard must stay
+/// untouched.
 const GUARD: u64 = 64;
-/// The number of bytes at the end of a region that must stay untouched.
+/// The length of the guard at the end of a region, in bytes.
 const TAIL: u64 = 1 << 16;
 
 /// One side of a trial.
@@ -35,7 +36,8 @@ pub(super) struct Side {
     pub(super) receives: usize,
     pub(super) receives_at_end: Option<usize>,
     pub(super) received: usize,
-    /// The number of the peer's operations checked so far: the next receive holds a later one.
+    /// The number of the peer's operations checked so far: the next receive holds the data of a
+    /// later operation.
     pub(super) taken: usize,
     pub(super) ended: Option<Ended>,
     /// The number of receives that hold data.
@@ -229,7 +231,7 @@ impl Side {
         self.vi.receive.post(descriptor).map_err(|error| format!("receive {index} was not posted: {error}"))
     }
 
-    /// Whether the side had a connection that is over, or gave up.
+    /// Whether the side's connection is over, or the side has given up.
     pub(super) fn is_over(&self) -> bool {
         self.ended.is_some()
     }

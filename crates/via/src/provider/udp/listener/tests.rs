@@ -1,4 +1,5 @@
-//! Datagrams of peers whose address is not proved, and of proved peers that go no further.
+//! Datagrams of peers whose address is not proved, and of proved peers that do not complete the
+//! handshake.
 
 use super::*;
 use crate::attributes::Reliability;
@@ -50,8 +51,8 @@ impl Peer {
         self.socket.send(&request).unwrap();
     }
 
-    /// Receives the next datagram, if one is there. Returns its length, and the answer to the
-    /// request if it is one.
+    /// Receives the next datagram, if one has arrived. Returns the datagram's length and, if the
+    /// datagram answers the request, the answer.
     fn receive(&mut self) -> Option<(usize, Option<Answer>)> {
         let mut bytes = [0; 2000];
         let length = self.socket.recv(&mut bytes).ok()?;
@@ -328,7 +329,7 @@ fn too_many_requests_of_a_host_are_refused_for_less_than_a_second_and_harm_no_ot
     assert!(is_late || one_more.is_err_and(|why| why == TOO_MANY_OF_HOST));
     assert!(is_late || REFUSED.load(Ordering::Relaxed) == 1);
     assert!(ask(Ipv4Addr::new(127, 0, 0, 2)).0.is_ok(), "another host is refused");
-    // The pressure ends here, and the next client of the host need not wait for a second.
+    // The flood of requests has ended. The next client of the host need not wait for a second.
     std::thread::sleep(YIELDS_AFTER);
     std::thread::scope(|scope| {
         let client = scope.spawn(|| connect(&address));
@@ -340,7 +341,7 @@ fn too_many_requests_of_a_host_are_refused_for_less_than_a_second_and_harm_no_ot
     let refused = accept(request.unwrap());
     assert!(matches!(&refused, Err(Error::Refused { why }) if why == TOO_MANY_OF_HOST), "{refused:?}");
     assert_eq!(ground::poll("the rejection arrives", || peer.rejection()), TOO_MANY_OF_HOST);
-    // The connection that was there before is as good as ever.
+    // The connection that was made before the flood still works.
     client.receive.post(Descriptor::receive()).unwrap();
     server.send.post(Descriptor::send()).unwrap();
     assert_eq!(client.receive.wait(SOON).unwrap().status(), Status::Done);

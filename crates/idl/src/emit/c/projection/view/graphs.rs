@@ -9,8 +9,8 @@ use crate::model::{Direction, Extent, Object, Pointer, PointerClass, Type};
 use crate::plan::{ParamPlan, is_plain};
 
 impl Viewer<'_> {
-    /// Returns the view of a parameter with pointers, or of a parameter that replaces data with
-    /// pointers.
+    /// Returns the view of a parameter that contains pointers, or by which the method replaces data
+    /// that contains pointers.
     pub(super) fn graph(&self, param: &ParamPlan<'_>) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let Type::Pointer(pointer_type) = &param.param.ty else {
@@ -64,7 +64,8 @@ impl Viewer<'_> {
         Ok(self.elements(param, seen, element, is_owner))
     }
 
-    /// Returns the view of data that a method returns or replaces by a pointer to it.
+    /// Returns the view of data to which the method returns a pointer, or to which it changes a
+    /// pointer.
     fn replaced(&self, param: &ParamPlan<'_>, inner: &Pointer) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let text = type_name(self.model, &inner.to);

@@ -70,7 +70,8 @@ fn the_lanes_of_a_host_and_of_all_are_limited_and_each_client_has_two() {
     let first = many("2001:db8::1");
     let sum = first.iter().map(|client| lanes(client)).sum::<usize>();
     assert_eq!(sum, first.len() * LANES_OWN + FURTHER_MAX / 2);
-    // A newcomer of the same network is served, and a client elsewhere has all of its lanes.
+    // A new client of the same network still gets its own lanes, and a client of another network
+    // gets the maximum number of lanes.
     assert_eq!(lanes(&client(&endpoint, "2001:db8::2")), LANES_OWN);
     let other = client(&endpoint, "10.0.0.1");
     assert_eq!(lanes(&other), LANES_MAX);
@@ -156,11 +157,11 @@ fn an_idle_lane_beside_another_one_ends() {
     let endpoint = endpoint();
     let client = client(&endpoint, "10.0.0.1");
     let [stays, ends] = [1, 2].map(|sequence| busy_lane(&client, sequence));
-    // The lane ends beside a lane that performs a call.
+    // The lane ends, because another lane performs a call.
     ends.is_done(key(2));
     assert!(ends.next(LATEST, REST).is_err());
     drop(ends);
-    // The lane ends beside an idle lane.
+    // The lane ends, because another lane is idle.
     let ends = busy_lane(&client, 3);
     stays.is_done(key(1));
     ends.is_done(key(3));

@@ -83,8 +83,8 @@ final class Load {
     }
 
     /**
-     * Returns the lengths of the headers of a reader's browser. Values are short and long, most of
-     * them rather short.
+     * Returns the lengths of the headers of a reader's browser. The total length of the values
+     * differs between browsers, and is more often small than large.
      */
     private static List<Integer> headers(RandomGenerator random) {
         int names = Arrays.stream(NAMES).sum();

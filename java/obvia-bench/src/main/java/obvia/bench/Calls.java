@@ -34,8 +34,8 @@ public final class Calls {
     private static final int WARM_UP_CALLS = 100_000;
 
     /**
-     * The time in nanoseconds since the last compilation after which the warm-up may end: a
-     * compiler thread shares its processor with a spinning thread, and may be far behind.
+     * The time in nanoseconds without a compilation after which the warm-up may end. A compiler
+     * thread shares its processor with a spinning thread, and may be far behind.
      */
     private static final long COMPILED = 500_000_000L;
 
@@ -266,7 +266,7 @@ public final class Calls {
         }
     }
 
-    /** Ends this process with the bench, which may end without notice. */
+    /** Ends this process when the bench ends, which may happen without notice. */
     private static void watch(List<String> arguments) {
         long parent = Long.parseLong(arguments.get(arguments.indexOf("--parent") + 1));
         ProcessHandle.of(parent)

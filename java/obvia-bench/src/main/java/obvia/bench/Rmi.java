@@ -68,7 +68,7 @@ final class Rmi {
     private static Object served;
     private static Registry registry;
 
-    /** Serves on a free port, and prints it. */
+    /** Serves on a free port, and prints the port. */
     static void serve() throws Exception {
         System.setProperty("java.rmi.server.hostname", "127.0.0.1");
         int port = freePort();

@@ -55,7 +55,7 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
 
     /**
      * Splits a rule into words. A backslash escapes a space or a number sign, and a dollar sign
-     * escapes another one.
+     * escapes a dollar sign.
      */
     static List<String> words(String rule) {
         List<String> words = new ArrayList<>();

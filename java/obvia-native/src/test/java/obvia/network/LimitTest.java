@@ -64,8 +64,8 @@ class LimitTest {
         while (Limit.queued() == 0) {
             Thread.sleep(1);
         }
-        // The wait for a thread has a noticeable length: the call must not send the remaining time
-        // as a deadline.
+        // The call waits for a thread longer than the grace period. Even then, the call must not
+        // send the remaining time as a deadline.
         Thread.sleep(Limit.GRACE / 1_000_000 * 3);
         end.countDown();
         Limit late = last.get(60, TimeUnit.SECONDS);
@@ -80,7 +80,7 @@ class LimitTest {
         return assertInstanceOf(RpcException.class, assertThrows(ExecutionException.class, () -> call.get(100, TimeUnit.SECONDS)).getCause());
     }
 
-    /** The call has no deadline, so the library would apply the usual time limit. */
+    /** {@code Limit} ends a call without a deadline that the library does not end in time. */
     @Test
     void callsWithoutTimeoutEndAtTheDefaultDeadline() {
         var isBegun = new AtomicBoolean();

@@ -7,7 +7,8 @@ import javax.lang.model.element.Element;
 /** A set of names in IDL, and the conversion of Java's names to valid ones. */
 final class IdlNames {
     /**
-     * The words that are parts of types in declarations, so that they cannot be names after a type.
+     * The words that continue a type in a declaration, as {@code int} does after {@code long}. They
+     * cannot be names, because a name follows a type.
      */
     private static final Set<String> WORDS = Set.of("signed", "unsigned", "small", "hyper", "int", "__int8", "__int16", "__int32", "__int64", "__int3264", "pipe");
 

@@ -186,7 +186,7 @@ final class StructCode {
 
     private String get(Type.Struct struct, Type.Member member) {
         if (struct.element == null) {
-            // Lists and arrays are distinguished by the code that writes them.
+            // No cast: the code that writes the value distinguishes lists and arrays.
             return member.type() instanceof Type.Sequence ? "value" : "(" + code.named(member.mirror()) + ") value";
         }
         if (struct.isRecord()) {

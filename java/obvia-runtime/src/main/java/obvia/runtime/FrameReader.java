@@ -245,7 +245,10 @@ public final class FrameReader {
         return take(kind, count(header >>> 32), header, size);
     }
 
-    /** Finds the next object, which is one value; -1 if the slot is null. */
+    /**
+     * Finds the next object, which must be one value. Returns the offset of the value; -1 if the
+     * slot is null.
+     */
     public int optional(int slot, int kind, int size) {
         int body = find(slot, kind, size);
         if (body >= 0 && count != 1) {

@@ -349,8 +349,7 @@ public final class Frames {
     }
 
     /**
-     * Returns the common length of a structure's arrays that share one length member; 0 if all of
-     * them are {@code null}.
+     * Returns the common length of arrays that share one count; 0 if all of them are {@code null}.
      */
     public static int length(Object... arrays) {
         for (Object array : arrays) {
@@ -376,8 +375,8 @@ public final class Frames {
     }
 
     /**
-     * Checks that arrays of a structure that share one length member have the same length, within
-     * the range of that member.
+     * Checks that arrays that share one count have the same length, within the range of that count.
+     * Arrays that are {@code null} have any length.
      */
     public static void checkLengths(long most, Object... arrays) {
         int length = length(arrays);

@@ -14,8 +14,8 @@ import obvia.Shorts;
 import obvia.runtime.call.Pool;
 
 /**
- * A frame while it is received: a private copy, made as the objects are found. Long arrays of
- * numbers, for which any content is valid, stay in place.
+ * A frame while it is received: a private copy, which is extended whenever another object is found.
+ * Long arrays of numbers, for which any content is valid, stay in place.
  *
  * <p>Writers put objects in the order of their slots: normally a slot leads to the next object, and
  * no later slot leads back, so that no positions have to be recorded. If a slot leads further, the
@@ -66,8 +66,8 @@ abstract class GraphCopy extends Pool.Member {
     private int farCount;
 
     /**
-     * Bitmaps with a bit for each eight bytes: the beginnings of objects that slots may lead to out
-     * of turn, and the beginnings of objects that full pointers have led to.
+     * Bitmaps with a bit for each eight bytes: the beginnings of objects to which slots may lead
+     * out of order, and the beginnings of objects to which full pointers have led.
      */
     private long[] starts = new long[8];
     private long[] shared = new long[8];

@@ -17,8 +17,8 @@ import obvia.runtime.call.Pool;
 /**
  * Receives a frame with structures that contain pointers, and verifies it once before its use.
  *
- * <p>Slots are followed from the block on, without recursion and each object once, so that the time
- * is linear in the frame's length. docs/flat.md has the rules.
+ * <p>Slots are followed from the block on, without recursion. Each object is visited once, so that
+ * the time is linear in the frame's length. docs/flat.md has the rules.
  */
 public final class GraphReader extends GraphCopy {
     /** A pointer that is never null. */
@@ -386,8 +386,8 @@ public final class GraphReader extends GraphCopy {
     }
 
     /**
-     * Returns the discriminant of a union after a check that it is within the range of its type,
-     * because the expression that yields it has 64 bits.
+     * Returns the discriminant of a union. The expression for the discriminant has 64 bits, so this
+     * method checks that its value is within the range of the discriminant's type.
      */
     public int which(int at, long value, long least, long most) {
         checkRange(at, value, least, most);

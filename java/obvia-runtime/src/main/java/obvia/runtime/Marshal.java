@@ -161,8 +161,8 @@ public final class Marshal {
     }
 
     /**
-     * Gives references back under one deadline: unmarshals them as references to IUnknown. Either
-     * that fails, or the collector releases the references with their proxies.
+     * Gives references back under one deadline: unmarshals them as references to IUnknown. The
+     * collector then releases the references with their proxies. Failures are ignored.
      */
     private static void giveBack(Adoption adoption, byte[]... references) {
         CallContext.current().by(CallContext.currentDeadline()).during(() -> {

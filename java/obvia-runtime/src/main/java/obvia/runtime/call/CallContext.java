@@ -119,7 +119,7 @@ public final class CallContext {
         }
     }
 
-    /** Adds a result to be invalidated when this thread's calls begin to have another context. */
+    /** Adds a channel to be invalidated when the context of this thread's calls changes. */
     public static void addCached(Cached cached) {
         CACHED.get().add(cached);
     }

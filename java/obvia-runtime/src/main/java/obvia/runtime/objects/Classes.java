@@ -197,8 +197,8 @@ final class Classes {
     }
 
     /**
-     * Whether the failure may mean that the server has just ended or is ending, so that another one
-     * can be started.
+     * Whether the failure may mean that the server has just ended or is ending, so that another
+     * server can be started.
      */
     private static boolean mayBeEnding(int result) {
         return result == Hresult.RPC_S_SERVER_UNAVAILABLE || result == Hresult.RPC_E_DISCONNECTED || result == Hresult.REGDB_E_CLASSNOTREG;

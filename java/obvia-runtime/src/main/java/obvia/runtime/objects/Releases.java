@@ -10,11 +10,11 @@ import java.util.Map;
 /**
  * The references to objects of a process that are to be released.
  *
- * <p>The sender of a reference may have invented the reference's count, and the object's process
- * subtracts a released count from all references of this process to the target. The references to a
- * target are therefore released with its last proxy, so that no count ends another proxy. Only a
- * release that is already being sent when the first proxy of its target is added can still end that
- * proxy.
+ * <p>The sender of a reference may have invented the reference's count. When this process releases
+ * a count, the object's process subtracts the count from all references of this process to the
+ * target. The references to a target are therefore released with its last proxy, so that no count
+ * ends another proxy. Only a release that is already being sent when the first proxy of its target
+ * is added can still end that proxy.
  *
  * <p>A target has an entry in one of the maps at most.
  */

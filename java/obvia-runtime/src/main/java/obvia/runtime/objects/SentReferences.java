@@ -8,7 +8,7 @@ import obvia.runtime.Proxy;
 
 /**
  * References that were counted for a peer and are sent with a call's arguments or results. This
- * process takes them back if they certainly never arrive.
+ * process takes them back if it is certain that the peer never receives them.
  *
  * <p>If the fate of a sent request is unknown, the peer may have the references: they stay until
  * the peer ends. References that a third process counts also stay.

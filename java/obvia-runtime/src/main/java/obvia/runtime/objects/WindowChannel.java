@@ -164,7 +164,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
             isBroken = true;
             throw PeerFailure.of(e);
         } finally {
-            // A published context counts, even if the method fails afterwards.
+            // The peer applies a published context, even if `publish` fails afterwards.
             if (window.nextSequence() != before) {
                 hasSaid = isSaid;
                 SentReferences.renumber(this, before);

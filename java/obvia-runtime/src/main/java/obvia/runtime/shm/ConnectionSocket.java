@@ -155,7 +155,7 @@ final class ConnectionSocket implements AutoCloseable {
             if (selector == null) {
                 open();
             }
-            // The timeout of a selector is in milliseconds; 0 means none.
+            // The timeout of a selector is in milliseconds; 0 means no timeout.
             selector.select(key -> {}, Math.max(1, nanos / 1_000_000));
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "waiting for a peer: " + e, e);

@@ -73,7 +73,7 @@ final class Poller implements RepeatedTask.Step {
         selector.wakeup();
     }
 
-    /** Polls once. After a failure, waiting threads look at their sockets by themselves, later. */
+    /** Polls once. If this method fails, each waiting thread later looks at its socket itself. */
     @Override
     public boolean perform() throws IOException {
         selector.select(Poller::wake);

@@ -340,8 +340,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         try {
             while (true) {
                 Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
-                // The flag is set before the slot is read: pairs with the fence before the flag is
-                // read on publishing.
+                // Sets the flag before the slot is read. Pairs with the fence in `ring`.
                 VarHandle.fullFence();
                 long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
                 if ((int) leading == expected) {
@@ -371,8 +370,7 @@ public final class Window extends WindowSender implements AutoCloseable {
             return false;
         }
         Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
-        // The flag is set before the slot is read: pairs with the fence before the flag is read on
-        // publishing.
+        // Sets the flag before the slot is read. Pairs with the fence in `ring`.
         VarHandle.fullFence();
         connection.look();
         if (isHere() || connection.hasEnded()) {

@@ -156,8 +156,8 @@ abstract class WindowSender {
     }
 
     private void ring() {
-        // The message is published before the sleep flag is read: pairs with the fence before a
-        // sleep.
+        // Publishes the message before the sleep flag is read. Pairs with the fences in `Window`
+        // between setting the flag and reading the slot.
         VarHandle.fullFence();
         if ((int) Layout.WORD.getOpaque(peer, Layout.SLEEP) != 0) {
             Layout.WORD.setRelease(own, Layout.BELL, ++bell);
@@ -166,8 +166,8 @@ abstract class WindowSender {
     }
 
     /**
-     * Waits until the peer has consumed a message in the area, or, unless {@code isArea}, until a
-     * slot is free.
+     * If {@code isArea}, waits until the peer has consumed a message in the area; otherwise waits
+     * until a slot is free.
      */
     private void awaitCredit(boolean isArea, int message) {
         Deadline deadline = CallContext.currentDeadline();

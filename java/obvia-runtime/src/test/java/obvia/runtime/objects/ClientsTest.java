@@ -195,8 +195,8 @@ class ClientsTest {
         clients.leave(OXID, now + 5 * minute);
         clients.dropUnclaimed(now + 5 * minute);
         assertTrue(exports.has(given));
-        // The receiver of the passed references was added before the client left, but the time of
-        // the receiver is over later.
+        // The time of the lost client ends first, although the receiver of the passed references
+        // was added before the client left.
         clients.dropUnclaimed(now + Receivers.LIMIT);
         assertFalse(exports.has(given));
         // For references that were passed to a process before it connected, the time also counts
@@ -259,7 +259,7 @@ class ClientsTest {
         assertEquals(Receivers.MAX_PER_GIVER, exports.count());
         assertFalse(exports.has(giveAndLeave(Receivers.MAX_PER_GIVER + 1, OWN)));
         assertTrue(exports.has(first));
-        // A client that comes back makes room.
+        // A lost client that connects again makes room for another one.
         assertTrue(clients.enter(1, OWN));
         assertTrue(exports.has(giveAndLeave(Receivers.MAX_PER_GIVER + 1, OWN)));
     }

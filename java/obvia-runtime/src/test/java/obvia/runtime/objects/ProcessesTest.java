@@ -80,8 +80,8 @@ class ProcessesTest {
                 assertEquals(24, there.visit(own));
             }
             Obvia.release(there);
-            // The references of the server are released when it has no proxy any more, or when it
-            // ends.
+            // The references of the server are released when the server has no proxy any more, or
+            // when the server ends.
             peer.kill();
             Wires.await("the references of a peer that was killed are dropped", () -> !exports.has(own));
         }

@@ -71,7 +71,7 @@ class RegionsTest {
             shared.close();
             shared.close();
             refused(() -> there.total(memory));
-            // The server learns of the end on the next call.
+            // The next call tells the server that the memory was closed.
             try (SharedMemory other = Obvia.share(100, Access.READ)) {
                 assertEquals(0, there.total(other.memory()));
             }

@@ -284,7 +284,7 @@ class StructuresTest {
     }
 
     /**
-     * Returns elements with arrays of many lengths: arrays that fill their words or do not, and
+     * Returns elements with arrays of many lengths: arrays whose last word is full or not full, and
      * arrays that are copied once or twice.
      */
     private static Chunk chunks(int from, int to, Chunk next) {
@@ -303,7 +303,8 @@ class StructuresTest {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Chunk few = chunks(3, 9, null);
-            // The list is the last value in the frame in some calls, and not in others.
+            // In some calls, the list is the last value in the frame. In others, another value
+            // follows.
             assertEquals(few, there.chain(few, null));
             assertEquals(few, there.chain(null, few));
             assertEquals(chunks(3, 20, null), there.chain(few, chunks(9, 20, null)));
@@ -313,7 +314,8 @@ class StructuresTest {
             assertEquals(many, there.chain(many, null));
             assertEquals(chunks(0, 400, null), there.chain(many, chunks(300, 400, null)));
             assertEquals(few, there.chain(few, null));
-            // The lists have only words, until the initial room is exceeded.
+            // All arrays are short, so the whole frame lies in the writer's memory, and exceeds its
+            // initial size.
             Chunk plain = null;
             for (int i = 0; i < 500; i++) {
                 plain = Chunk.of(i, false, Color.BLUE, bytes(8 + i % 9, i), bytes(i % 40, i), i, null, i, 'x', null, plain);

@@ -290,7 +290,7 @@ public class DirectoryTest {
     void filesOfTheNextOwnerOfANameAreKept() throws IOException {
         Directory directory = Directory.at(names);
         Directory.Name first = directory.bind("it");
-        // A user may tidy up by hand.
+        // A user may delete the socket by hand.
         Files.delete(names.resolve("it.sock"));
         Files.delete(names.resolve("it.lock"));
         write("it.sock", "another's");

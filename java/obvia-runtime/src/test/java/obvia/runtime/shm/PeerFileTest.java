@@ -127,7 +127,8 @@ class PeerFileTest {
         try (Arena arena = Arena.ofConfined();
                 FileChannel file = FileChannel.open(odd, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             try (Arena others = Arena.ofConfined()) {
-                // The kernel fills gaps from the top: the list has later mappings before this one.
+                // The kernel fills gaps from the top. When the 64 mappings above this one have
+                // ended, later mappings take their place, and follow this one in the list.
                 for (int i = 0; i < 64; i++) {
                     file.map(MapMode.READ_WRITE, 0, 4096, others);
                 }
@@ -170,7 +171,8 @@ class PeerFileTest {
     }
 
     /**
-     * Device numbers that a file system mounted later may have are looked up in the list of mounts.
+     * A device number is looked up in the list of mounts if a file system that was mounted later
+     * may have this number.
      */
     @Test
     void memoryDevicesAreRecognisedByNumber() throws Exception {

@@ -19,7 +19,8 @@ class RegionLimitsTest {
     void aRegionBeyondTheShareOfItsConnectionIsRefusedUnopened() {
         Regions regions = new Regions();
         assertEquals(Hresult.E_OUTOFMEMORY, refusal(regions, Regions.CONNECTION_MAX + 1));
-        // A region within the share is opened. The open fails, because the file does not exist.
+        // The file of a region within the limit is opened. Opening it fails, because the file does
+        // not exist.
         assertEquals(Hresult.E_FAIL, refusal(regions, Regions.CONNECTION_MAX));
     }
 }
