@@ -208,9 +208,9 @@ HRESULT obvia_listen_for(const obvia_interface *interface, char **bound);
 typedef struct obvia_registration obvia_registration;
 
 /* Registers the interfaces that this process currently serves with the endpoint mapper of this
- * host, for all ncacn_ip_tcp and ncalrpc endpoints of this process. If `mapper` is NULL, the mapper
- * is `ncalrpc:[epmapper]`; `annotation` may be NULL or a text for users. The registration ends with
- * obvia_unregister_endpoints(), or with this process. */
+ * host, for all ncacn_ip_tcp, ncadg_ip_udp and ncalrpc endpoints of this process. If `mapper` is
+ * NULL, the mapper is `ncalrpc:[epmapper]`; `annotation` may be NULL or a text for users. The
+ * registration ends with obvia_unregister_endpoints(), or with this process. */
 HRESULT obvia_register_endpoints(const char *mapper, const char *annotation, obvia_registration **registration);
 
 /* Ends a registration. NULL is ignored. */
@@ -311,7 +311,8 @@ extern const IID IID_IMarshal;
  * as itself, and finally releases it. `outer` is the object; the marshaler does not own a reference
  * to it. `endpoint` is the process's endpoint for such objects, as in `ncacn_vi_fabric:10.0.0.1`,
  * and is opened when such an object is first sent to another host. If `endpoint` is NULL or empty,
- * ncacn_vi_udp is used at the addresses on which the process listens with ncacn_ip_tcp. */
+ * ncacn_vi_udp is used at the addresses on which the process listens with ncacn_ip_tcp and with no
+ * virtual interface. */
 HRESULT obvia_vi_marshaler(IUnknown *outer, const char *endpoint, IUnknown **marshaler);
 
 /* Returns the string binding over which the calls of an interface pointer go, to be freed with
@@ -357,7 +358,7 @@ uint32_t obvia_set_timeout(uint32_t milliseconds);
 /* A canceller of other threads' calls. */
 typedef struct obvia_canceller obvia_canceller;
 
-/* Creates a canceller. Any thread may free it once it is no longer used. */
+/* Creates a canceller. Any thread may free the canceller when no thread uses it any more. */
 obvia_canceller *obvia_new_canceller(void);
 /* Frees a canceller. NULL is ignored. */
 void obvia_free_canceller(obvia_canceller *canceller);
@@ -366,9 +367,9 @@ void obvia_free_canceller(obvia_canceller *canceller);
  * and later calls. A thread may have several cancellers, each of which ends the thread's calls.
  * Several threads may have the same canceller. NULL is ignored.
  *
- * Methods are not interrupted: methods in other processes can poll obvia_is_cancelled(). Three waits
- * cannot be cancelled: the resolution of a host's name, the wait for a host to accept a connection,
- * and the wait, at most ten seconds, for a file system to open the directory of names.
+ * Methods are not interrupted: methods in other processes can poll obvia_is_cancelled(). Three
+ * waits cannot be cancelled: the resolution of a host's name, the wait for a host to accept a
+ * connection, and the wait, at most ten seconds, for a file system to open the directory of names.
  */
 void obvia_add_canceller(obvia_canceller *canceller);
 
@@ -385,7 +386,7 @@ void obvia_cancel(obvia_canceller *canceller);
 /* Whether the caller of the method that runs on this thread has given up or ended. */
 int obvia_is_cancelled(void);
 
-/* ---- Security of calls over ncacn_ip_tcp and ncalrpc ---- */
+/* ---- Security of calls over networks and ncalrpc ---- */
 
 /* The protection of a call; each level includes the previous ones. A binding requests a level,
  * `ncacn_ip_tcp:host[port,security=privacy]`, in obvia_connect() and obvia_bind(), and sets the
@@ -418,8 +419,9 @@ HRESULT obvia_set_accounts(const obvia_account *accounts, size_t count);
 
 /* The caller of a method. */
 typedef struct obvia_caller {
-    uint32_t process;  /* the ID of a process of this host, also this one, by the kernel; else 0 */
-    uint32_t uid;      /* the user of that process, by the kernel; else OBVIA_NOBODY */
+    uint32_t process;  /* the ID of a process of this host, this one included, as the kernel
+                        * reports it; else 0 */
+    uint32_t uid;      /* the user of that process, as the kernel reports it; else OBVIA_NOBODY */
     int32_t level;     /* an obvia_level: the protection of the call */
     char *host;        /* the address of a caller over a network; else NULL */
     char *domain;      /* the authenticated account, "" without a domain; NULL below OBVIA_SECURITY_CONNECT */
@@ -434,9 +436,9 @@ void obvia_clear_caller(obvia_caller *caller);
 
 /* ---- Access rules: docs/access.md ---- */
 
-/* An access rule. `permits` returns a value other than 0 if the caller has access. Any thread calls
- * it during a call, before the arguments are read, so it must answer from memory and make no calls.
- * The answer applies to the caller's connection until a rule is changed. */
+/* An access rule. `permits` returns a value other than 0 if the caller has access. Any thread may
+ * call it, before the arguments of a call are read, so it must answer from memory and make no
+ * calls. The answer applies to the caller's connection until a rule is changed. */
 typedef struct obvia_callers {
     int (*permits)(void *context, const obvia_caller *caller);
     void *context;
@@ -461,7 +463,7 @@ HRESULT obvia_set_default_access(const obvia_callers *callers);
 HRESULT obvia_admit_other_users(void);
 
 /* Sets the function that receives a line, without control characters, for each refused caller, up
- * to a limit for each caller. Any thread calls the function; `release` is called as for
+ * to a limit for each caller. Any thread may call the function; `release` is called as for
  * obvia_callers. Without a function the lines go to the standard error. */
 HRESULT obvia_set_audit(void (*audit)(void *context, const char *line), void *context, void (*release)(void *context));
 
@@ -474,9 +476,10 @@ const char *obvia_error_text(HRESULT result);
 /* Sets the description of the failure of the method that runs now. Returns `result`. */
 HRESULT obvia_fail(HRESULT result, const char *text);
 
-/* Sets a description that was not written for callers, such as an exception's text. Callers get it
- * if obvia_set_exception_texts() says so; without such a call, if `by_default` is not 0. Processes
- * of other users and on other hosts never get it: a text may contain confidential values. */
+/* Sets a description that was not written for callers, such as an exception's text.
+ * obvia_set_exception_texts() determines whether callers get the text. If that function was not
+ * called, callers get the text if `by_default` is not 0. Processes of other users and on other
+ * hosts never get the text, because it may contain confidential values. */
 HRESULT obvia_fail_unforeseen(HRESULT result, const char *text, int by_default);
 
 /* Sets whether callers get the texts of obvia_fail_unforeseen(), and of panics in Rust. By default,
@@ -494,7 +497,7 @@ typedef struct obvia_error_info {
 } obvia_error_info;
 
 /* Returns the details of this thread's failure with an HRESULT. The texts are valid until the
- * thread's next request. */
+ * thread's next call of this function. */
 void obvia_get_error_info(HRESULT result, obvia_error_info *info);
 
 /* Sets all details of the failure of the method that runs now, as obvia_fail() does. A text that is

@@ -97,11 +97,15 @@ static inline uint64_t obvia_text8(const void *text)
     return text != NULL ? strlen((const char *)text) + 1 : 0;
 }
 
-static inline uint64_t obvia_text16(const obvia_wchar *text)
+/* A character of a string of 16-bit units, which are `obvia_wchar` or `uint16_t`. */
+typedef uint16_t __attribute__((may_alias)) obvia_unit;
+
+static inline uint64_t obvia_text16(const void *text)
 {
+    const obvia_unit *const units = (const obvia_unit *)text;
     uint64_t count = 0;
-    if (text != NULL) {
-        while (text[count++] != 0) {
+    if (units != NULL) {
+        while (units[count++] != 0) {
         }
     }
     return count;
@@ -319,8 +323,8 @@ typedef struct obvia_reply {
     uint64_t word;
 } obvia_reply;
 
-/* The state of this thread's calls. The initial state belongs to no link, so the first call has to
- * prepare. */
+/* The state of this thread's calls. The initial state belongs to no link, so the first call
+ * selects a channel by obvia_prepare(). */
 static const obvia_calls obvia_no_calls = {0, NULL, {{0, 0, 0}}};
 static __thread const obvia_calls *obvia_calls_at_hand __attribute__((unused)) = &obvia_no_calls;
 
@@ -487,8 +491,8 @@ static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
 
 /* ---- Interfaces ---- */
 
-/* The interface that a file associates with an IID. Peers compare the first fingerprint. The modules
- * of a program compare both. The second one also covers the parameters of [local] methods and the
+/* The interface that a file associates with an IID. Peers compare `fingerprint`. The modules of a
+ * program compare `vtable` as well, which also covers the parameters of [local] methods and the
  * room for lent arrays. */
 typedef struct obvia_declared_interface {
     const char *name;
@@ -499,7 +503,8 @@ typedef struct obvia_declared_interface {
 
 /* Declares the interfaces of a file. Each file with stubs calls this when it is loaded. Ends the
  * program if two files associate an IID with different interfaces, since calls would reach the
- * wrong methods. Stubs of earlier versions call obvia_declare(), whose entries are shorter. */
+ * wrong methods. Stubs of earlier versions call obvia_declare(), whose entries were shorter, and
+ * which libobvia no longer has. */
 void obvia_declare_interfaces(const char *file, const obvia_declared_interface *interfaces, size_t count);
 
 struct obvia_interface {

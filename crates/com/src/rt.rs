@@ -13,7 +13,7 @@ pub use crate::marshal::automation::wire::{Automation, Wires, lent as lent_value
 pub use crate::marshal::elements::Borrowing;
 pub use crate::marshal::graph::{
     Arguments, Array, Graph, Held, Image, Layout, Lifted, Owned, OwnedSlice, Results, Text, Wide, elements_after,
-    lower, lower_slice, object_at, object_of, open, place_count, place_for, places_for, put_owned, take_place,
+    lower, lower_slice, nested, object_at, object_of, open, place_count, place_for, places_for, put_owned, take_place,
     take_places,
 };
 pub use crate::marshal::parameters::{
@@ -194,9 +194,9 @@ pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
     count.try_into().ok()
 }
 
-/// Converts a received count to a number of elements for a comparison with the elements that are
-/// there. A negative count becomes more than any memory holds, so that the one comparison with the
-/// upper bound refuses it, too.
+/// Converts a received count to a number of elements, which the caller compares with an upper
+/// bound. A negative count becomes more than any memory holds, so the same comparison refuses it,
+/// too.
 #[inline(always)]
 pub fn claimed<T: Into<i128>>(count: T) -> usize {
     const { assert!(usize::BITS == 64, "counts would be truncated") };
@@ -253,6 +253,16 @@ pub fn check_length(length: usize, wanted: Option<usize>) -> Result<()> {
     Err(Error::new(code::E_INVALIDARG, "an array's length does not match the other parameters"))
 }
 
+/// As [`check_length`], for an array that may be missing. A missing array agrees with every length.
+///
+/// # Errors
+///
+/// E_INVALIDARG.
+#[inline]
+pub fn check_length_or_none(length: Option<usize>, wanted: Option<usize>) -> Result<()> {
+    length.map_or(Ok(()), |length| check_length(length, wanted))
+}
+
 /// Verifies that the used length of an array is within its size.
 ///
 /// # Errors
@@ -274,7 +284,7 @@ pub fn check_used(used: Option<usize>, room: Option<usize>) -> Result<()> {
 pub unsafe fn take_text(text: *mut u8) -> CString {
     // SAFETY: the caller's promise.
     let taken = unsafe { self::text(text) }.map(CStr::to_owned).unwrap_or_default();
-    // SAFETY: as above, and not used again.
+    // SAFETY: as above; the memory is not used again.
     unsafe { release(text.cast()) };
     taken
 }
@@ -287,7 +297,7 @@ pub unsafe fn take_text(text: *mut u8) -> CString {
 pub unsafe fn take_wide(text: *mut u16) -> U16CString {
     // SAFETY: the caller's promise.
     let taken = unsafe { wide(text) }.map(U16CStr::to_owned).unwrap_or_default();
-    // SAFETY: as above, and not used again.
+    // SAFETY: as above; the memory is not used again.
     unsafe { release(text.cast()) };
     taken
 }
@@ -325,7 +335,7 @@ pub unsafe fn take_object<I: Interface>(object: *mut c_void) -> Result<I> {
     if object.is_null() {
         return Err(Error::new(code::E_POINTER, "the method returned no object"));
     }
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: the caller's promise; the pointer is not null.
     Ok(unsafe { I::from_raw(object) })
 }
 
@@ -355,7 +365,7 @@ pub fn give_array<T: Value>(values: &[T]) -> *mut T {
         return std::ptr::null_mut();
     };
     let first = first.cast::<T>();
-    // SAFETY: the allocation has as many bytes, is aligned for every value, and is fresh, so that
+    // SAFETY: the allocation has that many bytes, is aligned for every value, and is fresh, so that
     // the ranges do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), first, values.len()) };
     first
@@ -368,7 +378,7 @@ mod tests {
     #[test]
     fn an_array_with_a_negative_count_is_an_error() {
         let taken = |count: i32, first: *mut u32| {
-            // SAFETY: the elements are this test's, and as many as the count says.
+            // SAFETY: the test owns the array, which has as many elements as the count says.
             unsafe { take_array(first, count) }.map_err(|error| error.code())
         };
         let array = || OwnedArray::from_iter(2, |at| Ok(at as u32)).unwrap().into_raw();

@@ -49,8 +49,8 @@ pub use text::{lexer, source};
 ///
 /// The build script runs again when a file that was read changes, and when a side file (`calc.acf`)
 /// appears beside such a file. To notice new side files, cargo watches the folder. A folder that
-/// contains cargo's output or `.git` is not watched: a first side file there is noticed only when
-/// its IDL file changes too.
+/// contains cargo's output or `.git` is not watched. In such a folder, a new side file is noticed
+/// only when its IDL file changes too.
 ///
 /// If the file has errors, they go to the build's output and the process exits with status 1.
 pub fn build(file: impl AsRef<Path>) {
@@ -191,6 +191,12 @@ pub fn compile_into(
     Ok(Compiled { compilation, files })
 }
 
+/// Returns the error for a language without test programs.
+fn no_test_program(language: &str) -> Diagnostic {
+    let text = format!("there is no test program for {language} yet; the languages rust and c have one");
+    Diagnostic::without_place("not-yet", text)
+}
+
 /// Returns the paths and contents of the files to write for a language.
 fn contents(
     compiler: &Compiler,
@@ -205,10 +211,9 @@ fn contents(
             let files = [(".h", made.header), ("_stubs.c", made.stubs), ("_values.hpp", made.projection)];
             Ok(files.map(|(ending, text)| (format!("{stem}{ending}").into(), text.into())).into())
         }
-        Language::Java if compiler.writes_test() => {
-            let text = "there is no test program in Java yet: Rust and C have them, which call servers in any language";
-            Err(vec![Diagnostic::without_place("not-yet", text)])
-        }
+        Language::Java if compiler.writes_test() => Err(vec![no_test_program("Java")]),
+        Language::Python if compiler.writes_test() => Err(vec![no_test_program("Python")]),
+        Language::TypeLibrary if compiler.writes_test() => Err(vec![no_test_program("a type library")]),
         Language::Java => {
             if let Some(name) = compiler.package().filter(|name| !emit::java::is_package(name)) {
                 return Err(vec![Diagnostic::without_place("no-name", format!("`{name}` is no name of a package"))]);

@@ -1,9 +1,9 @@
-//! The marshal plan: the passing of each parameter of a method, and its place in the frames.
+//! The marshal plan: how each parameter of a method is passed, and its place in the frames.
 //!
 //! The plan is the same for every language. A request's block holds the `[in]` parameters in the
 //! order of the source, then the `[in, out]` parameters. A reply's block holds the `[in, out]`
-//! parameters, then the `[out]` parameters. Each parameter has its natural alignment. Data outside
-//! the block follows it, in the order of its slots.
+//! parameters, then the `[out]` parameters. Each parameter has its natural alignment. The data
+//! behind the block has the order of the block's members that lead to the data.
 
 mod blocks;
 mod kinds;
@@ -26,6 +26,7 @@ pub use method::{FIRST_OPNUM, INLINE_MAX, MethodPlan, ParamPlan, Passing, stub_t
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 pub(crate) use passing::passing;
 pub use passing::{is_in_block, may_be_objects};
+pub(crate) use types::is_automation_wire;
 pub use types::{element_counts, in_place, is_any_bits, is_plain, is_scalar};
 pub(crate) use unsupported::unsupported;
 pub(crate) use uses::Uses;

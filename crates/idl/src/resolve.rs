@@ -63,6 +63,8 @@ pub(crate) struct Resolver<'a> {
     /// The names of pointer typedefs that give the pointer's class. The class of other pointers is
     /// decided at each use.
     classed: HashSet<String>,
+    /// The attribute [range] of each typedef that limits values.
+    ranges: HashMap<String, Attribute>,
     /// The typedefs' indices in the model, by name.
     typedefs: HashMap<String, usize>,
     /// The names of Automation types, of their typedefs, and of pointers to them, each with the
@@ -71,7 +73,7 @@ pub(crate) struct Resolver<'a> {
     /// The names of pointers to interfaces, which include the star.
     object_pointers: HashSet<String>,
     /// The names of types that travel in another form, and of integers of a pointer's size, each
-    /// with the reason why they are not supported yet.
+    /// with the reason why the type is not supported yet.
     transformed: HashMap<String, String>,
     /// The names that the built-in files declare. A repeated declaration in another file has no
     /// effect.
@@ -138,6 +140,7 @@ impl<'a> Resolver<'a> {
                 .map(|(name, value)| (name.to_owned(), Entry { what: Value::Int(value), span: None }))
                 .into(),
             classed: HashSet::new(),
+            ranges: HashMap::new(),
             typedefs: HashMap::new(),
             memories: HashMap::new(),
             object_pointers: HashSet::new(),
@@ -177,7 +180,8 @@ impl<'a> Resolver<'a> {
         self.end_order();
     }
 
-    /// Marks all declarations so far as built in. With `automation` these are the Automation types.
+    /// Marks all declarations so far as built in. With `automation`, the declarations are the
+    /// Automation types.
     pub(crate) fn end_bundled(&mut self, automation: bool) {
         let model = &mut self.model;
         self.given.extend(self.types.keys().cloned());
@@ -233,7 +237,8 @@ impl<'a> Resolver<'a> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        // A structure's tag is declared before its members, and again with them.
+        // A structure's tag is declared once before its members and once with the members. The
+        // second declaration must not repeat an error.
         if self.diagnostics.last() != Some(&diagnostic) {
             self.diagnostics.push(diagnostic);
         }
@@ -258,7 +263,7 @@ impl<'a> Resolver<'a> {
         }
         let known = known.clone();
         self.model.structs.pop();
-        // The next structure gets the index of this one.
+        // The next structure gets the index of the removed structure.
         self.defined.remove(&ty);
         self.here_only.remove(&ty);
         self.unsupported.remove(&ty);
@@ -311,7 +316,7 @@ impl<'a> Resolver<'a> {
 
     fn unknown_type(&mut self, name: &str, span: Span) {
         if self.diagnostics.len() >= DIAGNOSTICS_MAX {
-            // Further errors are counted only.
+            // Further errors are only counted.
             return self.report(Diagnostic::error("unknown-type", span, format!("no type is called `{name}`")));
         }
         if let Some((later, is_around)) = self.declared_later(name, span) {

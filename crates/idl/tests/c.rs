@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A language as which the code is compiled: the options, and the compiler with its environment
+/// The language in which the code is compiled: the options, and the compiler with its environment
 /// variable.
 #[derive(Clone, Copy, Debug)]
 struct Language {
@@ -111,8 +111,8 @@ fn cpp_objects_have_the_vtables_that_c_stubs_expect() {
     run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
 }
 
-/// Declarations with names of variables, members, functions, types, enumerators and macros of the
-/// standard headers and of POSIX's.
+/// Declarations with names of variables, members, functions, types, enumerators and macros in the
+/// headers of the standard library and of POSIX.
 const CONSTANTS: &str = "\
     import \"unknwn.idl\";
     const unsigned long count = 3;
@@ -253,6 +253,111 @@ fn compiles(folder: &ground::Folder, text: &str) {
     }
 }
 
+/// Returns the text of a file with an interface that has these methods, behind other declarations.
+fn with_methods(declarations: &str, methods: &str) -> String {
+    let head = "[object, uuid(5d1c0a8e-61f2-4f0c-9b56-02d7a1b0c3f8)] interface ITest : IUnknown";
+    format!("import \"unknwn.idl\";\n{declarations}\n{head} {{\n{methods}\n}}\n")
+}
+
+#[test]
+fn programs_may_use_every_typedef() {
+    let folder = ground::Folder::new("idl-typedefs");
+    let types = "struct _Point { long x; };\ntypedef struct _Point Point;\n\
+        typedef struct MyItem { hyper Length; } MyItem;\ntypedef MyItem Item, *ItemPointer;\n\
+        union _Any switch (long t) u { case 1: long a; };\ntypedef union _Any Any;\n\
+        typedef long _Length;\nstruct Length { _Length Item; };\ntypedef struct Length Length;\n";
+    let text = with_methods(types, "HRESULT Move([in] const Point *to);") + "typedef ITest Test;\n";
+    generated(&folder, &[("types.idl", &text)]).unwrap_or_else(|failure| panic!("{failure}"));
+    compiles(
+        &folder,
+        "#include \"types.h\"\nOBVIA_HAS_SIZE(Point, 4);\nOBVIA_HAS_SIZE(Item, 8);\nOBVIA_HAS_SIZE(Any, 8);\n\
+         OBVIA_HAS_SIZE(struct Length, 4);\nTest *test_of(ItemPointer item);",
+    );
+    let header = std::fs::read_to_string(folder.join("types.h")).expect("it was just written");
+    for repeated in ["MyItem MyItem", "Length Length"] {
+        assert!(header.matches(repeated).count() == 1, "{repeated}: {header}");
+    }
+}
+
+#[test]
+fn strings_may_consist_of_numbers() {
+    let folder = ground::Folder::new("idl-strings-of-numbers");
+    let methods = "HRESULT Send([in, string] unsigned short *wide, [in, string, unique] unsigned short *other);\n\
+        HRESULT Get([in, string] byte *narrow, [out, string] unsigned short **wide, [out, string] byte **bytes);";
+    let idl = folder.join("numbers.idl");
+    std::fs::write(&idl, with_methods("", methods)).expect("the folder can be written to");
+    let tested = Compiler::new().test(true);
+    let written = obvia_idl::compile_into(&tested, obvia_idl::Language::C, &idl, folder.path());
+    written.unwrap_or_else(|failure| panic!("{failure}"));
+    compiles(&folder, "#include \"numbers_stubs.c\"");
+    let place = folder.path().to_str().expect("the path is text");
+    for name in ["numbers_values.hpp", "numbers_test.cc"] {
+        compile(CPP, &["-fsyntax-only", "-I", place], &[folder.join(name)]);
+    }
+}
+
+#[test]
+fn sizes_may_be_any_expression_over_parameters_of_any_name() {
+    let folder = ground::Folder::new("idl-sizes");
+    let methods = "HRESULT Mask([in] hyper n, [in, size_is(n & 0x8000000000000000)] const long *a);\n\
+        HRESULT Wrong([in] long n, [in, size_is(n + 1)] const long *a, [in] long a_count_wrong);\n\
+        HRESULT Count([in] long a_count, [in, size_is(a_count - 1)] const long *a, [in] long a_count__wrong);";
+    generated(&folder, &[("sizes.idl", &with_methods("", methods))]).unwrap_or_else(|failure| panic!("{failure}"));
+    compiles(&folder, "#include \"sizes_stubs.c\"");
+    let place = folder.path().to_str().expect("the path is text");
+    compile(CPP, &["-fsyntax-only", "-I", place], &[folder.join("sizes_values.hpp")]);
+}
+
+#[test]
+fn characters_that_compilers_warn_of_are_escaped() {
+    let folder = ground::Folder::new("idl-characters");
+    let declarations = "const wchar_t *marks = L\"a\u{202e}\\\"?\u{1f600}\\x85\";\n/* One\u{2066}line */";
+    let methods = "/** What??/\n * more??/ or\u{202e} less */\nHRESULT Ask();\n/// a\u{2069}b\rc??/\nHRESULT Tell();";
+    generated(&folder, &[("marks.idl", &with_methods(declarations, methods))])
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    compiles(&folder, "#include \"marks_stubs.c\"\nOBVIA_HAS_SIZE(marks, 16);");
+    let text = "#include \"marks_values.hpp\"\n\
+        static_assert(marks[1] == 0x202e && marks[2] == '\"' && marks[4] == 0xd83d && marks[6] == 0x85, \"\");\n";
+    std::fs::write(folder.join("values"), text).expect("the folder can be written to");
+    let place = folder.path().to_str().expect("the path is text");
+    compile(CPP, &["-fsyntax-only", "-I", place], &[folder.join("values")]);
+}
+
+#[test]
+fn headers_of_files_with_similar_names_are_independent() {
+    let folder = ground::Folder::new("idl-similar-names");
+    let names = ["kinds", "Kinds", "my_kinds", "my-kinds", "myx2d_kinds"];
+    let (mut before, mut uses) = (String::new(), String::new());
+    for (at, name) in names.into_iter().enumerate() {
+        let file = format!("{name}.idl");
+        let text = format!("{before}typedef struct S{at} {{ long a; }} S{at};\n");
+        generated(&folder, &[(&file, &text)]).unwrap_or_else(|failure| panic!("{failure}"));
+        before += &format!("import \"{file}\";\n");
+        uses += &format!("OBVIA_HAS_SIZE(S{at}, 4);\n");
+    }
+    compiles(&folder, &format!("#include \"{}.h\"\n{uses}", names[4]));
+}
+
+#[test]
+fn headers_of_one_name_are_refused() {
+    let folder = ground::Folder::new("idl-same-names");
+    for (part, name) in [("a", "A"), ("b", "B")] {
+        std::fs::create_dir_all(folder.join(part)).expect("the folder can be written to");
+        let text = format!("typedef struct {name} {{ long a; }} {name};\n");
+        std::fs::write(folder.join(part).join("types.idl"), text).expect("the folder can be written to");
+    }
+    for (name, text) in [
+        ("both.idl", "import \"a/types.idl\", \"b/types.idl\";\ntypedef struct C { A a; B b; } C;\n"),
+        ("types.idl", "import \"b/types.idl\";\ntypedef struct C { B b; } C;\n"),
+    ] {
+        let failure = generated(&folder, &[(name, text)]).expect_err(name);
+        let found: Vec<_> = failure.diagnostics.iter().map(|one| one.code).collect();
+        assert_eq!(found, ["taken-name"], "{failure}");
+        let shown = failure.to_string();
+        assert!(shown.contains("b/types.idl:1:1") && shown.contains("headers of one name in C: `types.h`"), "{shown}");
+    }
+}
+
 #[test]
 fn structures_may_contain_imported_ones_that_end_in_open_arrays() {
     let folder = ground::Folder::new("idl-open");
@@ -369,7 +474,7 @@ fn interfaces_may_extend_built_in_ones() {
         let object = object.to_str().expect("the path is text");
         compile(C, &["-c", "-I", place, "-o", object], &[folder.join(format!("{name}_stubs.c"))]);
     }
-    // Both define the description of IPersist.
+    // Both object files define the description of IPersist.
     let all = folder.join("all.o");
     compile(Language { standard: &[], ..C }, &["-r", "-nostdlib", "-o", all.to_str().expect("text")], &objects);
 }
@@ -385,7 +490,8 @@ fn interfaces_that_macros_name_belong_to_the_file_that_uses_the_macro() {
              interface IBank : IUnknown {{ HRESULT Pay([in] long n); }}\n"
         )
     };
-    // A header of a built-in name, which may be that of the platform, is not included.
+    // A header with the name of a built-in file is not included, because the platform may have a
+    // header of this name.
     for (import, is_included) in [("pipes.idl", true), ("objidl.idl", false)] {
         generated(&folder, &[(import, pipes), ("bank.idl", &bank(import))])
             .unwrap_or_else(|failure| panic!("{failure}"));

@@ -72,7 +72,8 @@ fn local_methods_and_those_that_travel_for_them_share_a_place_in_the_vtable() {
     assert_eq!(failure.diagnostics[0].code, "bad-call-as");
 }
 
-/// Returns an interface's fingerprint, and the one on which the modules of a program must agree.
+/// Returns an interface's fingerprint, and the fingerprint on which the modules of a program must
+/// agree.
 fn both_fingerprints(methods: &str) -> (u128, String) {
     let found = check(&with("", methods));
     let id = InterfaceId(found.model.interfaces.len() - 1);
@@ -243,6 +244,94 @@ fn pointers_that_may_be_null_in_both_directions_are_refused_by_back_ends() {
     refused_by_all(&text, "parameter `p` that is [in, out] and may be null");
 }
 
+/// Returns the code of the first error in a file with these declarations and methods.
+fn first_error(declarations: &str, methods: &str) -> &'static str {
+    let failure = Compiler::new().check_text(Path::new("x.idl"), &with(declarations, methods));
+    failure.expect_err(declarations).diagnostics[0].code
+}
+
+#[test]
+fn limits_belong_to_integers_or_are_refused_by_back_ends() {
+    let limits = |declarations: &str, method: &str| {
+        let found = check(&with(declarations, method));
+        found.model.interfaces.last().expect("declared").methods[0].params[0].range
+    };
+    assert_eq!(limits("", "HRESULT M([in, range(-5, 300)] unsigned char n);"), Some((0, 255)));
+    assert_eq!(limits("", "HRESULT M([in, range(-5, 10)] unsigned hyper n);"), Some((0, 10)));
+    assert_eq!(limits("", "HRESULT M([out, range(1, 10)] long *n);"), Some((1, 10)));
+    let named = "typedef [range(1, 5)] long DIGIT; typedef DIGIT OTHER; typedef DIGIT *PLACE;";
+    assert_eq!(limits(named, "HRESULT M(DIGIT n);"), Some((1, 5)));
+    assert_eq!(limits(named, "HRESULT M([out] OTHER *n);"), Some((1, 5)));
+    assert_eq!(limits(named, "HRESULT M([in, range(2, 3)] OTHER n);"), Some((2, 3)));
+    let found = check(&with(&format!("{named} struct S {{ DIGIT a; }};"), ""));
+    assert_eq!(found.model.structs.last().expect("declared").fields[0].range, Some((1, 5)));
+    for (param, form) in [
+        ("[in, unique, range(1, 5)] long *a", "a pointer that may be null"),
+        ("[in, unique] PLACE a", "a pointer that may be null"),
+        ("[out] DIGIT **a", "a pointer to a pointer"),
+        ("[in, size_is(2), range(1, 5)] long *a", "an array"),
+        ("[in, string, range(1, 5)] wchar_t *a", "a string"),
+    ] {
+        refused_by_all(&with(named, &format!("HRESULT M({param});")), &format!("is {form} that [range] limits"));
+    }
+    for member in ["[ref] DIGIT *a", "DIGIT a[2]", "long n; [size_is(n), range(1, 5)] long a[]"] {
+        let types = format!("{named} struct S {{ {member}; }};");
+        refused_by_all(&with(&types, "HRESULT M([in] struct S *s);"), "[range]");
+    }
+    for (declaration, method) in [
+        ("struct S { [range(0, 5)] boolean b; };", ""),
+        ("typedef [range(0, 5)] double D;", ""),
+        ("", "HRESULT M([in, range(300, 400)] small n);"),
+        ("", "HRESULT M([in, range(0, 1)] boolean n);"),
+    ] {
+        assert_eq!(first_error(declaration, method), "bad-range", "{declaration}{method}");
+    }
+}
+
+#[test]
+fn strings_with_a_size_of_their_own_are_refused_by_back_ends() {
+    refused_by_all(&with("", "HRESULT M([in] long n, [in, string, size_is(n)] char *s);"), "a string that has a size");
+    let types = "struct S { long n; [string, size_is(n)] char *s; };";
+    refused_by_all(&with(types, "HRESULT M([in] struct S *s);"), "a string that has a size");
+    check(&with("", "HRESULT M([in] long n, [in, size_is(n)] LPWSTR *names);"));
+}
+
+#[test]
+fn unions_have_values_and_distinct_names() {
+    for (union, code) in [
+        ("union U switch (long t) u { };", "empty-union"),
+        ("typedef [switch_type(long)] union U { [case(1)] ; [default] ; } U;", "empty-union"),
+        ("union U switch (long u) u { case 1: long a; };", "duplicate-name"),
+        ("union U switch (long tagged_union) { case 1: long a; };", "duplicate-name"),
+        ("union U switch (unsigned hyper t) u { case 0xffffffffffffffff: long a; };", "bad-switch"),
+    ] {
+        assert_eq!(first_error(union, ""), code, "{union}");
+    }
+    let found = check(&with("union U switch (long t) u { case 1: default: long a; case 2: long b; };", ""));
+    let union = found.model.unions.last().expect("declared");
+    let names: Vec<_> = union.arms.iter().map(|arm| arm.field.as_ref().map(|field| field.name.as_str())).collect();
+    assert_eq!(names, [Some("b")]);
+    assert!(union.default.as_ref().is_some_and(|arm| arm.as_ref().is_some_and(|field| field.name == "a")));
+}
+
+#[test]
+fn constants_have_whole_single_characters() {
+    for constant in ["const char C = 'ab';", "const wchar_t C = L'\\xD800';", "const char C = '';"] {
+        assert_eq!(first_error(constant, ""), "syntax", "{constant}");
+    }
+    assert_eq!(value(&check(&with("const wchar_t C = L'\\x20AC';", "")).model, "C"), Some(Value::Int(0x20ac)));
+}
+
+#[test]
+fn a_line_comment_that_ends_like_a_block_is_a_line_comment() {
+    let methods = "/** A block\n * of two lines. */ HRESULT A();\nHRESULT B(); // no comment of C */\nHRESULT C();\n\
+                   // x*/\nHRESULT D();";
+    let found = check(&with("/* before */ // y*/", methods));
+    let interface = found.model.interfaces.last().expect("declared");
+    let docs: Vec<&str> = interface.methods.iter().map(|method| method.doc.as_str()).collect();
+    assert_eq!(docs, ["A block\nof two lines.", "", "", "x*/"]);
+}
+
 #[test]
 fn types_that_travel_in_another_form_are_refused_by_back_ends() {
     let handle = "typedef [wire_marshal(long)] void *HTHING;\ntypedef HTHING HOTHER;\nstruct S { HTHING h; };";
@@ -393,7 +482,7 @@ fn permissive_compilers_keep_calls_in_the_process_if_the_interface_does_not_let_
     assert_eq!(found.warnings.iter().map(|one| one.code).collect::<Vec<_>>(), ["not-hresult", "left-out"]);
     emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
     emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{errors:?}"));
-    // Any other error remains one, and what is permitted beside it is a warning.
+    // Other errors remain errors, and the permitted errors beside them become warnings.
     for (wrong, expected) in [
         ("HRESULT A([in] long a[]);", "no-size"),
         ("HRESULT A(); HRESULT A();", "duplicate-name"),
@@ -496,8 +585,8 @@ fn base_types_are_declared_when_a_file_uses_them() {
     assert_eq!(made.header.matches("#ifndef OBVIA_IDL_BASE_FILETIME").count(), 1, "{}", made.header);
     emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
     emit::java::emit(&found, "x", None).unwrap_or_else(|errors| panic!("{errors:?}"));
-    // The file's own declarations come first, and names are unknown in files that import no base
-    // file.
+    // The file's own declarations take precedence, and the names are unknown in files that import
+    // no base file.
     let own = check(&with("typedef struct RECT { hyper a; } RECT;", "HRESULT M([in] RECT r);"));
     assert_eq!(own.model.structs.iter().filter(|one| one.name == "RECT").count(), 1);
     let part = check(&with("typedef long *LPRECT;", "HRESULT M([in] RECT r, [in] LPRECT l);"));
@@ -697,6 +786,29 @@ fn sizes_that_test_a_pointer_are_refused_by_back_ends() {
 }
 
 #[test]
+fn sizes_that_a_call_cannot_have_are_refused_by_back_ends() {
+    let union = "typedef [switch_type(long)] union U { [case(1)] long *a; [case(2)] long b; } U;";
+    for (params, words) in [
+        ("[in, unique] long *n, [in, size_is(*n)] long *a", "an array whose size is behind a pointer that may be null"),
+        ("[in, unique] const GUID *i, [in, iid_is(i)] IUnknown *a", "an object whose IID is behind a pointer that may"),
+        ("[in, unique] long *t, [in, switch_is(*t)] U *a", "a union whose discriminant is behind a pointer that may"),
+        ("[out] long *n, [in, size_is(*n)] long *a", "an array whose size depends on a result"),
+        ("[out, size_is(*n)] long *a, [out] long *n", "an array whose size depends on a result"),
+        (
+            "[in] long n, [out] long *m, [in, size_is(n), length_is(*m)] long *a",
+            "an array whose length depends on a result",
+        ),
+        ("[out] GUID *i, [in, iid_is(i)] IUnknown *a", "an object whose IID depends on a result"),
+        ("[out] long *t, [in, switch_is(*t)] U *a", "a union whose discriminant depends on a result"),
+    ] {
+        refused_by_all(&with(union, &format!("HRESULT M({params});")), &format!("a parameter `a` that is {words}"));
+    }
+    let fine = "HRESULT M([in] long n, [in, out] long *m, [out, size_is(n), length_is(*m)] long *a);
+        HRESULT N([out] long *n, [out, size_is(, *n)] long **a); HRESULT O([out] long *n, [in, out, size_is(m)] long *a, [in] long m);";
+    emit::rust::emit(&check(&with(union, fine))).unwrap_or_else(|errors| panic!("{errors:?}"));
+}
+
+#[test]
 fn parameters_of_other_types_than_automations_are_refused_by_back_ends() {
     let text = with("", "[id(1)] HRESULT M([in, string] wchar_t *x);").replace(": IUnknown", ": IDispatch");
     assert_eq!(check(&text).warnings[0].code, "not-automation");
@@ -850,7 +962,7 @@ fn structures_whose_sizes_are_behind_pointers_are_refused_by_name() {
 #[test]
 fn masks_and_the_upper_half_of_values_are_computed_without_overflow() {
     check(&with("", "HRESULT M([in] hyper n, [in, size_is(n & 0x7fffffffffffffff)] byte *p);"));
-    check("typedef [switch_type(unsigned hyper)] union U { [case(0xFFFFFFFFFFFFFFFF)] long a; } U;");
+    check("typedef [switch_type(hyper)] union U { [case(0xFFFFFFFFFFFFFFFF)] long a; } U;");
     let found = check("import \"oaidl.idl\"; const long A = sizeof(LPUNKNOWN);");
     assert_eq!(value(&found.model, "A"), Some(Value::Int(8)));
 }
@@ -889,7 +1001,7 @@ fn imports_are_proposed_for_names_of_built_in_types_alone() {
         let expected = format!("write `import \"{file}.idl\";` at the beginning of the file");
         assert_eq!(help(&format!("struct A {{ {known} *p; }};")), expected);
     }
-    // Members of built-in structures.
+    // No import is proposed for the names of members of built-in structures.
     for member in ["x", "left", "wReserved"] {
         let text = format!("struct A {{ {member} p; }};");
         assert!(!help(&text).contains("import \""), "{}", help(&text));

@@ -126,6 +126,34 @@ fn doubling_types_are_limited() {
 }
 
 #[test]
+fn repetitions_within_a_declaration_cost_linear_time() {
+    let failed = |name: &str, text: String| {
+        let failure = quickly(name, text).err().unwrap_or_else(|| panic!("{name}: nothing is found wrong"));
+        failure.diagnostics[0].code
+    };
+    let unnamed = lines(20_000, |_| "struct { long a; };".to_owned());
+    assert_eq!(failed("unnamed members", format!("struct S {{\n{unnamed} }};")), "too-large");
+    let attributes = vec!["size_is(1)"; 4_000].join(", ");
+    let names: Vec<String> = (0..4_000).map(|at| format!("a{at}")).collect();
+    let members = format!("struct S {{ [{attributes}] long {}; }};", names.join(", "));
+    assert_eq!(failed("members with many attributes", members), "too-large");
+    let methods = |at| lines(100, |method| format!("// a*/\nHRESULT M{method}([in] long a{at});"));
+    let interfaces = lines(40, |at| {
+        let uuid = format!("0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f{at:04x}");
+        format!("[object, uuid({uuid})] interface I{at} : IUnknown {{\n{}\n}}", methods(at))
+    });
+    accepted("comments that end like blocks", format!("import \"unknwn.idl\";\n{interfaces}"));
+    let stars = "*".repeat(256);
+    let text = with_method("", "").replace("HRESULT M", &format!("HRESULT {stars}M"));
+    refused("many stars before a method", text, "too-deep", 4);
+    let texts = lines(16, |at| {
+        let of = if at == 0 { "BSTR".to_owned() } else { format!("T{}", at - 1) };
+        format!("typedef {of} ****************T{at};")
+    });
+    refused("many stars of a text", format!("import \"oaidl.idl\";\n{texts}"), "too-deep", 4);
+}
+
+#[test]
 fn nested_types_are_limited() {
     let chain = |count| {
         "struct S0 { long a; };\n".to_owned() + &lines(count, |at| format!("struct S{} {{ struct S{at} a; }};", at + 1))
@@ -246,7 +274,7 @@ fn declarations_of_one_kind_are_limited() {
     );
     refused(
         "arms without members",
-        format!("union U switch (long t) u {{\n{}}};", lines(60_000, |at| format!("case {at}:;"))),
+        format!("union U switch (long t) u {{\ndefault: long a;\n{}}};", lines(60_000, |at| format!("case {at}:;"))),
         "too-large",
         1,
     );

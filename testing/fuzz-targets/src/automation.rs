@@ -16,12 +16,13 @@ mod idl {
     const TYPES: std::ops::Range<u16> = 0..vt::UINT + 2;
 
     fn arguments(frame: &[u8], block: &'static shape::Block) -> Option<Arguments> {
-        Arguments::of_bytes(frame, Layout { block, types: &INotes_TYPES }).ok()
+        // SAFETY: the callers pass blocks that the compiler generated for these types.
+        unsafe { Arguments::of_bytes(frame, Layout { block, types: &INotes_TYPES }) }.ok()
     }
 
     /// Returns the argument at the offset `at`, after another round trip.
     fn value<T: Automation + PartialEq + std::fmt::Debug>(arguments: &mut Arguments, at: usize) -> Option<T> {
-        // SAFETY: the frame was checked by the method's declaration.
+        // SAFETY: the frame was checked against the method's declaration.
         let value = unsafe { T::from_wire(arguments.get(at)) }.ok()?;
         let mut wires = Wires::lent();
         // An accepted value can be sent again, unless it is nested too deeply.

@@ -26,7 +26,8 @@ mod idl {
     }
 
     fn arguments(frame: &[u8], block: &'static shape::Block) -> Option<Arguments> {
-        Arguments::of_bytes(frame, Layout { block, types: &IShapes_TYPES }).ok()
+        // SAFETY: the callers pass blocks that the compiler generated for these types.
+        unsafe { Arguments::of_bytes(frame, Layout { block, types: &IShapes_TYPES }) }.ok()
     }
 
     /// Reads the frame of a method's request.
@@ -34,7 +35,7 @@ mod idl {
     /// The offsets and types are those of the parameters: see the comments on the stubs.
     pub fn request(method: u8, frame: &[u8]) -> Option<()> {
         // SAFETY: each parameter is read with the type of the method's declaration, from a frame
-        // that was checked by the same declaration.
+        // that was checked against the same declaration.
         unsafe {
             match method % 9 {
                 0 => look(arguments(frame, &IShapes_Sum_REQUEST)?.get::<Option<&Item<'_>>>(0)),

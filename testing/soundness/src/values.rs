@@ -1,17 +1,45 @@
 //! An object with methods whose results are unusual. Some of the results violate their
 //! declarations.
 
-use super::{Any, Holder, INamedNumbers, IProgress, IValues, IValues_Impl, Named, Node, Own};
+use super::{Any, Holder, INamedNumbers, IProgress, IRings, IRings_Impl, IValues, IValues_Impl, Named, Node, Own};
 use obvia::{Owned, OwnedSlice, Result, code};
 use std::ffi::CString;
 
-/// The implementation of `IValues` and `INamedNumbers`.
-#[obvia::object(IValues, INamedNumbers)]
+/// The implementation of `IValues`, `IRings` and `INamedNumbers`.
+#[obvia::object(IValues, IRings, INamedNumbers)]
 pub struct Values;
 
 fn holders(count: i64) -> Result<OwnedSlice<Holder<'static>>> {
     let holders = (0..count).map(|number| Holder::new(number as i32, Own::Number(number)));
     OwnedSlice::new(&holders.collect::<Result<Vec<_>>>()?)
+}
+
+/// Returns the first of `count` nodes in a ring.
+fn ring(count: i32) -> Result<Option<Owned<Node<'static>>>> {
+    let nodes = (0..count).map(|number| Node::new(number, None, None)).collect::<Result<Vec<_>>>()?;
+    for (at, node) in nodes.iter().enumerate() {
+        node.set_next(nodes.get((at + 1) % nodes.len()));
+    }
+    nodes.first().map(Owned::new).transpose()
+}
+
+impl IRings_Impl for Values_Impl {
+    fn Get(&self, count: i32) -> Result<Owned<Node<'static>>> {
+        ring(count)?.ok_or_else(|| code::E_INVALIDARG.into())
+    }
+
+    fn Change(&self, first: &mut Owned<Node<'static>>, replace: bool) -> Result<()> {
+        if replace {
+            *first = self.Get(2)?;
+        }
+        Ok(())
+    }
+
+    fn Fill(&self, room: u32) -> Result<OwnedSlice<Node<'static>>> {
+        let nodes = (0..room).map(|number| Node::new(number as i32, None, None)).collect::<Result<Vec<_>>>()?;
+        nodes.iter().for_each(|node| node.set_next(nodes.first()));
+        OwnedSlice::new(&nodes)
+    }
 }
 
 impl IValues_Impl for Values_Impl {
@@ -46,11 +74,7 @@ impl IValues_Impl for Values_Impl {
     }
 
     fn Ring(&self, count: i32) -> Result<Option<Owned<Node<'static>>>> {
-        let nodes = (0..count).map(|number| Node::new(number, None, None)).collect::<Result<Vec<_>>>()?;
-        for (at, node) in nodes.iter().enumerate() {
-            node.set_next(nodes.get((at + 1) % nodes.len()));
-        }
-        nodes.first().map(Owned::new).transpose()
+        ring(count)
     }
 
     fn Turn(&self, named: &mut Owned<Named<'static>>, fail: bool) -> Result<()> {

@@ -12,9 +12,11 @@ mod memory;
 mod method;
 mod open;
 mod owned;
+mod owners;
 mod places;
 mod pointers;
 mod private;
+mod shown;
 mod survey;
 
 pub use image::{Arguments, Image, Results};
@@ -23,6 +25,7 @@ pub use open::{Held, elements_after, open, put_owned};
 pub use owned::{Graph, Owned, OwnedSlice, clear_elements, copy_elements, free_elements};
 pub use places::{Lifted, lower, lower_slice, place_count, place_for, places_for, take_place, take_places};
 pub use pointers::{Array, Text, Wide, object_at, object_of};
+pub use shown::nested;
 
 use crate::types::error::{Error, code};
 use obvia_ndr::flat::check::Flaw;

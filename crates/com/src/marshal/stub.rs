@@ -32,7 +32,8 @@ thread_local! {
     static SCRATCH: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The number of bytes to which a call shortens longer private memory, if the call needs no more.
+/// The greatest length, in bytes, of the private memory that a thread keeps. The first call that
+/// needs no more than this length shortens longer memory to it.
 const SCRATCH_KEPT: usize = 4 << 20;
 
 impl<'a, 'b> StubCall<'a, 'b> {
@@ -178,7 +179,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     }
 
     /// Returns the greatest length of the reply's frame.
-    pub(crate) fn reply_max(&self) -> usize {
+    pub fn reply_max(&self) -> usize {
         self.call.reply_max()
     }
 
@@ -202,19 +203,24 @@ impl<'a, 'b> StubCall<'a, 'b> {
             scratch[start..end].as_mut_ptr()
         });
         self.used = end;
-        // SAFETY: `end - start` words of this thread's memory, which the thread uses for one call
-        // at a time, and this call for one array. The memory does not move until the next call.
-        // Bytes have no alignment or validity requirements.
+        // SAFETY: the range consists of `end - start` words of this thread's memory, which the
+        // thread uses for one call at a time, and this call for one array. The memory does not move
+        // until the next call. Bytes have no alignment or validity requirements.
         unsafe { std::slice::from_raw_parts_mut(first.cast::<u8>(), bytes) }
     }
 
     /// Returns the memory for the reply's frame.
     ///
+    /// # Safety
+    ///
+    /// The frame may be used only until the call has been answered, or until this function is
+    /// called again.
+    ///
     /// # Errors
     ///
     /// REMOTE_NO_MEMORY when the reply is longer than the connection allows.
     #[inline]
-    pub fn reply(&mut self, measure: Measure) -> Result<ReplyFrame, Status> {
+    pub unsafe fn reply(&mut self, measure: Measure) -> Result<ReplyFrame, Status> {
         let frame = self.call.reply(measure.length(), measure.bulk()).map_err(|_| Status::REMOTE_NO_MEMORY)?;
         Ok(ReplyFrame { start: frame.as_mut_ptr(), length: frame.len() })
     }
@@ -230,8 +236,8 @@ impl<'a, 'b> StubCall<'a, 'b> {
 
 /// The reply's frame while the method runs, in memory that only this process can write.
 pub struct ReplyFrame {
-    // Invariant: `length` bytes of this process's send segment, exclusive until the reply is
-    // published.
+    // Invariant: `length` bytes of this process's send segment, exclusive for as long as the value
+    // may be used.
     start: *mut u8,
     length: usize,
 }

@@ -34,7 +34,7 @@ pub use random_calls::random_calls;
 use crate::Diagnostic;
 use crate::compile::Compilation;
 use crate::model::{Field, InterfaceId, Method, Model, Object, Param, Struct, Type, Union, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
+use crate::plan::{MethodPlan, ParamPlan, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 use imports::Imports;
@@ -66,6 +66,7 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     let mut refused: Vec<Diagnostic> = written.flat_map(|id| refuse(model, &imports.proxies, *id)).collect();
     refused.extend(automation(model).into_iter().filter(|(_, imported)| !imported).map(|(error, _)| error));
     refused.extend(imports.refuse());
+    refused.extend(imports.same_headers(stem));
     refused.extend(clashes::clashes(model));
     if !refused.is_empty() {
         return Err(refused);
@@ -105,11 +106,11 @@ fn is_automation(model: &Model, ty: &Type) -> bool {
     }
 }
 
-/// Returns errors for the members and typedefs of Automation types. Each error comes with whether
-/// an imported file has the declaration.
+/// Returns errors for the members and typedefs of Automation types. Each error is paired with a
+/// flag that tells whether the declaration is in an imported file.
 fn automation<'m>(model: &'m Model) -> Vec<(Diagnostic, bool)> {
     let of_struct = |found: &'m Struct| {
-        // The type of an open array stands beside the member.
+        // The member of an open array has type void: `conformant` has the element type.
         let element = found.conformant.as_ref().map(|(element, ..)| element);
         let ty = move |field: &'m Field| element.filter(|_| field.ty == Type::Void).unwrap_or(&field.ty);
         found.fields.iter().map(move |field| (field, ty(field), &found.name, found.imported))
@@ -187,12 +188,9 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     let what = if param.param.memory.is_some() || is_automation(model, &param.param.ty) {
         "one of Automation's types"
     } else if table::is_by_table(plan) {
-        table::refuse(model, plan, param)?
+        table::refuse(model, param)?
     } else {
-        let Passing::Array { size, .. } = &param.passing else { return None };
-        let mut is_result = false;
-        size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
-        is_result.then_some("an array whose size depends on a result")?
+        return None;
     };
     let is_result = plan.in_vtable().iter().all(|other| !std::ptr::eq(other, param));
     let subject = if is_result { "the result".to_owned() } else { format!("parameter `{}`", param.param.name) };

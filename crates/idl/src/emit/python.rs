@@ -99,8 +99,8 @@ impl Stubs<'_> {
         text
     }
 
-    /// Returns the classes of structures. Members may be left out, such as members that count
-    /// others.
+    /// Returns the classes of structures. Constructors let users omit members, because an array
+    /// implies its count.
     fn structures(&self) -> String {
         let mut text = String::new();
         for found in self.model.structs.iter().skip(self.model.bundled.structs) {
@@ -130,7 +130,7 @@ impl Stubs<'_> {
     fn interface(&self, id: InterfaceId) -> String {
         let found = &self.model.interfaces[id.0];
         let (mut text, mut methods) = (String::new(), String::new());
-        for method in found.methods.iter().filter(|method| !method.local) {
+        for method in found.remote_methods() {
             let plan = plan(self.model, method);
             let result = match plan.results()[..] {
                 [] => "None".to_owned(),
@@ -165,7 +165,7 @@ impl Stubs<'_> {
     }
 
     /// Returns the type of a method's several results, and the class with that name: a named tuple
-    /// if the results have the names of attributes.
+    /// if the names of all results can be names of attributes.
     fn results(&self, name: &str, plan: &MethodPlan<'_>, results: &[usize]) -> (String, String) {
         let name_of = |at: &usize| plan.params[*at].param.name.as_str();
         if !results.iter().map(name_of).all(is_result_name) {

@@ -51,7 +51,7 @@ pub(super) enum FieldKind {
     SameAsArgument(Type, String),
     /// A value or null.
     Optional(Type),
-    /// A number of elements.
+    /// An array of `count` elements.
     Array { element: Type, count: Arith },
     /// Characters, or with `utf8` their bytes. If `optional`, the string may be null. About `fit`
     /// characters or bytes fit into a slot.
@@ -64,8 +64,7 @@ pub(super) fn tested_methods(model: &Model) -> Vec<(InterfaceId, Vec<TestedMetho
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let own = all.filter(|id| !model.interfaces[id.0].imported && !model.interfaces[id.0].local);
     let methods = |id| {
-        let lineage = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
-        let methods = lineage.flat_map(|id| &model.interfaces[id.0].methods);
+        let methods = model.declared_lineage(id).into_iter().flat_map(|id| &model.interfaces[id.0].methods);
         methods.map(|method| tested_method(model, plan(model, method))).collect()
     };
     own.map(|id| (id, methods(id))).collect()

@@ -1,6 +1,7 @@
 //! The Rust back end: interfaces in the style of windows-rs, with proxies and stubs for `obvia`.
 
 mod automation;
+mod clashes;
 mod component;
 mod context;
 mod conversions;
@@ -10,6 +11,7 @@ mod form;
 mod graph;
 mod implementers;
 mod interface;
+mod lengths;
 mod members;
 mod names;
 mod open;
@@ -33,8 +35,8 @@ use crate::plan::LeftOut;
 use crate::text::writer::Writer;
 use std::collections::HashSet;
 
-/// Returns the Rust source of vtables, proxies and stubs with parameters as they travel, for the
-/// runtime's own interfaces.
+/// Returns the Rust source of vtables, proxies and stubs for the runtime's own interfaces. The
+/// parameters have their form in frames.
 pub fn wire(compilation: &Compilation) -> String {
     let mut out = Writer::default();
     for id in 0..compilation.model.interfaces.len() {
@@ -65,8 +67,9 @@ fn public(text: &str) -> String {
 ///
 /// # Errors
 ///
-/// The unsupported parts of the file's own interfaces, each with the reason, and their uses of
-/// imported interfaces that are not supported.
+/// The unsupported parts of the file's own interfaces, and the uses of unsupported imported
+/// interfaces, each with the reason. If there are none, the declarations that have one name in
+/// Rust.
 pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>> {
     let model = &compilation.model;
     let mut out = Writer::default();
@@ -99,13 +102,16 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
         .map(|interface| format!("&{}_INFO", names::item_name(&interface.name)))
         .chain(built_in.map(|interface| format!("&obvia::rt::{}_INFO", interface.name)))
         .collect();
+    out.set_origin(None);
     out.line("/// All interfaces of this file and of the files that it imports.");
     out.line(format!("pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[{}];", all.join(", ")));
     declared(&mut out, model, &left_out);
-    Ok(out.finish())
+    let clashes = clashes::clashes(&out);
+    if clashes.is_empty() { Ok(out.finish()) } else { Err(clashes) }
 }
 
-/// Returns the interfaces of the file and of the files that it imports. The runtime has the others.
+/// Returns the interfaces of the file and of the files that it imports. The runtime contains the
+/// code of the other interfaces.
 fn compiled(model: &Model) -> impl Iterator<Item = InterfaceId> + use<> {
     (model.bundled.interfaces..model.interfaces.len()).map(InterfaceId)
 }

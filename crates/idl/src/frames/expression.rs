@@ -1,6 +1,7 @@
 //! Expressions for the numbers of array elements, by the values of other parameters.
 
 use crate::model::{Arith, Base};
+use crate::text::condition::{apply, decided};
 
 /// Evaluates an expression; `None` with an unknown operand, a division by zero, or an overflow.
 pub(super) fn value(expression: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<i64> {
@@ -12,31 +13,14 @@ pub(super) fn value(expression: &Arith, load: &dyn Fn(usize, Base) -> Option<i64
         Arith::Unary("~", inner) => Some(!of(inner)?),
         Arith::Unary(_, inner) => Some(i64::from(of(inner)? == 0)),
         Arith::Ternary(condition, yes, no) => of(if of(condition)? != 0 { yes } else { no }),
-        Arith::Binary(operator, left, right) => binary(operator, of(left)?, of(right)?),
+        Arith::Binary(operator, left, right) => binary(operator, of(left)?, || of(right)),
     }
 }
 
-fn binary(operator: &str, left: i64, right: i64) -> Option<i64> {
-    let shift = || u32::try_from(right).ok();
-    match operator {
-        "+" => left.checked_add(right),
-        "-" => left.checked_sub(right),
-        "*" => left.checked_mul(right),
-        "/" => left.checked_div(right),
-        "%" => left.checked_rem(right),
-        "<<" => left.checked_shl(shift()?),
-        ">>" => left.checked_shr(shift()?),
-        "&" => Some(left & right),
-        "|" => Some(left | right),
-        "^" => Some(left ^ right),
-        "&&" => Some(i64::from(left != 0 && right != 0)),
-        "||" => Some(i64::from(left != 0 || right != 0)),
-        "==" => Some(i64::from(left == right)),
-        "!=" => Some(i64::from(left != right)),
-        "<" => Some(i64::from(left < right)),
-        "<=" => Some(i64::from(left <= right)),
-        ">" => Some(i64::from(left > right)),
-        ">=" => Some(i64::from(left >= right)),
-        _ => None,
-    }
+fn binary(operator: &str, left: i64, right: impl FnOnce() -> Option<i64>) -> Option<i64> {
+    decided(operator, left).or_else(|| match operator {
+        // As in generated code, a shift may drop the highest bits.
+        "<<" => left.checked_shl(u32::try_from(right()?).ok()?),
+        operator => apply(operator, left, right()?),
+    })
 }

@@ -66,6 +66,11 @@ impl Base {
         !matches!(self, Self::F32 | Self::F64 | Self::Hresult | Self::Guid | Self::Context)
     }
 
+    /// Whether the type is an integer that counts. A `boolean` is an integer, but not a number.
+    pub const fn is_number(self) -> bool {
+        self.is_integer() && !matches!(self, Self::Boolean)
+    }
+
     /// Returns the least and the greatest value of an integer type. `None` for other types.
     pub const fn range(self) -> Option<(i128, i128)> {
         Some(match self {

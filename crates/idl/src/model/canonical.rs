@@ -1,9 +1,9 @@
 //! Canonical text: the one normal form of an interface and the types that it uses, and the
 //! fingerprint of that text.
 //!
-//! Two compilations give the same text exactly if the interface means the same in both. Names and
-//! values are part of the text. Comments, the order of declarations, the spelling of types and the
-//! names of typedefs are not. The text is valid IDL.
+//! The texts of two compilations are equal if and only if the interface means the same in both.
+//! Names and values are part of the text. Comments, the order of declarations, the spelling of
+//! types and the names of typedefs are not. The text is valid IDL.
 
 use crate::model::automation::{FILE, Kind, Member, element_name};
 use crate::model::{
@@ -38,7 +38,7 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
 /// a `[local]` method takes a place in the vtable.
 fn print(model: &Model, id: InterfaceId, for_one_process: bool) -> String {
     let mut closure = Closure::default();
-    let own: Vec<InterfaceId> = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).collect();
+    let own = model.declared_lineage(id);
     let printer = Printer { model, for_one_process, aliases: RefCell::default() };
     let interfaces = own.iter().map(|id| &model.interfaces[id.0]);
     let methods = interfaces.flat_map(|found| found.methods.iter().filter(|method| printer.is_whole(found, method)));
@@ -307,8 +307,8 @@ impl Printer<'_> {
                     Transfer::Frame => None,
                     Transfer::ZeroCopy => Some("zero_copy".to_owned()),
                     Transfer::Map => Some("map".to_owned()),
-                    // Of two processes, only the server uses the room. Within one process, the
-                    // caller makes room for what the method writes.
+                    // Between processes, only the server needs to know the room. Within one
+                    // process, the caller allocates the room.
                     Transfer::Lend(room) if self.for_one_process => Some(format!("lend, prealloc({room})")),
                     Transfer::Lend(_) => Some("lend".to_owned()),
                 });

@@ -66,7 +66,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Returns a field whose values travel as they are. `named` is the index of its typedef.
+    /// Returns a field without attributes and bit fields. `named` is the index of its typedef.
     pub fn new(name: String, ty: Type, named: Option<usize>, span: Span) -> Self {
         Self { name, ty, named, range: None, switch: None, varying: None, bits: Vec::new(), span }
     }
@@ -276,8 +276,8 @@ pub enum Transfer {
     /// As a reference. The call fails if references are possible but the elements are not in shared
     /// memory.
     Map,
-    /// In the frame, where the caller reads the elements until its next call. The method has room
-    /// there for this number of elements.
+    /// In the reply's frame, which has room for this number of elements. The caller may read the
+    /// elements in the frame until its next call.
     Lend(u32),
 }
 
@@ -292,6 +292,13 @@ pub enum Returns {
     /// A value, which the model holds as the last parameter, `[out, retval]`. The HRESULT is as for
     /// [`Self::Nothing`].
     Value,
+}
+
+impl Interface {
+    /// Returns the methods that other processes call, without inherited ones.
+    pub fn remote_methods(&self) -> impl Iterator<Item = &Method> {
+        self.methods.iter().filter(|method| !method.local)
+    }
 }
 
 impl Method {
@@ -332,7 +339,7 @@ pub struct Method {
     pub member: Member,
     /// Whether the method is called within one process only.
     pub local: bool,
-    /// The method that other processes call in place of this one: `[call_as]`.
+    /// The method that other processes call in place of this method: `[call_as]`.
     pub travels_as: Option<Box<Self>>,
     /// The method's parameters.
     pub params: Vec<Param>,
@@ -365,7 +372,7 @@ pub struct Interface {
     pub dual: bool,
     /// Whether the interface is a set of server functions instead of an object's interface: an
     /// interface of C706 without `[object]`. The model lets it extend IUnknown, and its methods
-    /// return an HRESULT beside the declared result: see [`Returns`].
+    /// return an HRESULT in addition to the declared result: see [`Returns`].
     pub plain: bool,
     /// The endpoints of the interface's servers, as `[endpoint]` lists them: `ncacn_ip_tcp:[135]`.
     pub endpoints: Vec<String>,

@@ -58,7 +58,7 @@ pub struct Opaque {
 }
 
 impl Opaque {
-    /// The reason for a structure that has only been announced.
+    /// The reason for a structure that has only a forward declaration.
     pub const UNDECLARED: &'static str = "whose members are not declared";
 }
 
@@ -155,13 +155,19 @@ impl Model {
         lineage
     }
 
+    /// Returns the interface and its base interfaces without the built-in ones, which the runtime
+    /// implements, from the farthest ancestor on.
+    pub fn declared_lineage(&self, id: InterfaceId) -> Vec<InterfaceId> {
+        self.lineage(id).into_iter().filter(|id| !self.is_built_in(*id)).collect()
+    }
+
     /// Returns all methods of an interface in the order of their opnums, inherited ones first.
     pub fn all_methods(&self, id: InterfaceId) -> Vec<&Method> {
         self.lineage(id).into_iter().flat_map(|id| &self.interfaces[id.0].methods).collect()
     }
 
     /// Returns the methods of an interface that other processes call, inherited ones first.
-    pub(crate) fn remote_methods(&self, id: InterfaceId) -> Vec<&Method> {
-        self.all_methods(id).into_iter().filter(|method| !method.local).collect()
+    pub fn remote_methods(&self, id: InterfaceId) -> Vec<&Method> {
+        self.lineage(id).into_iter().flat_map(|id| self.interfaces[id.0].remote_methods()).collect()
     }
 }

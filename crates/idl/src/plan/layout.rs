@@ -84,12 +84,14 @@ fn lay_out<'a>(
     at
 }
 
-/// Whether parameter `at` only gives the number of elements of some array.
+/// Whether parameter `at` is a number that only counts the elements of some array. A `boolean` or
+/// an enumeration that counts elements stays a separate parameter, because its type does not have
+/// most lengths as values.
 fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     let candidate = &params[at];
-    let inwards = matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_integer());
-    let outwards =
-        candidate.param.direction == Direction::Out && matches!(candidate.passing, Passing::RefPointer(Type::Base(_)));
+    let inwards = matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_number());
+    let outwards = candidate.param.direction == Direction::Out
+        && matches!(candidate.passing, Passing::RefPointer(Type::Base(base)) if base.is_number());
     if !(inwards || outwards) {
         return false;
     }

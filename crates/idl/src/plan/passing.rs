@@ -73,8 +73,8 @@ pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Pas
     if *innermost == Type::Void || model.opaque.contains_key(innermost) {
         return Some(raw);
     }
-    // The number of elements is behind a pointer that may be a raw one. Generated code must not
-    // read through a raw pointer.
+    // A pointer that leads to the number of elements may be a raw pointer, too. Generated code must
+    // not read through a raw pointer.
     let (mut is_behind, mut level) = (false, Some(pointer));
     while let Some(pointer) = level {
         if let Extent::Counted { size, length } = &pointer.extent {
@@ -87,7 +87,7 @@ pub(super) fn local(model: &Model, method: &Method, param: &Param) -> Option<Pas
     if is_behind {
         return Some(raw);
     }
-    let is_number = |ty: &Type| matches!(ty, Type::Base(base) if base.is_integer() && *base != Base::Boolean);
+    let is_number = |ty: &Type| matches!(ty, Type::Base(base) if base.is_number());
     let is_count = |param: &Param| param.direction.is_in() && is_number(in_place(model, param));
     let is_one = match (&pointer.to, param.direction) {
         _ if param.retval => true,

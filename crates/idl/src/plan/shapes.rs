@@ -1,5 +1,5 @@
-//! The shapes of structures with pointers, as data. From these the back ends for Rust and C make
-//! the tables of `obvia_ndr::flat::shape`, and the back end for Java makes checks.
+//! The shapes of structures with pointers, as data. The back ends for Rust and C turn shapes into
+//! the tables of `obvia_ndr::flat::shape`, and the back end for Java turns them into checks.
 //!
 //! A structure consists of runs of bytes that are valid as they are, and of parts that need checks.
 //! Offsets are the same as in C on a 64-bit machine and in FLAT.
@@ -121,7 +121,7 @@ pub struct ElementType {
     pub tail: Option<Tail>,
 }
 
-/// The properties of a member beside its type.
+/// The properties of a member, except for its type.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About<'a> {
     /// The least and greatest value, if limited.
@@ -211,11 +211,9 @@ impl Walk<'_> {
         match ty {
             Type::Base(base) => {
                 shape.run(at, size);
-                match about.range {
-                    Some((least, most)) => shape.parts.push((at, What::Range(*base, least, most))),
-                    None if *base == Base::Boolean => shape.parts.push((at, What::Boolean)),
-                    None => {}
-                }
+                // Rust's values need this check, whatever the declaration says.
+                shape.parts.extend((*base == Base::Boolean).then_some((at, What::Boolean)));
+                shape.parts.extend(about.range.map(|(least, most)| (at, What::Range(*base, least, most))));
             }
             Type::Enum(id) => {
                 shape.run(at, size);
@@ -309,10 +307,8 @@ impl Walk<'_> {
                 let (tag, _) = self.model.layout(&union.tag);
                 let (_, align) = self.model.union_body(union);
                 let base = if let Type::Base(base) = union.tag { base } else { Base::I32 };
-                let mut shape = Shape { runs: vec![(0, tag)], parts: Vec::new() };
-                if base == Base::Boolean {
-                    shape.parts.push((0, What::Boolean));
-                }
+                let mut shape = Shape::default();
+                self.add(&mut shape, 0, &union.tag, About::default(), NOWHERE);
                 shape.parts.push((round_up(tag, align), self.union(*id, Expr::Member(0, base))));
                 shape
             }

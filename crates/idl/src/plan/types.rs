@@ -1,10 +1,20 @@
-//! Properties of types that decide how they travel.
+//! Properties of types that decide how their values travel.
 
 use crate::model::{Arith, Base, Direction, Extent, Model, Param, PointerClass, Type};
 
 /// Whether a type has no pointers, so that its bytes are its value.
 pub fn is_plain(model: &Model, ty: &Type) -> bool {
     model.measure(ty).is_some_and(|measure| measure.is_plain)
+}
+
+/// Whether Automation's built-in file declares a type that exists only on the wire: a union, or a
+/// structure with pointers. The back ends write no code for such types.
+pub(crate) fn is_automation_wire(model: &Model, ty: &Type) -> bool {
+    match ty {
+        Type::Struct(id) => id.0 < model.built_in.structs && !is_plain(model, ty),
+        Type::Union(id) => id.0 < model.built_in.unions,
+        _ => false,
+    }
 }
 
 /// Whether every bit pattern of a type is a valid value. Only such values may be used in memory
@@ -30,16 +40,21 @@ pub fn in_place<'a>(model: &Model, param: &'a Param) -> &'a Type {
     }
 }
 
-/// Returns the size and the length of a parameter's array. For an `[out]` parameter this is the
+/// Returns the size and the length of a parameter's array. The array of an `[out]` parameter is the
 /// array that the method allocates. `None` for other parameters.
 pub fn element_counts(param: &Param) -> Option<(&Arith, Option<&Arith>)> {
     let Type::Pointer(outer) = &param.ty else { return None };
-    let pointer = match (&outer.to, &outer.extent) {
-        (Type::Pointer(inner), Extent::One) if param.direction == Direction::Out => inner,
-        _ => outer,
-    };
+    counts(match (&outer.to, &outer.extent) {
+        (inner @ Type::Pointer(_), Extent::One) if param.direction == Direction::Out => inner,
+        _ => &param.ty,
+    })
+}
+
+/// Returns the size and the length of the array to which a pointer leads. `None` for other types.
+pub(super) fn counts(ty: &Type) -> Option<(&Arith, Option<&Arith>)> {
+    let Type::Pointer(pointer) = ty else { return None };
     match &pointer.extent {
         Extent::Counted { size, length } => Some((size, length.as_ref())),
-        _ => None,
+        Extent::One | Extent::Text => None,
     }
 }

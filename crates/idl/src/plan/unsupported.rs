@@ -1,6 +1,8 @@
 //! Declarations that no back end can pass to other processes yet.
 
-use crate::model::{Interface, InterfaceId, Method, Model, Object, Param, Type, Unsupported};
+use super::passing::is_in_block;
+use super::types::{counts, in_place};
+use crate::model::{Arith, Interface, InterfaceId, Method, Model, Object, Operand, Param, Type, Unsupported};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
@@ -72,7 +74,7 @@ fn local_reason(model: &Model, method: &Method) -> Option<Reason> {
     })
 }
 
-/// Returns the reason why a `[local]` method cannot be beside methods that travel.
+/// Returns the reason why a `[local]` method cannot be in an interface with methods that travel.
 fn mixed_reason(model: &Model, interface: &Interface, method: &Method) -> Option<Reason> {
     let what = if method.returns_directly() {
         "is [local] and returns no HRESULT, in an interface that other processes call"
@@ -83,11 +85,7 @@ fn mixed_reason(model: &Model, interface: &Interface, method: &Method) -> Option
     } else {
         return local_reason(model, method);
     };
-    Some(of_method(method, what))
-}
-
-fn of_method(method: &Method, what: &str) -> Reason {
-    Reason { span: method.span, what: what.to_owned(), bare: None }
+    Some(Reason { span: method.span, what: what.to_owned(), bare: None })
 }
 
 fn of_parameter(param: &Param, why: String, bare: Option<InterfaceId>) -> Reason {
@@ -101,9 +99,64 @@ fn of_parameter(param: &Param, why: String, bare: Option<InterfaceId>) -> Reason
 fn reason(model: &Model, method: &Method) -> Option<Reason> {
     method.params.iter().find_map(|param| {
         let shape = param.unsupported.clone().map(|why| (why, None));
-        let (why, bare) = shape.or_else(|| type_reason(model, model.innermost(&param.ty)))?;
+        let of_type = || type_reason(model, model.innermost(&param.ty));
+        let of_operands = || Some((operand_reason(model, method, param)?, None));
+        let (why, bare) = shape.or_else(of_type).or_else(of_operands)?;
         Some(of_parameter(param, why, bare))
     })
+}
+
+/// Returns the reason why an expression about a parameter cannot be evaluated, as a part of a
+/// sentence: the expression reads a value that may be missing, or needs a result before the call.
+/// `None` if the expressions can be evaluated.
+fn operand_reason(model: &Model, method: &Method, param: &Param) -> Option<String> {
+    let of_operand = |what: &str, operand: &Operand, is_before_call: bool| {
+        let read = method.params.get(operand.index)?;
+        if !is_in_block(model, read) {
+            return Some(format!("is {what} is behind a pointer that may be null"));
+        }
+        (is_before_call && !read.direction.is_in()).then(|| format!("is {what} depends on a result"))
+    };
+    let of_value = |what: &str, value: &Arith, is_before_call: bool| {
+        let mut found = None;
+        value.operands(&mut |operand| found = found.take().or_else(|| of_operand(what, operand, is_before_call)));
+        found
+    };
+    let is_in = param.direction.is_in();
+    let block = in_place(model, param);
+    if let Some((size, length)) = counts(block) {
+        // The room in the caller's memory is needed before the call, unlike the size of an array
+        // that the method allocates.
+        let is_room = is_in || std::ptr::eq(block, &raw const param.ty);
+        let of_length = || of_value("an array whose length", length?, is_in);
+        let found = of_value("an array whose size", size, is_room).or_else(of_length);
+        if found.is_some() {
+            return found;
+        }
+    }
+    if elements_read_parameters(block) {
+        return Some("leads through other pointers to an array whose size depends on a parameter".to_owned());
+    }
+    match model.innermost(&param.ty) {
+        Type::Interface(Object::IidIs(operand)) => of_operand("an object whose IID", operand, is_in),
+        _ => of_value("a union whose discriminant", param.switch.as_ref()?, is_in),
+    }
+}
+
+/// Whether a parameter determines the size of an array to which the elements of a pointer or of an
+/// array lead. All elements of a type are described in the same way, without any parameter.
+fn elements_read_parameters(ty: &Type) -> bool {
+    let element = match ty {
+        Type::Pointer(pointer) => &pointer.to,
+        Type::Fixed(element, _) => &**element,
+        _ => return false,
+    };
+    let mut reads = false;
+    if let Some((size, length)) = counts(element) {
+        size.operands(&mut |_| reads = true);
+        length.into_iter().for_each(|length| length.operands(&mut |_| reads = true));
+    }
+    reads || elements_read_parameters(element)
 }
 
 /// Returns the reason why no other process can get a value of a type, as a part of a sentence that

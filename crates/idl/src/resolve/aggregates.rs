@@ -3,7 +3,7 @@
 use super::automation::is_automation;
 use super::limits::MEMBERS_MAX;
 use super::typedefs::POINTER_SIZED;
-use super::types::{Context, Place, base_type};
+use super::types::{Context, Place, base_type, is_sized_text, unchecked_range};
 use super::values::{Variable, sizes_dereference, sizes_test_for_null};
 use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
@@ -83,16 +83,23 @@ impl Resolver<'_> {
         Some(ty)
     }
 
-    /// Notes that no call can carry a member that leads to void, unless the member travels in
-    /// another form.
-    pub(super) fn note_pointer(&mut self, ty: &Type, spec: &TypeSpec) {
+    /// Notes the reasons why calls cannot carry a member: it leads to void and does not travel in
+    /// another form, or it has attributes that no back end supports. `is_checked` says whether back
+    /// ends check the member's [range].
+    pub(super) fn note_member(&mut self, attributes: &[Attribute], spec: &TypeSpec, ty: &Type, is_checked: bool) {
         if *ty != Type::Void && *self.model.innermost(ty) == Type::Void && self.transformation_of(spec).is_none() {
             self.member_reasons.0 = Some("which has a pointer to void");
         }
+        if is_sized_text(attributes, ty) {
+            self.not_yet("a structure or union with a string that has a size of its own");
+        }
+        if !is_checked && self.range_attribute(attributes, spec).is_some() {
+            self.not_yet("a structure or union with [range] on an arm, or on a member that is no integer");
+        }
     }
 
-    /// Notes the reason why no back end can pass the current structure or union yet, unless there
-    /// is one already.
+    /// Notes the reason why no back end can pass the current structure or union yet, unless a
+    /// reason has been noted already.
     fn not_yet(&mut self, why: &'static str) {
         self.member_reasons.1.get_or_insert(Unsupported::Form(why));
     }
@@ -113,8 +120,8 @@ impl Resolver<'_> {
         self.unsupported.extend(unsupported.map(|why| (ty.clone(), why)));
     }
 
-    /// Returns a member with an Automation type in place of a further name for this type, and notes
-    /// why members of such a type are not supported.
+    /// Returns a member in which a typedef of an Automation type is replaced by that type. Notes
+    /// why a structure with such a member is not supported.
     pub(super) fn member_of(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
         let (spec, declarator) = self.of_memory(spec, declarator);
         if is_automation(&spec) {
@@ -135,7 +142,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns a declaration with an Automation type in place of a further name for this type.
+    /// Returns a declaration in which a typedef of an Automation type is replaced by that type.
     pub(super) fn of_memory(&mut self, spec: &TypeSpec, declarator: &Declarator) -> (TypeSpec, Declarator) {
         if let TypeKind::Named(name) = &spec.kind {
             self.declare_prelude(name);
@@ -187,15 +194,15 @@ impl Resolver<'_> {
             let context = Context { variables: &variables, of: "the structure", local: false };
             let ty = self.full_type(spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
-            self.note_pointer(&ty, spec);
+            let is_open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
+            self.note_member(&member.attributes, spec, &ty, !is_open && matches!(ty, Type::Base(_)));
             if !self.check_by_value(&ty, declarator.span, Some(OPEN_MEMBER)) {
                 continue;
             }
-            let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
             if sizes_test_for_null(&member.attributes, &variables) || sizes_dereference(&member.attributes) {
                 self.not_yet("a size or a discriminant that depends on a pointer");
             }
-            if open {
+            if is_open {
                 if at + 1 != members.len() {
                     self.report(open_array_inside(declarator.span));
                 } else if let Type::Pointer(pointer) = ty
@@ -210,7 +217,7 @@ impl Resolver<'_> {
                 }
                 continue;
             }
-            let range = self.range(&member.attributes, &ty);
+            let range = self.range(&member.attributes, spec, &ty);
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure", false);
             let varying = self.varying(&member.attributes, &ty, &context);
             let bits = parts.remove(&declarator.name.name).unwrap_or_default();
@@ -310,10 +317,25 @@ impl Resolver<'_> {
         true
     }
 
-    /// Returns the limits that [range] gives. `None` without this attribute, for an enumeration
-    /// (its structure is then not supported), and after an error.
-    pub(super) fn range(&mut self, attributes: &[Attribute], ty: &Type) -> Option<(i64, i64)> {
-        let attribute = find(attributes, "range")?;
+    /// Returns the attribute [range] of a declaration, or of the typedef that it names.
+    pub(super) fn range_attribute(&self, attributes: &[Attribute], spec: &TypeSpec) -> Option<Attribute> {
+        let of_typedef = || match &spec.kind {
+            TypeKind::Named(name) => self.ranges.get(name),
+            _ => None,
+        };
+        find(attributes, "range").or_else(of_typedef).cloned()
+    }
+
+    /// Returns the limits that [range] gives to a member. `None` without this attribute, for other
+    /// members than integers, and after an error.
+    fn range(&mut self, attributes: &[Attribute], spec: &TypeSpec, ty: &Type) -> Option<(i64, i64)> {
+        let attribute = self.range_attribute(attributes, spec)?;
+        self.limits_of(&attribute, ty).filter(|_| matches!(ty, Type::Base(_)))
+    }
+
+    /// Returns the limits that [range] sets for the values of a type, or for the values to which
+    /// the type leads. The limits are within those of the integer type. `None` after an error.
+    pub(super) fn limits_of(&mut self, attribute: &Attribute, ty: &Type) -> Option<(i64, i64)> {
         let [Some(least), Some(most)] = attribute.arguments.as_slice() else {
             let error =
                 Diagnostic::error("bad-range", attribute.span, "[range] needs the least and the greatest value");
@@ -321,28 +343,38 @@ impl Resolver<'_> {
             return None;
         };
         let (least, most) = (self.evaluate_int(least)?, self.evaluate_int(most)?);
-        let inner = match ty {
-            Type::Pointer(pointer) => &pointer.to,
-            ty => ty,
+        let own = match self.model.innermost(ty) {
+            Type::Enum(_) => Base::I32.range(),
+            Type::Base(base) if base.is_integer() && *base != Base::Boolean => base.range(),
+            _ => None,
         };
-        if matches!(inner, Type::Enum(_)) && least <= most {
-            self.not_yet("a structure with an enumeration that [range] limits");
-            return None;
-        }
-        let integer = matches!(inner, Type::Base(base) if base.is_integer());
-        if least > most || !integer {
-            let text = if integer { "the least value is greater than the greatest" } else { "[range] is for integers" };
-            let error = Diagnostic::error("bad-range", attribute.span, text);
-            self.report(error.help("write [range(least, greatest)] on an integer"));
-            return None;
-        }
-        Some((least, most))
+        let text = match own {
+            None => "[range] is for integers",
+            Some(_) if least > most => "the least value is greater than the greatest",
+            Some((own_least, own_most)) => {
+                let within = |value: i64| i128::from(value).clamp(own_least, own_most) as i64;
+                if i128::from(most) >= own_least && i128::from(least) <= own_most {
+                    return Some((within(least), within(most)));
+                }
+                "the type has no value within these limits"
+            }
+        };
+        let error = Diagnostic::error("bad-range", attribute.span, text);
+        self.report(error.help("write [range(least, greatest)] on an integer"));
+        None
     }
 
     /// Returns the least and greatest value that a parameter's attributes allow. `None` without
     /// limits, and after an error. For a count of elements, `[max_value(n)]` means `[range(0, n)]`.
-    pub(super) fn limits(&mut self, attributes: &[Attribute], direction: Direction, ty: &Type) -> Option<(i64, i64)> {
-        let range = self.range(attributes, ty);
+    pub(super) fn limits(
+        &mut self,
+        attributes: &[Attribute],
+        spec: &TypeSpec,
+        direction: Direction,
+        ty: &Type,
+    ) -> Option<(i64, i64)> {
+        let range = self.range_attribute(attributes, spec).and_then(|range| self.limits_of(&range, ty));
+        let range = range.filter(|_| unchecked_range(ty).is_none());
         let Some(attribute) = find(attributes, "max_value") else {
             return range;
         };
@@ -418,8 +450,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Sets the discriminant's type of a union that a member declares. As in MIDL, this is the type in
-/// the member's attribute, or else the type of the member that selects the arm.
+/// Sets the discriminant's type of a union that a member declares. As in MIDL, the discriminant's
+/// type is the type in the member's attribute, or else the type of the member that selects the arm.
 fn set_switch_type(spec: &mut TypeSpec, member: &Member, members: &[Member]) {
     let TypeKind::Union(decl) = &mut spec.kind else { return };
     if decl.switch.is_some() || has(&decl.attributes, "switch_type") {

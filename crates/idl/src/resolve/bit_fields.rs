@@ -5,6 +5,7 @@ use crate::model::{BitField, EnumId, Type};
 use crate::syntax::ast::{Declarator, Expr, Member, TypeKind, TypeSpec};
 use crate::text::diagnostic::Diagnostic;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Members with integers in the places of their bit fields.
 #[derive(Default)]
@@ -52,7 +53,7 @@ impl Resolver<'_> {
                     _ => "unsigned hyper",
                 });
                 let spec = TypeSpec { kind, ..member.spec.clone() };
-                let mut unit = Member { attributes: Vec::new(), bits: None, spec, ..member.clone() };
+                let mut unit = Member { attributes: Rc::default(), bits: None, spec, ..member.clone() };
                 unit.declarator.iter_mut().for_each(|one| one.name.name.clone_from(&name));
                 units.members.push(unit);
             }
@@ -97,8 +98,8 @@ impl Resolver<'_> {
         None
     }
 
-    /// Warns of an enumeration with values that read back as other values from a bit field of this
-    /// width.
+    /// Warns if a bit field of this width is too narrow for some values of its enumeration, which
+    /// would then be read as other values.
     fn check_values(&mut self, id: EnumId, bits: u32, width: &Expr) {
         let found = &self.model.enums[id.0];
         let is_signed = found.is_signed();

@@ -1,8 +1,8 @@
 //! Limits for the size of a file's declarations. A few lines can declare types that exceed any
 //! memory, or that take too long to write out.
 //!
-//! Back ends visit all types that a type leads to, and visit contained types once for each
-//! containing place. The limits bound this work in proportion to the file.
+//! Back ends visit all types that a type leads to. They visit a type again for each member that
+//! contains it by value. The limits bound this work in proportion to the file.
 
 use super::Resolver;
 use crate::model::{
@@ -20,7 +20,7 @@ const DEPTH_MAX: u32 = 64;
 const WEIGHT_MAX: u32 = 1 << 14;
 /// The maximum number of arrays and pointers in a type, including the arrays and pointers of
 /// typedefs.
-const LEVELS_MAX: usize = 32;
+pub(super) const LEVELS_MAX: usize = 32;
 /// The maximum number of base interfaces of an interface.
 pub(super) const BASES_MAX: usize = 64;
 /// The maximum number of direct members of a structure, and of arms of a union.
@@ -36,7 +36,7 @@ const TEXTS_MAX: usize = 1 << 20;
 /// The weight of an interface, in members. Each of its base interfaces adds the same weight,
 /// because generated code repeats their declarations and conversions.
 const BASE_WEIGHT: usize = 8;
-/// The maximum number of types that all structures and unions of a file lead to, added up.
+/// The maximum sum of the numbers of types to which each structure and each union of a file leads.
 const REACH_MAX: usize = 1 << 20;
 /// The maximum number of types to which the pointers in an interface's frames lead. The tables of
 /// generated code refer to these types by 16-bit numbers.
@@ -89,10 +89,7 @@ impl Resolver<'_> {
     /// Whether a type's size and depth are within the limits. Reports an error if not.
     pub(super) fn check_type_limits(&mut self, ty: &Type, span: Span) -> bool {
         if levels(ty) > LEVELS_MAX {
-            let error = Diagnostic::error("too-deep", span, "this type has too many levels");
-            self.report(
-                error.help(format!("a type has at most {LEVELS_MAX} arrays and pointers, those of typedefs counted")),
-            );
+            self.report(too_deep(span));
             return false;
         }
         let is_small = self.model.measure(ty).is_some_and(|found| found.size <= SIZE_MAX);
@@ -122,13 +119,13 @@ impl Resolver<'_> {
         let opaque = self.model.refusals(|ty| Some(Opaque { of: ty.clone(), why: is_unknown(ty)? }));
         let own = |ty: &Type| self.unsupported.get(ty).cloned();
         let mut unsupported = self.model.refusals(|ty| own(ty).or_else(|| bare_member(&self.model, ty)));
-        // Of all reasons, only AUTOMATION counts in [local] interfaces. So it replaces the other
-        // reasons of a type.
+        // AUTOMATION is the only reason that counts in [local] interfaces. If a type has several
+        // reasons, AUTOMATION therefore replaces the others.
         unsupported.extend(self.model.refusals(|ty| own(ty).filter(|why| *why == Unsupported::AUTOMATION)));
         let model = &self.model;
         let methods = model.interfaces.iter().flat_map(|interface| &interface.methods);
         for method in methods.flat_map(|method| method.travels_as.as_deref().into_iter().chain([method])) {
-            // A type that travels in another form needs no form of its own.
+            // A parameter with a reason in `unsupported` is refused anyway.
             for param in method.params.iter().filter(|param| param.unsupported.is_none()) {
                 let leads = if method.local { &param.ty } else { model.innermost(&param.ty) };
                 let is_wrong = |found: &&Opaque| !method.local || found.of == *leads && found.why == Opaque::UNDECLARED;
@@ -183,6 +180,12 @@ impl Resolver<'_> {
             )));
         }
     }
+}
+
+/// Returns the error for a type with more than [`LEVELS_MAX`] arrays and pointers.
+pub(super) fn too_deep(span: Span) -> Diagnostic {
+    let error = Diagnostic::error("too-deep", span, "this type has too many levels");
+    error.help(format!("a type has at most {LEVELS_MAX} arrays and pointers, those of typedefs counted"))
 }
 
 fn too_large(span: Span) -> Diagnostic {

@@ -1,7 +1,7 @@
 //! Parameters of methods and functions.
 
 use super::automation::is_automation;
-use super::types::{Context, Place, has_text, void_pointer};
+use super::types::{Context, Place, has_text, is_sized_text, unchecked_range, void_pointer};
 use super::values::{Variable, sizes_test_for_null};
 use super::{Resolver, attributes, has};
 use crate::model::{Direction, Extent, Param, Pointer, PointerClass, Type};
@@ -37,10 +37,10 @@ impl Resolver<'_> {
             let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
             let Some(ty) = ty else { continue };
             let is_void = !local && ty != Type::Void && *self.model.innermost(&ty) == Type::Void;
-            // Reported as bad-string, except for Automation's types.
+            // `full_type` has reported [string] without characters, so [utf8] must not cause a
+            // second error.
             let is_bad_string = has(&param.attributes, "string") && !has_text(&ty) && !is_automation(&param.spec);
-            let transformation = self.transformation_of(&param.spec);
-            let mut unsupported = transformation;
+            let mut unsupported = self.transformation_of(&param.spec);
             if is_void && unsupported.is_none() {
                 self.report(void_pointer(param.declarator.span));
                 unsupported = Some("leads to an unknown number of bytes".to_owned());
@@ -49,7 +49,7 @@ impl Resolver<'_> {
                 direction = Direction::In;
             }
             self.check_out(param, direction, &ty, local);
-            let range = self.limits(&param.attributes, direction, &ty);
+            let range = self.limits(&param.attributes, &param.spec, direction, &ty);
             let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method", local);
             let varying = self.varying(&param.attributes, &ty, &context);
             let transfer = self.transfer(param, direction, &ty);
@@ -111,9 +111,14 @@ impl Resolver<'_> {
         if sizes_test_for_null(&param.attributes, variables) {
             return Some("has a size that depends on whether a pointer is null".to_owned());
         }
+        if self.range_attribute(&param.attributes, &param.spec).is_some()
+            && let Some(form) = unchecked_range(ty)
+        {
+            return Some(format!("is {form} that [range] limits"));
+        }
         match ty {
-            ty if has(&param.attributes, "range") && matches!(self.model.innermost(ty), Type::Enum(_)) => {
-                Some("is an enumeration that [range] limits".to_owned())
+            ty if direction == Direction::In && is_sized_text(&param.attributes, ty) => {
+                Some("is a string that has a size of its own".to_owned())
             }
             Type::Pointer(pointer) if direction == Direction::InOut && pointer.class != PointerClass::Ref => {
                 Some("is [in, out] and may be null".to_owned())

@@ -1,6 +1,7 @@
 //! Typedefs, also those that declare the type GUID.
 
 use super::attributes::{self, ON_TYPES};
+use super::limits::{LEVELS_MAX, too_deep};
 use super::types::CLASSES;
 use super::{Named, Resolver, find, has};
 use crate::model::typelib::flags;
@@ -68,6 +69,7 @@ impl Resolver<'_> {
             if self.is_declared_again(&declarator.name, &full) {
                 continue;
             }
+            self.note_range(&declarator.name, attributes, &spec, &full);
             // The declared type has already received the attributes.
             let attributes = if is_definition && own.is_some() { &[] } else { attributes };
             let is_interface = plain && matches!(full, Type::Interface(_)) && !is_pointer;
@@ -113,10 +115,23 @@ impl Resolver<'_> {
             _ => return false,
         };
         for declarator in declarators.iter().filter(|one| !is_automation_word(&one.name.name)) {
-            let stars = stars + declarator.pointers;
+            let stars = stars.saturating_add(declarator.pointers);
+            if usize::from(stars) > LEVELS_MAX {
+                self.report(too_deep(declarator.span));
+                continue;
+            }
             self.memories.insert(declarator.name.name.clone(), (of.clone(), stars));
         }
         true
+    }
+
+    /// Records the attribute [range] of a typedef, if there is one.
+    fn note_range(&mut self, name: &Ident, attributes: &[Attribute], spec: &TypeSpec, ty: &Type) {
+        if let Some(range) = self.range_attribute(attributes, spec)
+            && self.limits_of(&range, ty).is_some()
+        {
+            self.ranges.insert(name.name.clone(), range);
+        }
     }
 
     /// Returns the reason why no back end can pass values of the typedef to other processes yet,

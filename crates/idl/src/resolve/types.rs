@@ -76,7 +76,7 @@ impl Resolver<'_> {
         context: &Context<'_>,
     ) -> Option<Type> {
         let (mut ty, mut stars) = match place {
-            // A parameter of a function's type is a pointer, as in C.
+            // As in C, a parameter with a function type is a pointer to the function.
             Place::Param if declarator.is_function => (Type::Void, declarator.pointers.max(1)),
             _ if declarator.is_function => (Type::Void, declarator.pointers),
             Place::Param | Place::Member if is_automation(spec) => (self.wire_type(spec)?, declarator.pointers),
@@ -229,7 +229,8 @@ impl Resolver<'_> {
         guid
     }
 
-    /// Returns the elements of an array of fixed size that travel in NDR, if not all do.
+    /// Returns the elements of an array of fixed size that travel in NDR. `None` if all elements
+    /// travel.
     pub(super) fn varying(&mut self, attributes: &[Attribute], ty: &Type, context: &Context<'_>) -> Option<Varying> {
         let Type::Fixed(element, _) = ty else { return None };
         if has(attributes, "string") && matches!(**element, Type::Base(Base::Char | Base::WChar)) {
@@ -456,6 +457,35 @@ fn sizes(attributes: &[Attribute]) -> Sizes<'_> {
         size = list("max_is").iter().map(|expr| expr.as_ref().map(|expr| (expr, true))).collect();
     }
     Sizes { size, length: list("length_is").iter().map(Option::as_ref).collect() }
+}
+
+/// Whether a type leads to a string whose declaration gives the size of its memory, too.
+pub(super) fn is_sized_text(attributes: &[Attribute], ty: &Type) -> bool {
+    let sizes = sizes(attributes).size;
+    let (mut ty, mut level) = (ty, 0);
+    while let Type::Pointer(pointer) = ty {
+        if pointer.extent == Extent::Text {
+            return sizes.get(level).is_some_and(Option::is_some);
+        }
+        (ty, level) = (&pointer.to, level + 1);
+    }
+    false
+}
+
+/// Returns the form, with its article, of a parameter for which back ends do not check [range].
+/// `None` for an integer, and for a pointer to one integer that is never null.
+pub(super) fn unchecked_range(ty: &Type) -> Option<&'static str> {
+    match ty {
+        Type::Base(_) => None,
+        Type::Enum(_) => Some("an enumeration"),
+        Type::Pointer(pointer) if pointer.extent == Extent::Text => Some("a string"),
+        Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }) => Some("an array"),
+        Type::Pointer(pointer) if pointer.class != PointerClass::Ref => Some("a pointer that may be null"),
+        Type::Pointer(pointer) if matches!(pointer.to, Type::Pointer(_)) => Some("a pointer to a pointer"),
+        Type::Pointer(pointer) => unchecked_range(&pointer.to),
+        Type::Fixed(..) => Some("an array"),
+        _ => Some("a value"),
+    }
 }
 
 /// Returns the type for the name of a base type.

@@ -13,6 +13,9 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use std::collections::HashSet;
 
+/// The name of the union in a union with a discriminant of its own, if the file gives none.
+const TAGGED_UNION: &str = "tagged_union";
+
 impl Resolver<'_> {
     /// Returns the expression that selects the arm of a union without a discriminant of its own.
     /// `None` for other types, for a parameter of a `[local]` method without the attribute, and
@@ -94,8 +97,9 @@ impl Resolver<'_> {
         if !has_cases {
             self.member_reasons.0 = Some("a union without cases");
         }
+        self.check_arms(decl, span);
         let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
-            (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
+            (tag.name.clone(), inner.as_ref().map_or(TAGGED_UNION, |inner| inner.name.as_str()).to_owned())
         });
         let imported = self.imported;
         let (arms, default, measure) = (Vec::new(), None, Measure::default());
@@ -111,7 +115,7 @@ impl Resolver<'_> {
         let names = decl.arms.iter().flatten().filter_map(|arm| arm.member.as_ref()?.declarator.as_ref());
         let has_few_names = self.check_names(names, "arms");
         if has_few_names && decl.arms.as_ref().is_some_and(|arms| arms.len() > MEMBERS_MAX) {
-            // Arms without members have no place of their own.
+            // The error is at the union, because arms without members have no place of their own.
             let error = Diagnostic::error("too-large", span, format!("there are more than {MEMBERS_MAX} arms"));
             self.report(error.help("put some of them into a union of their own"));
         } else if has_few_names {
@@ -126,6 +130,26 @@ impl Resolver<'_> {
             self.declare_type(tag, Named::Type(ty.clone()));
         }
         Some(ty)
+    }
+
+    /// Reports a union without arms, a union without a discriminant of its own whose arms have no
+    /// values, and a discriminant and a union of the same name.
+    fn check_arms(&mut self, decl: &UnionDecl, span: Span) {
+        let mut arms = decl.arms.iter().flatten();
+        let text = match decl.switch {
+            Some(_) => "a union has at least one arm",
+            None => "a union without a discriminant of its own has at least one arm with a value",
+        };
+        if !arms.any(|arm| decl.switch.is_some() || arm.member.is_some()) {
+            let error = Diagnostic::error("empty-union", span, text);
+            self.report(error.help("declare an arm with a value, or remove the union"));
+        }
+        let Some((_, tag, inner)) = &decl.switch else { return };
+        let name = inner.as_ref().map_or(TAGGED_UNION, |inner| inner.name.as_str());
+        if tag.name == name {
+            let text = format!("the discriminant and the union are both called `{name}`");
+            self.report(Diagnostic::error("duplicate-name", tag.span, text).help("give one of them another name"));
+        }
     }
 
     fn tag_type(&mut self, decl: &UnionDecl, span: Span) -> Option<Type> {
@@ -161,7 +185,7 @@ impl Resolver<'_> {
                 let Some(ty) = self.declared_type(spec, declarator, &member.attributes, Place::Member) else {
                     return;
                 };
-                self.note_pointer(&ty, spec);
+                self.note_member(&member.attributes, spec, &ty, false);
                 if !self.check_by_value(&ty, declarator.span, (!has_cases).then_some(OPEN_MEMBER)) {
                     return;
                 }
@@ -185,7 +209,7 @@ impl Resolver<'_> {
                 None => {
                     let text = format!("no discriminant has the value {value}");
                     let error = Diagnostic::error("bad-switch", case.span, text);
-                    self.report(error.help("the discriminant's type is too small for it"));
+                    self.report(error.help("the discriminant's type is too small for it, or it is 2^63 or greater"));
                     continue;
                 }
             }
@@ -208,7 +232,8 @@ impl Resolver<'_> {
             }
             union.default = Some(field.clone());
         }
-        if !cases.is_empty() || !has_cases {
+        // An arm with `default` needs no cases.
+        if !arm.default && !cases.is_empty() || !has_cases {
             self.model.unions[id].arms.push(Arm { cases, labels, field });
         }
     }
@@ -218,7 +243,9 @@ impl Resolver<'_> {
 /// written as the unsigned number with the same bits. `None` if the type has no such value.
 fn tag_value(tag: &Type, value: i64) -> Option<i64> {
     let (least, most) = match tag {
-        Type::Base(Base::I64 | Base::U64) => return Some(value),
+        Type::Base(Base::I64) => return Some(value),
+        // Discriminants are compared as signed numbers of 64 bits.
+        Type::Base(Base::U64) => return (value >= 0).then_some(value),
         Type::Base(base) => base.range()?,
         Type::Enum(_) => Base::I32.range()?,
         _ => return Some(value),

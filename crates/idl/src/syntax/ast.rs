@@ -108,8 +108,8 @@ pub struct StructDecl {
 /// A member of a structure, or the content of a union's arm.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// The member's attributes.
-    pub attributes: Vec<Attribute>,
+    /// The member's attributes. The members of one declaration share them.
+    pub attributes: Rc<[Attribute]>,
     /// The member's type.
     pub spec: TypeSpec,
     /// The member's name, pointers and dimensions. `None` for an empty arm.

@@ -378,7 +378,7 @@ impl<'a> Parser<'a> {
         }
         let mut pointers = 0;
         while self.eat("*") {
-            pointers += 1;
+            pointers = self.level(usize::from(pointers))?;
         }
         self.calling_convention();
         let name = self.ident("a name")?;
@@ -394,7 +394,7 @@ impl<'a> Parser<'a> {
             );
         }
         let params = self.node(SyntaxKind::Params, Self::params)?;
-        // In C++ `= 0` marks a pure virtual method, and every method is one.
+        // In C++, `= 0` marks a pure virtual method. Every method of an interface is pure virtual.
         if self.peek_text() == Some("=") && self.text_at(1) == Some("0") {
             self.at += 2;
         }

@@ -1,10 +1,26 @@
 //! A writer for text that is indented by its braces.
 
+use super::source::Span;
+
+/// The declaration that some lines are generated for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// The kind of the declaration and its name, for messages.
+    pub(crate) what: String,
+    /// The declaration's place in the source.
+    pub(crate) span: Span,
+    /// Whether an imported file has the declaration.
+    pub(crate) imported: bool,
+}
+
 /// Collects lines of text.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     text: String,
     depth: usize,
+    /// The offsets at which the lines for other declarations begin. `None` stands for lines that
+    /// belong to no declaration.
+    origins: Vec<(usize, Option<Origin>)>,
 }
 
 impl Writer {
@@ -47,7 +63,7 @@ impl Writer {
     /// Adds a documentation comment.
     pub(crate) fn doc(&mut self, text: &str) {
         for line in text.lines() {
-            self.line(format!("/// {line}").trim_end());
+            self.verbatim(format!("/// {line}").trim_end());
         }
     }
 
@@ -59,20 +75,39 @@ impl Writer {
 
     /// Adds a C comment.
     pub(crate) fn block_comment(&mut self, text: &str) {
-        // The text must not end the comment, nor begin another one.
-        let text = text.replace("*/", "* /").replace("/*", "/ *");
+        // The text must not end the comment, nor begin another one. A trigraph for a backslash at a
+        // line's end causes a warning.
+        let text = text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/");
         let lines: Vec<&str> = text.lines().collect();
         match lines.as_slice() {
             [] => {}
             [line] => self.line(format!("/* {line} */")),
             [first, others @ ..] => {
-                self.line(format!("/* {first}"));
+                self.verbatim(&format!("/* {first}"));
                 for line in others {
-                    self.line(format!(" * {line}").trim_end());
+                    self.verbatim(format!(" * {line}").trim_end());
                 }
                 self.line(" */");
             }
         }
+    }
+
+    /// Sets the declaration that the next lines are generated for.
+    pub(crate) fn set_origin(&mut self, origin: Option<Origin>) {
+        self.origins.push((self.text.len(), origin));
+    }
+
+    /// Returns the lines, each with the declaration that it is generated for.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (&str, Option<&Origin>)> {
+        let (mut end, mut current) = (0, None);
+        let mut origins = self.origins.iter().peekable();
+        self.text.split_inclusive('\n').map(move |line| {
+            while let Some((_, origin)) = origins.next_if(|(start, _)| *start <= end) {
+                current = origin.as_ref();
+            }
+            end += line.len();
+            (line.trim_end(), current)
+        })
     }
 
     /// Returns the text.

@@ -314,9 +314,19 @@ static HRESULT Receipt(IPlain *self, const char *what, int32_t *number, Stamp *s
     return outcome;
 }
 
+static HRESULT Limited(IPlain *self, uint64_t few, uint64_t *many)
+{
+    (void)self;
+    called++;
+    CHECK(few <= 10 && *many >= 1 && *many <= INT64_MAX);
+    CHECK(!HONEST || (few == 10 && *many == INT64_MAX));
+    *many = 1;
+    return S_OK;
+}
+
 static const IPlainVtbl functions = {
     query_interface, count_references, count_references, Sum, Nothing, Tell, Numbers, Checked, Changed, Stamps, Fixed, Large,
-    Sheets, Total, Two, Flags, Fill, Fetch, Double, Print, Odd, Send, Receipt,
+    Sheets, Total, Two, Flags, Fill, Fetch, Double, Print, Odd, Send, Receipt, Limited,
 };
 static IPlain object = {&functions};
 
@@ -537,6 +547,15 @@ static HRESULT call_receipt(IPlain *plain)
     return result;
 }
 
+static HRESULT call_limited(IPlain *plain)
+{
+    uint64_t many = INT64_MAX;
+    HRESULT result = IPlain_Limited(plain, 10, &many);
+    CHECK(!HONEST || many == 1);
+    CHECK(SUCCEEDED(result) ? many >= 1 && many <= INT64_MAX : many == INT64_MAX);
+    return result;
+}
+
 /* ---- Changes by a hostile peer ---- */
 
 /* A change of a byte that makes the frame invalid: the byte's offset and the number to add. */
@@ -592,6 +611,7 @@ static const struct test tests[] = {
                              {REQUEST, 79, 1}, {REPLY, 8, -1}, SLOT(REPLY, 56), {REPLY, 56, -88}, {REPLY, 64, 1},
                              SLOT(REPLY, 72), {REPLY, 72, -112}, HEADER(REPLY, 80), {REPLY, 102, 1}, HEADER(REPLY, 104),
                              {REPLY, 119, 1}}},
+    {call_limited, 16, 8, {{REQUEST, 0, 1}, {REQUEST, 7, 0x80}, {REQUEST, 15, 0x80}, {REPLY, 0, -1}, {REPLY, 7, 0x80}}},
 };
 #define TESTS (sizeof tests / sizeof tests[0])
 
@@ -750,7 +770,7 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(IPlain_INFO.stubs[21](&object, &call) == OBVIA_BAD_STUB_DATA && called == 0);
 }
 
-/* A frame with a negative count, to which all its other parts correspond. */
+/* A frame with a negative count. All other parts of the frame match this count. */
 static void negative_counts_are_refused(void)
 {
     struct {
@@ -777,10 +797,13 @@ static void ranges_are_kept_by_who_calls(IPlain *plain)
     uint8_t off = 9;
     Kind other = LETTER;
     int32_t digit = -9;
+    uint64_t one = 1, many = (uint64_t)1 << 63, none = 0;
     const int before = sent;
     CHECK(IPlain_Tell(plain, 0, 10) == E_INVALIDARG && IPlain_Tell(plain, 0, -2) == E_INVALIDARG);
     CHECK(IPlain_Checked(plain, 1, PARCEL, HIGH, 0, &off, &other, &digit) == E_INVALIDARG);
     CHECK(IPlain_Checked(plain, 1, PARCEL, HIGH, UINT32_MAX, &off, &other, &digit) == E_INVALIDARG);
+    CHECK(IPlain_Limited(plain, many, &one) == E_INVALIDARG && IPlain_Limited(plain, 10, &many) == E_INVALIDARG);
+    CHECK(IPlain_Limited(plain, 10, &none) == E_INVALIDARG);
     CHECK(sent == before && off == 9 && other == LETTER && digit == -9);
 }
 

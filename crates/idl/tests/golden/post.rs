@@ -726,7 +726,8 @@ unsafe extern "C-unwind" fn IOffice_Fetch_stub(object: *mut obvia::rt::c_void, c
         .array(letters_count, 2).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
-        let mut reply = call.reply(measure)?;
+        // SAFETY: the frame is not used after this stub has answered.
+        let mut reply = unsafe { call.reply(measure) }?;
         let mut arrays = obvia::rt::Arrays::after(12);
         let letters_data = reply.array::<i16>(&mut arrays, 0, 17, letters_count);
         let mut got: u32 = obvia::rt::zero();
@@ -756,7 +757,7 @@ unsafe extern "system" fn IOffice_List_proxy(this: *mut obvia::rt::c_void, count
         return unsafe { IOffice_List_prepare(this, count, stamps) };
     };
     call.make(|call| {
-        let _frame = call.inline_request()?;
+        call.inline_request()?;
         let reply = call.send(7, 0)?;
         let frame = reply.frame(16)?;
         let count_value: u32 = obvia::rt::value(frame, 0)?;
@@ -798,7 +799,8 @@ unsafe extern "C-unwind" fn IOffice_List_stub(object: *mut obvia::rt::c_void, ca
         .optional(!stamps_data.is_null(), stamps_data.count() * 32).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
-        let mut reply = call.reply(measure)?;
+        // SAFETY: the frame is not used after this stub has answered.
+        let mut reply = unsafe { call.reply(measure) }?;
         let frame = reply.bytes();
         obvia::rt::Value::store(&count, frame, 0);
         let mut arrays = obvia::rt::Arrays::after(16);
@@ -878,7 +880,8 @@ unsafe extern "C-unwind" fn IOffice_Send_stub(object: *mut obvia::rt::c_void, ca
         .optional(!receipt_data.is_null(), receipt_data.count() * 2).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
-        let mut reply = call.reply(measure)?;
+        // SAFETY: the frame is not used after this stub has answered.
+        let mut reply = unsafe { call.reply(measure) }?;
         let frame = reply.bytes();
         let mut arrays = obvia::rt::Arrays::after(8);
         receipt_data.place(frame, &mut arrays, 0, 3);
@@ -931,7 +934,8 @@ unsafe extern "C-unwind" fn IOffice_Wait_stub(object: *mut obvia::rt::c_void, ca
         .optional(!before_reference.is_empty(), before_reference.len()).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
-        let mut reply = call.reply(measure)?;
+        // SAFETY: the frame is not used after this stub has answered.
+        let mut reply = unsafe { call.reply(measure) }?;
         let frame = reply.bytes();
         let mut arrays = obvia::rt::Arrays::after(8);
         obvia::rt::put_reference(frame, &mut arrays, 0, 1, &before_reference);
@@ -976,7 +980,8 @@ unsafe extern "C-unwind" fn IOffice_Find_stub(object: *mut obvia::rt::c_void, ca
         .optional(!found_reference.is_empty(), found_reference.len()).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
-        let mut reply = call.reply(measure)?;
+        // SAFETY: the frame is not used after this stub has answered.
+        let mut reply = unsafe { call.reply(measure) }?;
         let frame = reply.bytes();
         let mut arrays = obvia::rt::Arrays::after(8);
         obvia::rt::put_reference(frame, &mut arrays, 0, 1, &found_reference);

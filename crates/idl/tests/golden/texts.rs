@@ -23,7 +23,7 @@ impl<'a> Label<'a> {
 }
 impl std::fmt::Debug for Label<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Label").field("text", &self.text()).finish()
+        obvia::rt::nested(f, |f| f.debug_struct("Label").field("text", &self.text()).finish())
     }
 }
 
@@ -390,7 +390,8 @@ unsafe extern "C-unwind" fn IGreeter_Greet_stub(object: *mut obvia::rt::c_void, 
         .optional(!greeting_data.is_null(), greeting_data.count() * 1).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
-        let mut reply = call.reply(measure)?;
+        // SAFETY: the frame is not used after this stub has answered.
+        let mut reply = unsafe { call.reply(measure) }?;
         let frame = reply.bytes();
         let mut arrays = obvia::rt::Arrays::after(8);
         greeting_data.place(frame, &mut arrays, 0, 2);
@@ -585,7 +586,8 @@ unsafe extern "C-unwind" fn IGreeter_Split_stub(object: *mut obvia::rt::c_void, 
         .optional(!object_reference.is_empty(), object_reference.len()).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
-        let mut reply = call.reply(measure)?;
+        // SAFETY: the frame is not used after this stub has answered.
+        let mut reply = unsafe { call.reply(measure) }?;
         let frame = reply.bytes();
         obvia::rt::Value::store(&count, frame, 0);
         let mut arrays = obvia::rt::Arrays::after(40);
@@ -651,7 +653,8 @@ unsafe extern "C-unwind" fn IGreeter_Sign_stub(object: *mut obvia::rt::c_void, c
         .optional(!signature_data.is_null(), signature_data.count() * 1).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
         ;
         let length = measure.length();
-        let mut reply = call.reply(measure)?;
+        // SAFETY: the frame is not used after this stub has answered.
+        let mut reply = unsafe { call.reply(measure) }?;
         let frame = reply.bytes();
         let mut arrays = obvia::rt::Arrays::after(8);
         signature_data.place(frame, &mut arrays, 0, 2);
@@ -693,7 +696,8 @@ unsafe extern "system" fn IGreeter_Print_proxy(this: *mut obvia::rt::c_void, tex
 
 unsafe extern "C-unwind" fn IGreeter_Print_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
     obvia::rt::serve(call, |call| {
-        let mut arguments = call.arguments(obvia::rt::Layout { block: &IGreeter_Print_REQUEST, types: &IGreeter_TYPES })?;
+        // SAFETY: the layout is that of this method's request.
+        let mut arguments = unsafe { call.arguments(obvia::rt::Layout { block: &IGreeter_Print_REQUEST, types: &IGreeter_TYPES }) }?;
         let mut image = obvia::rt::Image::new(obvia::rt::Layout { block: &IGreeter_Print_REPLY, types: &IGreeter_TYPES });
         // SAFETY: the object has this interface, and the pointers lead to data that was checked above.
         let result = unsafe { (obvia::rt::vtable::<IGreeter_Vtbl>(object).Print)(object, arguments.get(0), arguments.place(8), image.place(0)) };

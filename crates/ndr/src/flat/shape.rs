@@ -2,8 +2,8 @@
 //!
 //! The descriptions are tables, not code: one table for each interface with the types of its
 //! objects, and a block for each request and response. A structure has the same layout in a frame
-//! as in memory, so the tables serve both: [`super::check`] reads frames by them, and the
-//! marshalling between memory and frames walks memory by them.
+//! as in memory, so the tables describe both: [`super::check`] needs them to read frames, and the
+//! marshalling between memory and frames needs them to walk memory.
 
 /// The type of an integer member that an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,15 @@ impl Expr {
                     Unary::Not => Some(i64::from(value == 0)),
                 }
             }
-            Self::Binary(operator, left, right) => operator.apply(of(left)?, of(right)?),
+            Self::Binary(operator, left, right) => {
+                let left = of(left)?;
+                match (operator, left != 0) {
+                    // As in C, the right operand is not evaluated, so it may even have no value.
+                    (Binary::And, false) => Some(0),
+                    (Binary::Or, true) => Some(1),
+                    _ => operator.apply(left, of(right)?),
+                }
+            }
             Self::Choose(condition, yes, no) => {
                 if of(condition)? != 0 {
                     of(yes)
@@ -213,7 +221,7 @@ pub enum Iid {
 }
 
 impl Iid {
-    /// Returns the IID in two values from outside of a structure, if both values are there.
+    /// Returns the IID in two values from outside of a structure, if both values exist.
     pub fn outer(outer: &[i64], number: u32) -> Option<u128> {
         let half = |at: usize| outer.get(at).map(|half| u128::from(half.cast_unsigned()));
         Some(half(number as usize)? << 64 | half(number as usize + 1)?)

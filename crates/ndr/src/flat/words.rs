@@ -49,7 +49,7 @@ pub enum Half {
 /// A parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
-    /// Whether the value lies in the block itself, and callers pass a pointer to it.
+    /// Whether the value lies in the block itself, while callers pass a pointer to the value.
     pub is_place: bool,
     /// The size in the block, in bytes.
     pub size: u32,
@@ -74,7 +74,7 @@ pub fn method(words: &[i64]) -> Option<Method> {
     Reader(words).all(Reader::method)
 }
 
-/// Returns the element type of objects with a type number, or `None` if there is none.
+/// Returns the element type of objects with a type number, or `None` if no type has this number.
 pub fn element(kind: u32) -> Option<Element> {
     Some(match kind {
         KIND_TEXT8 => Element::Char,
@@ -262,7 +262,7 @@ mod tests {
     use super::{Half, method, types};
     use crate::flat::KIND_TEXT8;
     use crate::flat::check::check;
-    use crate::flat::shape::{Class, Element, Expr, Extent, Iid, Int, What};
+    use crate::flat::shape::{Binary, Class, Element, Expr, Extent, Iid, Int, What};
 
     #[test]
     fn type_tables_with_lists_and_trailing_arrays_are_read() {
@@ -340,5 +340,13 @@ mod tests {
         };
         let value = |outer: i64| size.evaluate(&|at, int| (at == 2 && int == Int::U16).then_some(5), &[outer]);
         assert_eq!((value(6), value(5)), (Some(-3), Some(-2)));
+        // The left operand decides, even if the right one has no value.
+        let unavailable: &'static Expr = &Expr::Member(8, Int::I32);
+        let decided = |operator, left| {
+            let left: &'static Expr = if left { &Expr::Const(7) } else { &Expr::Const(0) };
+            Expr::Binary(operator, left, unavailable).evaluate(&|_, _| None, &[])
+        };
+        assert_eq!((decided(Binary::And, false), decided(Binary::And, true)), (Some(0), None));
+        assert_eq!((decided(Binary::Or, true), decided(Binary::Or, false)), (Some(1), None));
     }
 }

@@ -4,9 +4,10 @@
 use ground::{Process, fresh_name};
 use obvia::automation::vt;
 use obvia::security::{Callers, set_access};
-use obvia::{Agile, Error, IUnknown, Interface, Owned, Result, SafeArray, Variant, code};
+use obvia::{Agile, Error, IUnknown, Interface, Owned, OwnedSlice, Result, SafeArray, Variant, code};
 use soundness::{
-    Any, Counted, Holder, IProgress, IProgress_Impl, IValues, Named, Node, Own, OwnMemory, Ranged, Twice, Values,
+    Any, Counted, Holder, IProgress, IProgress_Impl, IRings, IValues, Named, Node, Open, Own, OwnMemory, Ranged, Spans,
+    Twice, Values,
 };
 use std::cell::RefCell;
 use std::process::Command;
@@ -47,6 +48,17 @@ fn members_with_a_shared_discriminant_or_length_must_agree() {
     assert_eq!((two.kind(), two.numbers()), (2, Some(&[1, 2][..])));
     assert_eq!(code_of(Ranged::new(2, Any::Number(5))), REFUSED);
     assert!(Ranged::new(1, Any::Number(5)).is_ok());
+}
+
+#[test]
+fn arrays_must_have_the_length_that_a_member_of_any_name_gives() {
+    use soundness::{Lengths, Limited};
+
+    assert_eq!(code_of(Lengths::new(Some(&[1, 2, 3]), Some(&[1]))), REFUSED);
+    assert_eq!(code_of(Limited::new(9, Some(&[1]))), REFUSED);
+    assert!(Limited::new(1, Some(&[1])).is_ok());
+    let one = Lengths::new(None, Some(&[1])).unwrap();
+    assert_eq!((one.length(), one.a(), one.b()), (1, None, Some(&[1][..])));
 }
 
 #[test]
@@ -248,23 +260,56 @@ fn serve() -> (Process, String) {
     (server, name)
 }
 
+/// Returns the numbers of the first `count` nodes, and of one more.
+fn numbers(first: &Owned<Node<'static>>, count: i32) -> Vec<i32> {
+    first.with(|first| {
+        let mut node = Some(first);
+        let mut number = || {
+            let found = node.unwrap();
+            node = found.next();
+            found.number()
+        };
+        (0..=count).map(|_| number()).collect()
+    })
+}
+
+#[test]
+fn rings_may_lead_through_structures_in_memory_of_the_caller() {
+    let (mut server, name) = serve();
+    for rings in [IRings::from(Values), obvia::connect::<IValues>(&name).unwrap().cast().unwrap()] {
+        for count in [1, 2, 5] {
+            let mut ring = rings.Get(count).unwrap();
+            let expected: Vec<i32> = (0..count).chain([0]).collect();
+            assert_eq!(numbers(&ring, count), expected);
+            rings.Change(&mut ring, false).unwrap();
+            assert_eq!(numbers(&ring, count), expected);
+            rings.Change(&mut ring, true).unwrap();
+            assert_eq!(numbers(&ring, 2), [0, 1, 0]);
+            let filled = rings.Fill(count as u32).unwrap();
+            let next = |nodes: &[Node<'_>]| nodes.iter().map(|node| node.next().unwrap().number()).collect::<Vec<_>>();
+            assert_eq!(filled.with(|nodes| next(nodes)), vec![0; count as usize]);
+        }
+    }
+    server.finish();
+}
+
+#[test]
+fn arrays_within_each_other_keep_their_lengths() {
+    let values = [7; 100];
+    for (a, b) in [(&values[..1], &values[..]), (&values[..], &values[..1]), (&values[..0], &values[..])] {
+        let spans = Owned::<Spans>::new(&Spans::new(Some(a), Some(b)).unwrap()).unwrap();
+        assert!(spans.with(|spans| spans.a() == Some(a) && spans.b() == Some(b)));
+    }
+    assert!(OwnedSlice::<Open>::new(&[]).unwrap().is_empty());
+}
+
 #[test]
 fn a_server_frees_what_it_returned_once() {
     let (mut server, name) = serve();
     let values: IValues = obvia::connect(&name).unwrap();
     for count in [1, 2, 5, 1, 3] {
         let ring = values.Ring(count).unwrap().unwrap();
-        let numbers = ring.with(|first| {
-            let mut node = Some(first);
-            (0..=count)
-                .map(|_| {
-                    let found = node.unwrap();
-                    node = found.next();
-                    found.number()
-                })
-                .collect::<Vec<_>>()
-        });
-        assert_eq!(numbers, (0..count).chain([0]).collect::<Vec<_>>());
+        assert_eq!(numbers(&ring, count), (0..count).chain([0]).collect::<Vec<_>>());
     }
     assert_eq!(code_of(values.Both()), REFUSED);
     assert_eq!(code_of(values.Fill(3)), REFUSED);

@@ -114,7 +114,7 @@ impl Wires {
         unsafe { made.cast::<WireBstr>().write(WireBstr { bytes: length, units: units as u32 }) };
         // SAFETY: as above.
         let to = unsafe { made.add(size_of::<WireBstr>()) };
-        // SAFETY: as above; fresh memory.
+        // SAFETY: as above; the memory is fresh, so the ranges do not overlap.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(made)
     }
@@ -185,7 +185,8 @@ impl Wires {
         Ok((arm, bytes))
     }
 
-    /// Returns the wire form of a value by reference in calls by name, including its target.
+    /// Returns the wire form of an argument that a call by name passes by reference. The form
+    /// includes the argument's target.
     pub(super) fn reference(&mut self, value: &Variant) -> Result<*mut u8> {
         let (vt, from) = value.target().filter(|(_, from)| !from.is_null()).ok_or(code::E_POINTER)?;
         if !vt::is_known(value.vt()) {
@@ -231,7 +232,7 @@ impl Wires {
             unsafe { elements.cast::<*mut u8>().wrapping_add(at).write(made) };
         }
         if !is_pointer(kind) {
-            // SAFETY: there are as many bytes in fresh memory.
+            // SAFETY: the fresh memory has room for that many bytes.
             unsafe { elements.copy_from_nonoverlapping(array.data(), count * size) };
         }
         let bounds = array.stored();
@@ -251,7 +252,7 @@ impl Wires {
         unsafe { made.cast::<WireArray>().write(wire) };
         // SAFETY: as above.
         let to = unsafe { made.add(size_of::<WireArray>()) };
-        // SAFETY: as above; fresh memory.
+        // SAFETY: as above; the memory is fresh, so the ranges do not overlap.
         unsafe { to.cast::<Bound>().copy_from_nonoverlapping(bounds.as_ptr(), bounds.len()) };
         Ok(made)
     }
@@ -331,12 +332,13 @@ pub(super) unsafe fn to_variant(wire: *const u8, depth: usize) -> Result<Variant
         return Err(invalid("a VARIANT by reference has a null pointer"));
     }
     if vt == vt::VARIANT {
-        // SAFETY: as above: a pointer to a pointer to another VARIANT.
+        // SAFETY: as above; the arm is a pointer to a pointer to another VARIANT.
         let inner = unsafe { pointer(found.arm[0]) };
         // SAFETY: as above.
         return unsafe { to_variant(inner, depth + 1) };
     }
-    // SAFETY: as above: a pointer to the value that the arm would hold.
+    // SAFETY: as above; the arm points to the value that the arm of a VARIANT by value would
+    // contain.
     unsafe { of_arm(vt, found.arm[0], depth) }
 }
 
@@ -385,7 +387,8 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     }
     // The other bytes are padding.
     let kind = found.kind as u16;
-    // An array of objects with one interface is treated as an array of objects.
+    // An array whose objects have a stated interface (SF_HAVEIID) is treated as an array of
+    // objects.
     let kind = if kind == 0x8000 | vt::UNKNOWN { vt::UNKNOWN } else { kind };
     let vt = if found.features & FADF_HAVEVARTYPE != 0 { (found.locks >> 16) as u16 } else { kind };
     if kind_of(vt) != Some(kind) {
@@ -401,7 +404,7 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     let mut made = SafeArray::with_bounds(vt, &bounds)?;
     let size = made.element_size();
     if !is_pointer(kind) {
-        // SAFETY: both arrays have as many elements, numbers of that size.
+        // SAFETY: both arrays have `count` elements, which are numbers of `size` bytes.
         unsafe { made.data_mut().copy_from_nonoverlapping(found.elements, count * size) };
         return Ok(made);
     }
@@ -414,7 +417,7 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
             vt::BSTR => unsafe { to_bstr(to) }?.into(),
             // SAFETY: the caller's promise.
             vt::VARIANT => unsafe { to_variant(to, depth) }?,
-            // SAFETY: the caller's promise: an interface pointer, or null.
+            // SAFETY: the caller's promise: the element is an interface pointer, or null.
             _ => unsafe { value::read(vt, from) }?,
         };
         // SAFETY: the position is within the elements, which are zeros.
@@ -473,7 +476,7 @@ impl Automation for SafeArray {
     }
 
     unsafe fn from_wire(wire: *const u8) -> Result<Self> {
-        // SAFETY: the caller's promise: a pointer to a pointer.
+        // SAFETY: the caller's promise: `wire` is null or leads to a pointer.
         match unsafe { wire.cast::<*const u8>().as_ref() } {
             // SAFETY: as above.
             Some(array) => unsafe { to_array(*array, 0) },
@@ -483,7 +486,11 @@ impl Automation for SafeArray {
 }
 
 /// Returns a view of a value that its owner keeps, for a method's input.
-pub fn lent<T: Automation>(value: &T) -> ManuallyDrop<T> {
-    // SAFETY: the copy of the bits is never dropped.
+///
+/// # Safety
+///
+/// The result must not be dropped, and must not be used after the value's end or change.
+pub unsafe fn lent<T: Automation>(value: &T) -> ManuallyDrop<T> {
+    // SAFETY: the reference is readable; the caller does not drop the copy of the bits.
     ManuallyDrop::new(unsafe { std::ptr::read(value) })
 }

@@ -13,8 +13,10 @@ use crate::runtime::response;
 use crate::server::caller;
 use crate::types::error::{Error, Result, code, fault_of};
 use crate::types::memory::release;
+use obvia_ndr::flat::FRAME_MAX;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;
+use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
@@ -22,6 +24,10 @@ use windows_core::{GUID, HRESULT, IUnknown, Interface};
 /// offsets.
 pub struct Image {
     words: Box<[MaybeUninit<u64>]>,
+    /// The addresses of the structures that were copied here. Rings of pointers may lead to them.
+    sources: Vec<*const u8>,
+    /// The arrays for the method to fill, which the drop frees unless [`Self::free`] did.
+    rooms: RefCell<Vec<*mut u8>>,
 }
 
 /// Whether a range of bytes is within a length.
@@ -33,7 +39,7 @@ impl Image {
     /// Makes parameters with all bytes zero.
     pub fn new(layout: Layout) -> Self {
         let count = (layout.block.size as usize).div_ceil(8);
-        Self { words: vec![MaybeUninit::new(0); count].into() }
+        Self { words: vec![MaybeUninit::new(0); count].into(), sources: Vec::new(), rooms: RefCell::default() }
     }
 
     pub(super) fn base(&self) -> *const u8 {
@@ -81,20 +87,23 @@ impl Image {
         // SAFETY: the caller's promise; the assertion checks that the parameter is within the
         // words.
         unsafe { self.place::<u8>(at).copy_from_nonoverlapping(from.cast(), bytes) };
+        self.sources.push(from.cast());
         Ok(())
     }
 
     /// Allocates `count` elements for the method to fill, and stores their address at offset `at`.
-    /// The elements are freed with the image.
+    /// The elements are freed with everything that the parameters reach, or else with the image.
     ///
     /// # Errors
     ///
-    /// REMOTE_NO_MEMORY.
-    pub fn room<T>(&mut self, at: usize, count: usize) -> std::result::Result<*mut T, Status> {
-        let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= obvia_ndr::flat::FRAME_MAX);
+    /// REMOTE_NO_MEMORY, also for more than `most` bytes: a small request must not make this
+    /// process allocate gigabytes.
+    pub fn room<T>(&mut self, at: usize, count: usize, most: usize) -> std::result::Result<*mut T, Status> {
+        let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= FRAME_MAX.min(most));
         let mut memory = Allocations::default();
         let first = memory.add(bytes.ok_or(Status::REMOTE_NO_MEMORY)?).map_err(|_| Status::REMOTE_NO_MEMORY)?;
         memory.keep();
+        self.rooms.get_mut().push(first);
         self.put(at, first);
         Ok(first.cast())
     }
@@ -107,8 +116,30 @@ impl Image {
     pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
+        let spared = self.held_elsewhere(&survey);
+        self.rooms.take();
         // SAFETY: the caller's promise.
-        unsafe { survey.free() };
+        unsafe { survey.free_but(|object| spared.contains(&object)) };
+    }
+
+    /// Returns the objects of a survey that are structures of the block, here or where they were
+    /// copied from. A ring of full pointers leads to them, and they are no allocations to free.
+    pub(super) fn held_elsewhere(&self, survey: &Survey) -> Vec<usize> {
+        let words = self.words.as_ptr_range();
+        let block = words.start.addr()..words.end.addr();
+        let is_held = |from: *const u8| block.contains(&from.addr()) || self.sources.contains(&from);
+        let objects = survey.objects.iter().enumerate();
+        objects.filter(|(_, found)| is_held(found.from)).map(|(index, _)| index).collect()
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        for room in self.rooms.get_mut() {
+            // SAFETY: the array is an allocation of its own that nothing has freed, and no method
+            // has filled it.
+            unsafe { release(room.cast()) };
+        }
     }
 }
 
@@ -187,7 +218,8 @@ impl ReplyView<'_> {
     /// that cannot be unmarshaled.
     pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
         let (mut private, found) = PrivateFrame::of(self.whole(), layout, outer)?;
-        let copies = private.copy_objects(&found, layout.types, || self.giver())?;
+        // Each result has an owner of its own.
+        let copies = private.copy_objects(&found, layout, &[], || self.giver())?;
         Ok(Results { private, copies, spent: Vec::new() })
     }
 }
@@ -266,9 +298,11 @@ pub struct Arguments {
     _wider: Vec<Wide>,
     /// The interface pointers that the arguments refer to.
     _references: Vec<IUnknown>,
-    /// The objects to free after the call. The survey is made before the method runs, since the
-    /// method may change pointers and free other arguments.
+    /// The kept arguments' objects, which are freed after the call. The survey is made before the
+    /// method runs, since the method may change pointers and free other arguments.
     owned: Option<Survey>,
+    /// All objects, until [`Self::release`].
+    copies: Option<Allocations>,
 }
 
 fn refused(error: &Error) -> Status {
@@ -282,33 +316,47 @@ fn refused(error: &Error) -> Status {
 impl StubCall<'_, '_> {
     /// Copies and checks the request's frame, for a method that only reads its arguments.
     ///
+    /// # Safety
+    ///
+    /// The layout must be that of the method's request, as the compiler generated it.
+    ///
     /// # Errors
     ///
     /// BAD_STUB_DATA when the frame does not have the layout; REMOTE_NO_MEMORY; the error of an
     /// object reference that cannot be unmarshaled.
-    pub fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
+    pub unsafe fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = PrivateFrame::of(self.inner().frame, layout, &[])?;
             let (wider, references) = private.link(&found, layout.types)?;
-            Ok(Arguments { private, _wider: wider, _references: references, owned: None })
+            Ok(Arguments { private, _wider: wider, _references: references, owned: None, copies: None })
         })();
         made.map_err(|error: Error| refused(&error))
     }
 
     /// Copies and checks the request's frame, for a method that may free and replace arguments. The
-    /// arguments of `kept` are freed when the call is over; the method owns the others.
+    /// arguments of `kept` are freed when the call is over; the method owns the others after
+    /// [`Arguments::release`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::arguments`], also for `kept`.
     ///
     /// # Errors
     ///
     /// As for [`Self::arguments`].
-    pub fn arguments_to_change(&mut self, layout: Layout, kept: Layout) -> std::result::Result<Arguments, Status> {
+    pub unsafe fn arguments_to_change(
+        &mut self,
+        layout: Layout,
+        kept: Layout,
+    ) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = PrivateFrame::of(self.inner().frame, layout, &[])?;
-            private.copy_objects(&found, layout.types, giving_caller)?.keep();
+            let copies = private.copy_objects(&found, layout, kept.block.shape.parts, giving_caller)?;
             let root = Root { base: private.base(), shape: &kept.block.shape };
             // SAFETY: the memory was made from a checked frame with the same layout.
             let owned = unsafe { Survey::to_free(root, kept.types, &[]) };
-            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(owned) })
+            let (owned, copies) = (Some(owned), Some(copies));
+            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned, copies })
         })();
         made.map_err(|error: Error| refused(&error))
     }
@@ -318,7 +366,7 @@ impl StubCall<'_, '_> {
     /// # Safety
     ///
     /// The image must have this layout, and the caller must own everything it reaches. By COM's
-    /// rules that is so for a method's results.
+    /// rules the caller owns a method's results.
     ///
     /// # Errors
     ///
@@ -382,15 +430,25 @@ impl StubCall<'_, '_> {
 impl Arguments {
     /// Makes the arguments of a frame without a call, for tests.
     ///
+    /// # Safety
+    ///
+    /// The layout must be one that the compiler generated.
+    ///
     /// # Errors
     ///
     /// RPC_E_INVALID_DATA when the frame does not have the layout; the error of an object reference
     /// that cannot be unmarshaled.
     #[doc(hidden)]
-    pub fn of_bytes(frame: &[u8], layout: Layout) -> Result<Self> {
+    pub unsafe fn of_bytes(frame: &[u8], layout: Layout) -> Result<Self> {
         let (mut private, found) = PrivateFrame::of_bytes(frame, layout, &[])?;
         let (wider, references) = private.link(&found, layout.types)?;
-        Ok(Self { private, _wider: wider, _references: references, owned: None })
+        Ok(Self { private, _wider: wider, _references: references, owned: None, copies: None })
+    }
+
+    /// Leaves the arguments that may change to the method, which is about to run. Until then the
+    /// drop frees them.
+    pub fn release(&mut self) {
+        self.copies.take().iter_mut().for_each(Allocations::keep);
     }
 
     /// Returns the address of the parameter at offset `at`.
@@ -421,7 +479,10 @@ impl Arguments {
 
 impl Drop for Arguments {
     fn drop(&mut self) {
-        if let Some(survey) = self.owned.take() {
+        // Before the release, `copies` frees the kept arguments, too.
+        if self.copies.is_none()
+            && let Some(survey) = self.owned.take()
+        {
             // SAFETY: every object is an allocation of its own, and the method has only read the
             // kept arguments.
             unsafe { survey.free() };

@@ -4,7 +4,6 @@ use super::survey::{Found, Place, Root, Survey, arm, bytes, kind, own};
 use crate::protocol::frame::Value;
 use crate::types::error::{Error, Result, code};
 use crate::types::memory::{allocate_zeroed, release};
-use obvia_ndr::flat::check::Checked;
 use obvia_ndr::flat::shape::{Shape, What};
 use obvia_ndr::flat::{FRAME_MAX, KIND_INTERFACE, OBJECT_ALIGN, OBJECT_HEADER};
 use std::ffi::c_void;
@@ -99,7 +98,7 @@ impl Survey {
     ///
     /// # Safety
     ///
-    /// `root` must be the surveyed structure, and nothing of it may have changed.
+    /// `root` must be the surveyed structure, and the structure must not have changed.
     pub(crate) unsafe fn write(
         &self,
         root: Root,
@@ -230,24 +229,6 @@ impl Allocations {
     /// Returns the address of the pointer at a place. `root` is the address of the root structure.
     pub(super) fn slot(&self, place: Place, root: *mut u8) -> *mut *mut u8 {
         place.holder.map_or(root, |holder| self.memory[holder]).wrapping_add(place.at).cast()
-    }
-
-    /// Frees the objects of a frame that no pointer leads to: the bytes of references, and
-    /// unreferenced objects.
-    pub(super) fn free_unlinked(&mut self, found: &Checked) {
-        let mut linked = vec![false; self.memory.len()];
-        for slot in found.slots.iter().filter(|slot| slot.iid.is_none()) {
-            linked[slot.object as usize] = true;
-        }
-        let mut linked = linked.into_iter();
-        self.memory.retain(|memory| {
-            let keep = linked.next().unwrap_or(true);
-            if !keep {
-                // SAFETY: the memory is from `allocate_zeroed`, and no pointer leads to it.
-                unsafe { release(memory.cast::<c_void>()) };
-            }
-            keep
-        });
     }
 
     /// Releases ownership of all allocations to the holder of the addresses.

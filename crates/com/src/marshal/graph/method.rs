@@ -77,8 +77,8 @@ impl Method {
         Layout { block, types: self.types }
     }
 
-    /// Returns the expression for the number, and the type, of the elements of the array behind a
-    /// slot of the reply's block. `None` if no counted array belongs to the slot.
+    /// Finds the array behind a slot of the reply's block. Returns the expression for the number of
+    /// its elements, and their type. `None` if no counted array belongs to the slot.
     fn array(&self, at: u32) -> Option<(Expr, Element)> {
         let part = self.words.reply.shape.parts.iter().find(|part| part.at == at)?;
         match part.what {
@@ -103,8 +103,8 @@ impl Method {
             .ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "an array exceeds the size of a frame"))
     }
 
-    /// Returns the values of the arguments that are not in the reply, but to which expressions over
-    /// the reply refer.
+    /// Returns the values of the arguments that expressions over the reply use although the reply
+    /// does not contain them.
     ///
     /// # Safety
     ///
@@ -288,7 +288,7 @@ impl Method {
             rooms.any(|param| param.request.is_some_and(|room| room as usize == at))
         };
         let of_root = survey.slots.iter().filter(|(place, _)| place.holder.is_none() && is_room(place.at));
-        let spared: Vec<usize> = of_root.map(|(_, object)| *object).collect();
+        let spared: Vec<usize> = of_root.map(|(_, object)| *object).chain(image.held_elsewhere(&survey)).collect();
         // SAFETY: the caller's promise.
         unsafe { survey.free_but(|object| spared.contains(&object)) };
     }
@@ -316,10 +316,14 @@ impl Method {
     ) -> std::result::Result<Answer, Status> {
         let (request, reply) = (self.layout(&self.words.request), self.layout(&self.words.reply));
         let mut arguments = if self.changes {
-            call.arguments_to_change(request, self.layout(&self.kept))?
+            // SAFETY: the tables are the compiler's.
+            unsafe { call.arguments_to_change(request, self.layout(&self.kept)) }?
         } else {
-            call.arguments(request)?
+            // SAFETY: as above.
+            unsafe { call.arguments(request) }?
         };
+        // From here on, the image frees the arguments that may change.
+        arguments.release();
         let mut image = Image::new(reply);
         let mut addresses = Vec::with_capacity(self.words.params.len());
         for param in self.words.params {
@@ -356,11 +360,7 @@ impl Method {
                 code::E_OUTOFMEMORY => Status::REMOTE_NO_MEMORY,
                 _ => Status::BAD_STUB_DATA,
             })?;
-            // A small request must not make this process allocate gigabytes.
-            if bytes > most {
-                return Err(Status::REMOTE_NO_MEMORY);
-            }
-            image.room::<u8>(at as usize, bytes)?;
+            image.room::<u8>(at as usize, bytes, most)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 use super::memory::Allocations;
 use super::owned::{Graph, Owned, OwnedSlice};
+use super::survey::Survey;
 use crate::types::error::{Error, Result, code};
 use crate::types::memory::release;
 use obvia_ndr::flat::FRAME_MAX;
@@ -14,7 +15,7 @@ const fn size<T: Graph>() -> usize {
     size_of::<T::Item<'static>>()
 }
 
-/// Allocates a zeroed place for a structure that a method fills.
+/// Allocates zeroed memory for a structure that a method fills.
 ///
 /// # Errors
 ///
@@ -35,7 +36,7 @@ pub fn place_count<T: Graph>(count: Option<usize>) -> Result<usize> {
     bytes.map(|_| count).ok_or_else(|| code::E_OUTOFMEMORY.into())
 }
 
-/// Allocates zeroed places for structures that a method fills.
+/// Allocates zeroed memory for `count` structures that a method fills.
 ///
 /// # Errors
 ///
@@ -48,7 +49,7 @@ pub fn places_for<T: Graph>(count: usize) -> Result<*mut u8> {
     Ok(first)
 }
 
-/// Returns the structure that a method stored in a place; `None` where the method failed.
+/// Returns the structure that a method stored at `place`; `None` if the method failed.
 ///
 /// # Safety
 ///
@@ -64,7 +65,7 @@ pub unsafe fn take_place<T: Graph>(place: *mut u8, result: HRESULT) -> Option<Ow
     unsafe { Owned::adopt(place) }
 }
 
-/// Returns the structures that a method stored in some places; `None` where the method failed.
+/// Returns the structures that a method stored from `first` on; `None` if the method failed.
 ///
 /// # Safety
 ///
@@ -79,17 +80,18 @@ pub unsafe fn take_places<T: Graph>(first: *mut u8, count: usize, result: HRESUL
     Some(unsafe { OwnedSlice::adopt(first, count) })
 }
 
-/// A structure taken from the caller's place, for a method that may replace it. The drop moves the
-/// final structure back, even after a panic.
+/// A structure taken from the caller's memory, for a method that may replace the structure. The
+/// drop moves the final structure back, even after a panic.
 pub struct Lifted<T: Graph> {
-    // Invariant: writable by the promise to `new`. The bytes there need no freeing until the drop.
+    // Invariant: writable by the promise to `new`. The bytes at `place` need no freeing until the
+    // drop.
     place: *mut u8,
     // Invariant: the structure that is moved to `place` on drop.
     owned: ManuallyDrop<Owned<T>>,
 }
 
 impl<T: Graph> Lifted<T> {
-    /// Takes a structure from the caller's place.
+    /// Moves a structure out of the caller's memory at `place`.
     ///
     /// # Safety
     ///
@@ -104,8 +106,8 @@ impl<T: Graph> Lifted<T> {
             return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
         }
         let memory = place_for::<T>()?;
-        // SAFETY: both places have that many bytes.
-        unsafe { memory.copy_from_nonoverlapping(place, size::<T>()) };
+        // SAFETY: there is a structure at `place`, and `memory` has that many bytes.
+        unsafe { move_elements::<T>(place, memory, 1) };
         // SAFETY: the structure has been moved to `memory`.
         let owned = unsafe { Owned::adopt(memory) }.ok_or(code::E_OUTOFMEMORY)?;
         Ok(Self { place, owned: ManuallyDrop::new(owned) })
@@ -135,7 +137,7 @@ impl<T: Graph> Drop for Lifted<T> {
     }
 }
 
-/// Moves a structure to the caller's place.
+/// Moves a structure to the caller's memory at `place`.
 ///
 /// # Safety
 ///
@@ -143,12 +145,12 @@ impl<T: Graph> Drop for Lifted<T> {
 pub unsafe fn lower<T: Graph>(owned: Owned<T>, place: *mut u8) {
     let memory = owned.into_raw();
     // SAFETY: the caller's promise.
-    unsafe { place.copy_from_nonoverlapping(memory, size::<T>()) };
+    unsafe { move_elements::<T>(memory, place, 1) };
     // SAFETY: the memory is an allocation of its own whose content has been moved.
     unsafe { release(memory.cast()) };
 }
 
-/// Moves structures to the caller's places.
+/// Moves structures to the caller's memory at `places`.
 ///
 /// # Safety
 ///
@@ -164,13 +166,36 @@ pub unsafe fn lower_slice<T: Graph>(owned: OwnedSlice<T>, places: *mut u8, count
             "the method returned more elements than the caller's array can hold",
         ));
     }
-    let bytes = owned.len() * size::<T>();
+    let used = owned.len();
     let memory = owned.into_raw();
     if !memory.is_null() {
-        // SAFETY: the caller's promise; both arrays have that many bytes.
-        unsafe { places.copy_from_nonoverlapping(memory, bytes) };
+        // SAFETY: the caller's promise; both arrays have that many structures.
+        unsafe { move_elements::<T>(memory, places, used) };
         // SAFETY: the memory is an allocation of its own whose content has been moved.
         unsafe { release(memory.cast()) };
     }
     Ok(())
+}
+
+/// Moves `count` structures to other memory. Full pointers that lead back to the structures lead to
+/// the new memory afterwards.
+///
+/// # Safety
+///
+/// There must be `count` structures at `from`, and everything that they reach must be writable.
+/// `to` must be writable for as many structures, apart from `from`.
+unsafe fn move_elements<T: Graph>(from: *mut u8, to: *mut u8, count: usize) {
+    if T::CAN_CHANGE {
+        // SAFETY: the caller's promise.
+        let survey = unsafe { Survey::elements_to_free(from, T::ELEMENT, count, T::TYPES) };
+        // The structures are object 0.
+        for (place, _) in survey.slots.iter().filter(|(_, object)| *object == 0) {
+            let holder = place.holder.map_or(from, |holder| survey.objects[holder].from.cast_mut());
+            let slot = holder.wrapping_add(place.at).cast::<*mut u8>();
+            // SAFETY: the pointer is in a reached object, which is writable.
+            unsafe { slot.write(to) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { to.copy_from_nonoverlapping(from, count * size::<T>()) };
 }

@@ -1,6 +1,7 @@
 //! Received frames in private memory: checked, and converted to structures with pointers.
 
 use super::memory::Allocations;
+use super::owners::{self, Target};
 use super::survey::Place;
 use super::{Layout, invalid};
 use crate::client::proxy::Wanted;
@@ -14,7 +15,7 @@ use crate::types::error::{Result, code};
 use crate::types::memory::{allocate_zeroed, release};
 use obvia_ndr::flat::KIND_FIRST;
 use obvia_ndr::flat::check::{Checked, check};
-use obvia_ndr::flat::shape::ElementType;
+use obvia_ndr::flat::shape::{ElementType, Part};
 use obvia_via::RegionView;
 use std::collections::HashMap;
 use windows_core::{GUID, IUnknown, Interface};
@@ -83,7 +84,7 @@ impl PrivateFrame {
     }
 
     /// Unmarshals the references under one deadline, in the order of their slots. `giver` returns
-    /// the client that gives them up.
+    /// the client that gives up the references.
     fn references(&mut self, found: &Checked, giver: impl Fn() -> Option<Client>) -> Result<Vec<IUnknown>> {
         let slots: Vec<_> = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?))).collect();
         if slots.is_empty() {
@@ -97,8 +98,8 @@ impl PrivateFrame {
             settle_return(&giver);
             made
         };
-        // If one reference fails, the others are unmarshaled nevertheless, so that the sender gets
-        // back the counts of all.
+        // If one reference fails, the others are unmarshaled nevertheless, so that the counts of
+        // all references go back to the sender.
         let made: Vec<_> = deadline::for_all_steps(|| slots.into_iter().map(make).collect());
         made.into_iter().collect()
     }
@@ -150,37 +151,39 @@ impl PrivateFrame {
         Ok((wider, references))
     }
 
-    /// Copies every object that a pointer leads to, to memory of its own, and converts the slots to
-    /// pointers.
+    /// Copies every object to which a pointer leads into memory of its own, and converts the slots
+    /// to pointers. An object gets a copy for each of its [owners](super::owners).
     ///
     /// The copies own the interface pointers in them.
     pub(super) fn copy_objects(
         &mut self,
         found: &Checked,
-        types: &'static [ElementType],
+        layout: Layout,
+        kept: &[Part],
         giver: impl Fn() -> Option<Client>,
     ) -> Result<Allocations> {
         let references = self.references(found, giver)?;
+        let rooms = rooms(found, layout.types);
+        let plan = owners::copies(found, layout.block.shape.parts, kept, &rooms)?;
         let mut copies = Allocations::default();
-        let rooms = rooms(found, types);
-        for (object, room) in found.objects.iter().zip(rooms) {
-            let memory = copies.add(room)?;
+        for object in plan.objects {
+            let memory = copies.add(rooms[object])?;
+            let object = found.objects[object];
             let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
             // SAFETY: the copy has room for at least that many bytes.
             unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
         }
-        let mut objects = references.iter();
-        for slot in &found.slots {
-            let target = match slot.iid {
-                None => copies.memory[slot.object as usize],
-                Some(_) => objects.next().map_or(std::ptr::null_mut(), |object| object.as_raw().cast()),
+        for (place, target) in plan.links {
+            let target = match target {
+                Target::Copy(copy) => copies.memory[copy],
+                Target::Reference(number) => {
+                    copies.references.push(references[number].clone());
+                    references[number].as_raw().cast()
+                }
             };
-            let place = place_of(found, slot.at);
             // SAFETY: the check has verified that the slot is within its holder.
             unsafe { copies.slot(place, self.base()).write(target) };
         }
-        copies.references = references;
-        copies.free_unlinked(found);
         Ok(copies)
     }
 }

@@ -6,6 +6,7 @@ use crate::types::error::{Error, Result, code};
 use obvia_ndr::flat::shape::{Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
 use obvia_ndr::flat::{FRAME_MAX, KIND_FIRST, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::c_void;
 
 /// The structure at which a survey starts.
@@ -28,6 +29,11 @@ pub(crate) struct Found {
     /// The size in a frame, in bytes.
     pub(crate) bytes: usize,
 }
+
+/// The identity of an object that several pointers may share: its address, its type, and the
+/// numbers of its used and of all its elements. Pointers with other numbers lead to objects of
+/// their own, except for a survey of memory to free, which gets zeros for both numbers.
+type Target = (usize, Element, (usize, usize));
 
 /// The position of a pointer: its object, and the offset in it.
 #[derive(Clone, Copy)]
@@ -57,8 +63,8 @@ pub(crate) struct Survey {
     pub(crate) block: usize,
     /// The length of a frame with the objects but without references.
     length: usize,
-    /// The objects that several pointers may share, by address and type.
-    shared: HashMap<(usize, Element), usize>,
+    /// The objects that several pointers may share.
+    shared: HashMap<Target, usize>,
     /// Whether invalid values are ignored instead of reported.
     is_tolerant: bool,
     /// The full pointers, including null ones: the address and the value of each. Safe code can
@@ -222,16 +228,24 @@ impl Survey {
     ///
     /// As for [`Self::of_elements`].
     unsafe fn begin(&mut self, first: *const u8, element: Element, count: usize) -> Result<()> {
+        if count == 0 && own(element, self.types).is_some_and(|found| found.tail.is_some()) {
+            return Ok(());
+        }
         // SAFETY: the caller's promise.
-        let (count, room) = unsafe { self.elements(first, element, count) }?;
-        // A full pointer in the structure that leads back to the first element leads to object 0.
-        self.shared.insert((first.addr(), element), 0);
-        self.push(first, element, count, room)?;
+        let counts @ (used, room) = unsafe { self.elements(first, element, count) }?;
+        // A full pointer back to the first element counts as a pointer to object 0.
+        self.shared.insert(self.target(first, element, counts), 0);
+        self.push(first, element, used, room)?;
         self.rest(&[])
     }
 
+    /// Returns the identity of an object with these numbers of elements.
+    fn target(&self, at: *const u8, element: Element, counts: (usize, usize)) -> Target {
+        (at.addr(), element, if self.is_tolerant { (0, 0) } else { counts })
+    }
+
     /// Returns the number of used elements and the number for which there is room. For a structure
-    /// with an array at its end, both numbers are of the array's elements.
+    /// with an array at its end, both numbers count the array's elements.
     ///
     /// # Safety
     ///
@@ -240,6 +254,9 @@ impl Survey {
         let Some(tail) = own(element, self.types).and_then(|found| found.tail.as_ref()) else {
             return Ok((count, count));
         };
+        if count != 1 {
+            return Err(refused("structures that end in an array have different sizes, so they form no array"));
+        }
         // SAFETY: the caller's promise.
         unsafe { counts(first, &tail.count, tail.length.as_ref(), &[]) }
     }
@@ -356,11 +373,7 @@ impl Survey {
         extent: &Extent,
         outer: &[i64],
     ) -> Result<usize> {
-        let is_shared = class == Class::Full || self.is_tolerant;
-        if is_shared && let Some(known) = self.shared.get(&(pointer.addr(), to)) {
-            return Ok(*known);
-        }
-        let (count, room) = match extent {
+        let counts @ (count, room) = match extent {
             Extent::Counted { size, length } => {
                 // SAFETY: the caller's promise.
                 unsafe { counts(base, size, length.as_ref(), outer) }?
@@ -374,8 +387,11 @@ impl Survey {
             Extent::One => unsafe { self.elements(pointer, to, 1) }?,
         };
         let index = self.objects.len();
-        if is_shared {
-            self.shared.insert((pointer.addr(), to), index);
+        if class == Class::Full || self.is_tolerant {
+            match self.shared.entry(self.target(pointer, to, counts)) {
+                Entry::Occupied(known) => return Ok(*known.get()),
+                Entry::Vacant(place) => place.insert(index),
+            };
         }
         self.push(pointer, to, count, room)?;
         Ok(index)

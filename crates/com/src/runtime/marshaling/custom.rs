@@ -7,7 +7,7 @@ use super::{Context, Flags};
 use crate::orpc::{ObjRef as Any, ViReference, com_guid};
 use crate::protocol::objref::DATA_MAX;
 use crate::server::exports::query;
-use crate::types::error::{Error, Result, code, leave, result_of};
+use crate::types::error::{Error, Result, code, guard, leave, result_of};
 use crate::types::memory::put;
 use crate::types::registry::{self, InterfaceInfo, is_proxy};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub struct Passing {
 /// [`Self::marshal`] and [`Self::disconnect`] of the passed object, and [`Self::unmarshal`] and
 /// [`Self::release`] of an object that was made for [`register_unmarshaler`].
 ///
-/// Any thread calls the methods, several at once.
+/// Any thread may call the methods, and several threads may do so at once.
 pub trait Marshaler: Send + Sync + 'static {
     /// Returns the class that unmarshals the data of [`Self::marshal`]; [`STANDARD`] where the
     /// object is marshaled in the standard way.
@@ -132,10 +132,12 @@ where
         flags: u32,
         class: *mut GUID,
     ) -> HRESULT {
-        // SAFETY: by the contract of IMarshal.
-        let named = unsafe { passing(iid, context, flags) }.and_then(|passing| self.class(&passing));
-        // SAFETY: as above.
-        result_of(named.and_then(|named| unsafe { put(class, named) }))
+        guard(|| {
+            // SAFETY: by the contract of IMarshal.
+            let named = unsafe { passing(iid, context, flags) }.and_then(|passing| self.class(&passing));
+            // SAFETY: as above.
+            result_of(named.and_then(|named| unsafe { put(class, named) }))
+        })
     }
 
     unsafe fn GetMarshalSizeMax(
@@ -160,33 +162,39 @@ where
         _: *const c_void,
         flags: u32,
     ) -> HRESULT {
-        // SAFETY: by the contract of IMarshal.
-        let data = unsafe { passing(iid, context, flags) }.and_then(|passing| self.marshal(&passing));
-        // SAFETY: as above; every IStream is an ISequentialStream.
-        let Some(stream) = (unsafe { ISequentialStream::from_raw_borrowed(&stream) }) else { return code::E_POINTER };
-        // SAFETY: the pointer and the length are those of the data.
-        let write = |data: Vec<u8>| unsafe { stream.Write(data.as_ptr().cast(), data.len() as u32, &mut 0) };
-        data.map_or_else(leave, write)
+        guard(|| {
+            // SAFETY: by the contract of IMarshal.
+            let data = unsafe { passing(iid, context, flags) }.and_then(|passing| self.marshal(&passing));
+            // SAFETY: as above; every IStream is an ISequentialStream.
+            let Some(stream) = (unsafe { ISequentialStream::from_raw_borrowed(&stream) }) else {
+                return code::E_POINTER;
+            };
+            // SAFETY: the pointer and the length are those of the data.
+            let write = |data: Vec<u8>| unsafe { stream.Write(data.as_ptr().cast(), data.len() as u32, &mut 0) };
+            data.map_or_else(leave, write)
+        })
     }
 
     unsafe fn UnmarshalInterface(&self, stream: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
-        // SAFETY: by the contract of IMarshal.
-        let made = unsafe { read_all(stream) }.and_then(|data| self.unmarshal(&data));
-        match made {
-            Err(error) => leave(error),
-            Ok(_) if iid.is_null() || object.is_null() => code::E_POINTER,
-            // SAFETY: as above; not null.
-            Ok(made) => unsafe { made.query(iid, object) },
-        }
+        guard(|| {
+            // SAFETY: by the contract of IMarshal.
+            let made = unsafe { read_all(stream) }.and_then(|data| self.unmarshal(&data));
+            match made {
+                Err(error) => leave(error),
+                Ok(_) if iid.is_null() || object.is_null() => code::E_POINTER,
+                // SAFETY: as above; the pointer is not null.
+                Ok(made) => unsafe { made.query(iid, object) },
+            }
+        })
     }
 
     unsafe fn ReleaseMarshalData(&self, stream: *mut c_void) -> HRESULT {
         // SAFETY: by the contract of IMarshal.
-        result_of(unsafe { read_all(stream) }.and_then(|data| self.release(&data)))
+        guard(|| result_of(unsafe { read_all(stream) }.and_then(|data| self.release(&data))))
     }
 
     unsafe fn DisconnectObject(&self, _: u32) -> HRESULT {
-        result_of(self.disconnect())
+        guard(|| result_of(self.disconnect()))
     }
 }
 
@@ -198,7 +206,7 @@ fn classes() -> MutexGuard<'static, Option<HashMap<u128, Maker>>> {
     CLASSES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A registered class for unmarshaling, for as long as this value lives.
+/// The registration of an unmarshaler class, which lasts as long as this value lives.
 #[must_use = "references of the class cannot be unmarshaled any more when this is dropped"]
 pub struct UnmarshalerRegistration(GUID);
 
@@ -292,15 +300,15 @@ fn marshal_where(
     let interface = query(object, info)?;
     let (iid, pointer, context, flags) = (&raw const info.iid, interface.as_raw(), context as u32, flags.number());
     let (nothing, mut clsid) = (std::ptr::null(), GUID::zeroed());
-    // SAFETY: by the contract of IMarshal: an IID, a live pointer of that interface, and room for
-    // the class.
+    // SAFETY: by the contract of IMarshal. The arguments are an IID, a live pointer of that
+    // interface, and room for the class.
     unsafe { marshaler.GetUnmarshalClass(iid, pointer, context, nothing, flags, &mut clsid) }.ok()?;
     if !is_wanted(clsid) {
         return Ok(None);
     }
     let memory = ComObject::new(Memory::with_room(DATA_MAX));
     let stream: IStream = memory.to_interface();
-    // SAFETY: as above, and a live stream.
+    // SAFETY: as above; the stream is live.
     unsafe { marshaler.MarshalInterface(stream.as_raw(), iid, pointer, context, nothing, flags) }.ok()?;
     Ok(Some(Any::Custom { iid: info.iid, clsid, data: memory.take_bytes() }.to_bytes()?))
 }

@@ -9,7 +9,7 @@ use super::interfaces::{IStdMarshalInfo, IStdMarshalInfo_Impl};
 use crate::client::link::Link;
 use crate::client::proxy::{self, look_behind};
 use crate::server::exports::query;
-use crate::types::error::{Error, Result, code, result_of};
+use crate::types::error::{Error, Result, code, guard, result_of};
 use crate::types::memory::put;
 use crate::types::registry::InterfaceInfo;
 use crate::types::registry::is_proxy;
@@ -36,10 +36,12 @@ pub trait Handled: Send + Sync + 'static {
 
 impl<T: Handled + IUnknownImpl> IStdMarshalInfo_Impl for T {
     unsafe fn GetClassForHandler(&self, context: u32, _: *const c_void, class: *mut GUID) -> HRESULT {
-        let context = Context::from_number(context).ok_or_else(|| Error::from(code::E_INVALIDARG));
-        let named = context.and_then(|context| self.handler(context));
-        // SAFETY: by the contract of IStdMarshalInfo.
-        result_of(named.and_then(|named| unsafe { put(class, named) }))
+        guard(|| {
+            let context = Context::from_number(context).ok_or_else(|| Error::from(code::E_INVALIDARG));
+            let named = context.and_then(|context| self.handler(context));
+            // SAFETY: by the contract of IStdMarshalInfo.
+            result_of(named.and_then(|named| unsafe { put(class, named) }))
+        })
     }
 }
 
@@ -73,7 +75,7 @@ fn lock() -> MutexGuard<'static, Option<Handlers>> {
     HANDLERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A registered handler class, for as long as this value lives.
+/// The registration of a handler class, which lasts as long as this value lives.
 #[must_use = "no more handlers of the class are made when this is dropped"]
 pub struct HandlerRegistration(GUID);
 
@@ -142,8 +144,8 @@ fn identity_of(object: &IUnknown) -> Result<usize> {
     Ok(object.cast::<IUnknown>()?.as_raw().addr())
 }
 
-/// Returns the handler class that an object of this process names, or the class of a handler, if
-/// there is one.
+/// Returns the handler class that an object of this process names, if any. For a handler, returns
+/// the handler's own class.
 pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
     if let Some((class, _)) = handled_by(object) {
         return Some(class);
@@ -152,7 +154,7 @@ pub(crate) fn class_of(object: &IUnknown, context: Context) -> Option<GUID> {
         return None;
     }
     let (info, mut class): (IStdMarshalInfo, _) = (object.cast().ok()?, GUID::zeroed());
-    // SAFETY: by the contract of IStdMarshalInfo, with room for the class.
+    // SAFETY: by the contract of IStdMarshalInfo; `class` has room for the class.
     let named = unsafe { info.GetClassForHandler(context as u32, std::ptr::null(), &mut class) };
     (named.is_ok() && class != GUID::zeroed()).then_some(class)
 }

@@ -10,10 +10,11 @@ use super::suffix::{self, PROXY, STUB, TABLE};
 use super::values::Functions;
 use super::{projection, structures, table};
 use crate::Diagnostic;
+use crate::emit::taken_name;
 use crate::model::{InterfaceId, Method, Model};
 use crate::plan::{MethodPlan, plan, plans};
 use crate::text::source::Span;
-use crate::text::writer::Writer;
+use crate::text::writer::{Origin, Writer};
 use std::collections::HashMap;
 
 /// The methods of IUnknown, for which macros are made, too.
@@ -87,24 +88,14 @@ impl<'m> Names<'m> {
         if first == second || first.imported && second.imported {
             return;
         }
-        // The error is about the declaration that comes later.
-        let is_earlier = !first.imported && second.span.start < first.span.start;
-        let (first, second) = if second.imported || is_earlier { (second, first) } else { (first, second) };
-        self.found.push(error(name, first, second));
+        self.found.push(taken_name("C", name, &first.origin(), &second.origin()));
     }
 }
 
-fn error(name: &str, first: &Owner<'_>, second: &Owner<'_>) -> Diagnostic {
-    let text = format!("{} and {} are both `{name}` in C", second.describe(), first.describe());
-    Diagnostic::error("taken-name", second.span, text)
-        .related(first.span, "the other one")
-        .help("give one of them another name; other languages keep them apart")
-}
-
 impl Owner<'_> {
-    fn describe(&self) -> String {
+    fn origin(&self) -> Origin {
         let of = self.of.map_or_else(String::new, |of| format!(" of `{of}`"));
-        format!("{} `{}`{of}", self.kind, self.name)
+        Origin { what: format!("{} `{}`{of}", self.kind, self.name), span: self.span, imported: self.imported }
     }
 }
 
@@ -177,7 +168,7 @@ fn of_stubs<'m>(model: &'m Model, names: &mut Names<'m>, id: InterfaceId) {
     for plan in usual.iter().flat_map(|plan| [plan].into_iter().chain(by_reference(&referring, plan))) {
         of_method(names, &name, plan, &owner_of(model, id, plan.method));
     }
-    let has_tables = usual.iter().any(|plan| !plan.method.local && table::is_by_table(plan));
+    let has_tables = table::has_tables(&usual);
     let of_types = format!("{}{}", suffix::TYPES, suffix::WORDS);
     let endings = [
         (suffix::PROXIES, true),

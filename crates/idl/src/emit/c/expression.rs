@@ -1,6 +1,6 @@
 //! Expressions over parameters, in checked 64-bit arithmetic.
 
-use super::names::{binding, integer, local};
+use super::names::{beside_parameters, binding, local};
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::{MethodPlan, Passing};
 use crate::text::writer::Writer;
@@ -27,7 +27,7 @@ pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &
             out.line(format!("const uint64_t {name} = (uint64_t){text};"));
         }
         expression => {
-            let wrong = format!("{name}_wrong");
+            let wrong = beside_parameters(plan, format!("{name}_wrong"));
             out.line(format!("int {wrong} = 0;"));
             let text = arith(plan, expression, side, &wrong);
             out.line(format!("const uint64_t {name} = obvia_count({text}, &{wrong});"));
@@ -61,7 +61,9 @@ pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> Str
 fn arith(plan: &MethodPlan<'_>, value_of: &Arith, side: Side, wrong: &str) -> String {
     let of = |value: &Arith| arith(plan, value, side, wrong);
     match value_of {
-        Arith::Const(value) => format!("INT64_C({})", integer(*value).replace("INT64_C(", "").replace(')', "")),
+        // The literal of the least value would be too large before its sign applies.
+        Arith::Const(i64::MIN) => "INT64_MIN".to_owned(),
+        Arith::Const(value) => format!("INT64_C({value})"),
         Arith::Operand(one) if one.base == Base::U64 => format!("obvia_signed({}, &{wrong})", value(plan, one, side)),
         Arith::Operand(one) => format!("(int64_t){}", value(plan, one, side)),
         Arith::Unary("-", inner) => format!("obvia_subtract(0, {}, &{wrong})", of(inner)),

@@ -49,10 +49,18 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
     out.finish()
 }
 
-/// Begins the include guard. The last `#endif` ends it.
+/// Begins the include guard. The last `#endif` ends it. Different stems have different guards:
+/// small letters become capitals, capitals become small letters, and characters that names cannot
+/// have become their numbers.
 pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
-    let stem: String = stem.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
-    let guard = format!("OBVIA_IDL_{}_{what}", stem.to_ascii_uppercase());
+    let in_guard = |one: char| match one {
+        'a'..='z' => one.to_ascii_uppercase().to_string(),
+        // The `x` that a capital would become begins a number.
+        'A'..='W' | 'Y' | 'Z' => one.to_ascii_lowercase().to_string(),
+        '0'..='9' | '_' => one.to_string(),
+        _ => format!("x{:x}_", u32::from(one)),
+    };
+    let guard = format!("OBVIA_IDL_{}_{what}", stem.chars().map(in_guard).collect::<String>());
     out.line(format!("#ifndef {guard}"));
     out.line(format!("#define {guard}"));
     out.line("");

@@ -2,8 +2,8 @@
 //! header.
 //!
 //! The back end makes no header for a file with a part that it does not support. Another file may
-//! import that file, and use its interfaces in methods that are called within one process, since an
-//! announcement is enough for a pointer.
+//! import that file, and use its interfaces in methods that are called within one process, since a
+//! forward declaration is enough for a pointer.
 
 use super::proxies::{Proxies, importing};
 use super::{automation, refuse};
@@ -14,7 +14,7 @@ use crate::text::source::{File, FileId, Role, Sources, Span};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// The need of a declaration in one file for a declaration in another file.
+/// The dependency of a declaration in one file on a declaration in another file.
 struct Need<'m> {
     /// The place of the declaration that needs the other declaration.
     span: Span,
@@ -86,7 +86,28 @@ impl<'m> Imports<'m> {
         own.filter_map(refusal).collect()
     }
 
-    /// Whether the header announces an imported interface, because its file has no header.
+    /// Returns errors for the imported files whose headers have the name of another file's header:
+    /// an `#include` would find only one of the two. `stem` is the compiled file's name without its
+    /// ending.
+    pub(super) fn same_headers(&self, stem: &str) -> Vec<Diagnostic> {
+        let mut known = HashMap::from([(stem, FileId(0))]);
+        let mut refused = Vec::new();
+        for (file, stem) in &self.included {
+            let first = *known.entry(stem.as_str()).or_insert(*file);
+            if first == *file {
+                continue;
+            }
+            let [path, other] = [*file, first].map(|file| self.sources.file(file).path.display());
+            let [here, there] = [*file, first].map(|file| Span { file, start: 0, end: 0 });
+            let text = format!("`{path}` and `{other}` have headers of one name in C: `{stem}.h`");
+            let error = Diagnostic::error("taken-name", here, text).related(there, "the other one");
+            refused.push(error.help("give one of the files another name"));
+        }
+        refused
+    }
+
+    /// Whether the header contains a forward declaration of an imported interface, because the file
+    /// of the interface has no header.
     pub(super) fn is_announced(&self, found: &Interface) -> bool {
         self.refused.contains_key(&importing(self.sources, found.span))
     }
@@ -123,7 +144,8 @@ fn included(
     let types = types.chain(model.enums.iter().map(|found| found.span));
     let types = types.chain(model.typedefs.iter().map(|found| found.span));
     let declared = types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file);
-    // Macros may have named what this file needs.
+    // The position of a declaration whose name comes from a macro is in no file: `importing` finds
+    // the file whose header has the declaration.
     let own = needs.iter().filter(|need| !need.imported);
     let needed = own.map(|need| importing(&compilation.sources, need.other));
     let declaring: HashSet<FileId> = declared.chain(needed).collect();
@@ -169,7 +191,7 @@ fn needs<'m>(model: &'m Model) -> Vec<Need<'m>> {
         base.iter().for_each(|base| add((found.span, found.imported), base, true));
         let params = |method: &'m Method| method.params.iter().map(|param| (param, !method.local));
         for (param, travels) in found.methods.iter().flat_map(params) {
-            // The objects in structures matter for the file's own code only.
+            // Only the file's own code needs the interfaces of the objects in structures.
             let deep = model.reachable(&param.ty).filter(|_| travels && !found.imported);
             deep.chain([&param.ty]).for_each(|ty| add((param.span, found.imported), ty, travels));
         }

@@ -72,7 +72,7 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let mut params = model.remote_methods(id).into_iter().flat_map(|method| &method.params);
     let has_contexts = params.any(|param| *in_place(model, param) == Type::Base(Base::Context));
     let context = Context { model, name: name_of(model, id), kinds: kinds(model, &methods), has_contexts };
-    if usual.iter().any(|plan| !plan.method.local && table::is_by_table(plan)) {
+    if table::has_tables(&usual) {
         table::types(out, &context);
     }
     for plan in usual.iter().flat_map(|plan| [plan].into_iter().chain(by_reference(&referring, plan))) {

@@ -131,7 +131,11 @@ pub(super) fn binding(name: &str) -> String {
 
 /// Returns a name for a variable that belongs to a parameter. No parameter has the same name.
 pub(super) fn local(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, what: &str) -> String {
-    let mut name = format!("{}_{what}", param.param.code);
+    beside_parameters(plan, format!("{}_{what}", param.param.code))
+}
+
+/// Returns the name of a variable, with underscores at its end if a parameter has the same name.
+pub(super) fn beside_parameters(plan: &MethodPlan<'_>, mut name: String) -> String {
     while plan.params.iter().any(|other| name.starts_with(&other.param.code) && binding(&other.param.code) == name) {
         name.push('_');
     }
@@ -219,7 +223,8 @@ pub(super) fn flat(ty: &Type) -> (&Type, u64) {
 }
 
 /// Returns a parameter's declaration with a name. The target of a pointer that is only read is
-/// const, except for arrays of arrays, for which C has no such conversion.
+/// const, except for arrays of arrays, because C does not convert a pointer to an array into a
+/// pointer to a const array.
 pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
     let constant = if plan.param.direction.is_out() { "" } else { "const " };
     match &plan.passing {

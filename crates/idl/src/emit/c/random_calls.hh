@@ -175,15 +175,14 @@ template <class T, size_t N> T (&obvia_test_changeable(const T (&values)[N]))[N]
 }
 
 // Copies values to memory that a method returns and its caller frees.
-template <class T> T *obvia_test_copy(const T *values, uint64_t count)
+template <class To, class From> void obvia_test_copy(To **copy, const From *values, uint64_t count)
 {
-    T *copy = static_cast<T *>(obvia_alloc(count * sizeof(T)));
-    if (!copy && count != 0) {
+    *copy = static_cast<To *>(obvia_alloc(count * sizeof(To)));
+    if (!*copy && count != 0) {
         std::fputs("there is no memory\n", stderr);
         std::exit(1);
     }
-    std::copy(values, values + count, copy);
-    return copy;
+    std::copy(values, values + count, *copy);
 }
 
 template <class T> bool obvia_test_same(const T &a, const T &b)
@@ -208,7 +207,17 @@ template <class A, class B> bool obvia_test_same_elements(const A &a, const B &b
     }
     return true;
 }
-template <class Character> bool obvia_test_same_text(const Character *a, const std::optional<std::basic_string<Character>> &b)
+// Compares a string of characters or of numbers, up to the final zero of `b`.
+template <class Unit, class Character>
+bool obvia_test_same_text(const Unit *a, const std::optional<std::basic_string<Character>> &b)
 {
-    return a ? b && *b == a : !b;
+    if (!a || !b) {
+        return !a && !b;
+    }
+    for (size_t at = 0; at <= b->size(); at++) {
+        if (a[at] != static_cast<Unit>((*b)[at])) {
+            return false;
+        }
+    }
+    return true;
 }

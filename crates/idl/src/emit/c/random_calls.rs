@@ -321,6 +321,10 @@ fn argument(param: &ParamPlan<'_>) -> String {
         (Passing::RefPointer(_), false) => format!("&{argument}"),
         (Passing::Array { .. }, false) => format!("{argument}.data()"),
         (Passing::Optional(_), false) => format!("{argument} ? &*{argument} : nullptr"),
+        (Passing::Text { base, .. }, false) if !matches!(base, Base::Char | Base::WChar) => {
+            let number = base_name(*base);
+            format!("reinterpret_cast<const {number} *>({argument} ? {argument}->c_str() : nullptr)")
+        }
         _ => format!("{argument} ? {argument}->c_str() : nullptr"),
     }
 }
@@ -378,10 +382,10 @@ fn method(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMetho
         let (argument, want) = (format!("{}_given", param.param.code), format!("obvia_test_want.{}", field.name));
         out.line(match &field.kind {
             FieldKind::Array { .. } if matches!(param.passing, Passing::OutArray { .. }) => {
-                format!("*{argument} = obvia_test_copy({want}.data(), {want}.size());")
+                format!("obvia_test_copy({argument}, {want}.data(), {want}.size());")
             }
             FieldKind::Array { .. } => format!("std::copy({want}.begin(), {want}.end(), {argument});"),
-            FieldKind::Text { .. } => format!("*{argument} = obvia_test_copy({want}->c_str(), {want}->size() + 1);"),
+            FieldKind::Text { .. } => format!("obvia_test_copy({argument}, {want}->c_str(), {want}->size() + 1);"),
             FieldKind::Value(Type::Fixed(..), _) => format!("std::memcpy({argument}, {want}, sizeof {want});"),
             _ => format!("*{argument} = {want};"),
         });

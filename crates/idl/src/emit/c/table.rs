@@ -36,26 +36,16 @@ pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
     })
 }
 
+/// Whether the proxies and stubs of these methods have tables. `[local]` methods have none.
+pub(super) fn has_tables(plans: &[MethodPlan<'_>]) -> bool {
+    plans.iter().any(|plan| !plan.method.local && is_by_table(plan))
+}
+
 /// Returns the reason why a parameter is not supported. `None` for a supported parameter.
-pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
-    let is_place = is_place(model, param);
-    if let (Type::Pointer(pointer), false, true) = (&param.param.ty, is_place, param.param.direction.is_out()) {
-        match &pointer.extent {
-            Extent::Counted { size, .. } => {
-                let mut is_result = false;
-                size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
-                if is_result {
-                    return Some("an array whose size depends on a result");
-                }
-            }
-            Extent::Text => return Some("a string that the method changes in place"),
-            Extent::One => {}
-        }
-    }
-    if !plan.reads_blocks_alone(model, param) {
-        return Some(
-            "an array, a union or an object whose size, discriminant or IID is behind a pointer that may be null",
-        );
+pub(super) fn refuse(model: &Model, param: &ParamPlan<'_>) -> Option<&'static str> {
+    let is_text = matches!(&param.param.ty, Type::Pointer(pointer) if pointer.extent == Extent::Text);
+    if is_text && param.param.direction.is_out() && !is_place(model, param) {
+        return Some("a string that the method changes in place");
     }
     limits::parameter(model, param.param).err()
 }

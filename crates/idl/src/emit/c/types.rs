@@ -73,7 +73,8 @@ fn in_c(model: &Model, constant: &Const) -> String {
             // Unsigned 64-bit values are stored as signed numbers with the same bits.
             let is_int = i32::try_from(*value).is_ok_and(|value| value >= 0 || base != Some(Base::U64));
             if base == Some(Base::Char) {
-                // Values above 127 compare equal to members of type `char`, which may be signed.
+                // The cast makes values above 127 equal to members of type `char`, which may be
+                // signed.
                 format!("enum {{ {name} = (char){value} }};")
             } else if is_int {
                 format!("enum {{ {name} = {} }};", int(*value))
@@ -96,7 +97,7 @@ fn object(model: &Model, constant: &Const, specifiers: &str) -> String {
         (Value::Int(_), None) => ("int64_t", ""),
         (_, Some(one)) => (base(one), ""),
     };
-    // C guarantees support for literals up to a limit only. The keyword suppresses the warning
+    // C guarantees support for literals up to a limit only. `__extension__` suppresses the warning
     // about longer literals.
     let extension = match &constant.value {
         Value::Text(text) if text.len() > LITERAL_MAX => "__extension__ ",
@@ -119,11 +120,18 @@ fn literal(constant: &Const) -> String {
     }
 }
 
-/// Returns a literal of 16-bit characters. Characters outside ASCII stay unescaped.
+/// Returns a literal of 16-bit characters. Characters outside ASCII are escaped: compilers warn of
+/// those that change the direction of the text, and may read the file in another encoding.
 fn quoted_wide(text: &str) -> String {
-    let escaped = |one: char| {
-        let quoted = quoted(&one.to_string());
-        if one.is_ascii() { quoted[1..quoted.len() - 1].to_owned() } else { one.to_string() }
+    let escaped = |one: char| match u32::from(one) {
+        0..=0x7f => {
+            let quoted = quoted(&one.to_string());
+            quoted[1..quoted.len() - 1].to_owned()
+        }
+        // Universal character names begin at U+00A0.
+        number @ 0x80..=0x9f => format!("\\{number:03o}"),
+        number @ 0xa0..=0xffff => format!("\\u{number:04x}"),
+        number => format!("\\U{number:08x}"),
     };
     format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
@@ -174,19 +182,19 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     }
 }
 
-/// Writes the typedefs, except typedefs that repeat a type's own name.
+/// Writes the typedefs, except typedefs that repeat a type's own name, as `Point Point` or
+/// `struct Point Point`.
 pub(super) fn typedefs(out: &mut Writer, model: &Model) {
     let declare = |one: &Typedef| {
         let text = declare(model, &one.ty, &type_ident(&one.name));
         if one.is_interface { text.replace('*', "") } else { text }
     };
-    let own = model
-        .typedefs
-        .iter()
-        .filter(|one| is_written(model, one.imported, one.span))
-        .map(|one| (type_ident(&one.name), declare(one)));
-    let others: Vec<String> =
-        own.filter(|(name, text)| !text.ends_with(&format!("{name} {name}"))).map(|(_, text)| text).collect();
+    let repeats = |text: &String| {
+        let mut words = text.rsplit(' ');
+        words.next() == words.next()
+    };
+    let own = model.typedefs.iter().filter(|one| is_written(model, one.imported, one.span)).map(declare);
+    let others: Vec<String> = own.filter(|text| !repeats(text)).collect();
     for text in &others {
         out.line(format!("typedef {text};"));
     }

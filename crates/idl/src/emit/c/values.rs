@@ -82,7 +82,7 @@ pub(super) fn check_elements(
 }
 
 /// Writes a check of a count, so that sums of lengths cannot overflow. The written code returns if
-/// the count exceeds any frame.
+/// no frame can contain this number of elements.
 pub(super) fn check_count(
     out: &mut Writer,
     model: &Model,
@@ -182,8 +182,8 @@ impl Functions {
         }
     }
 
-    /// Returns the names of the functions that have been written. Each comes with the name of its
-    /// type, the type's place in the source, and whether an imported file declares the type.
+    /// Returns the functions that have been written: for each its name, the name of its type, the
+    /// type's place in the source, and whether an imported file declares the type.
     pub(super) fn names<'m>(&self, model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
         let enums = self.enums.iter().map(|id| &model.enums[id.0]);
         let enums = enums.map(|found| (check_name(&found.name), found.name.as_str(), found.span, found.imported));
@@ -279,14 +279,19 @@ pub(super) fn utf8(out: &mut Writer, param: &ParamPlan<'_>, text: &str, leave: &
 pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &str, leave: &[String]) {
     let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) else { return };
     let Some((lowest, highest)) = base.range() else { return };
-    let value = if *base == Base::Char { format!("(uint8_t){value}") } else { value.to_owned() };
+    let (value, limit): (String, fn(i64) -> String) = match base {
+        // Values from 2^63 on would be negative as an `int64_t`.
+        Base::U64 => (value.to_owned(), |limit| format!("UINT64_C({limit})")),
+        Base::Char => (format!("(int64_t)(uint8_t){value}"), integer),
+        _ => (format!("(int64_t){value}"), integer),
+    };
     // A comparison that is always true for the type would cause compiler warnings.
     let mut conditions = Vec::new();
     if i128::from(least) > lowest {
-        conditions.push(format!("(int64_t){value} < {}", integer(least)));
+        conditions.push(format!("{value} < {}", limit(least)));
     }
     if i128::from(most) < highest {
-        conditions.push(format!("(int64_t){value} > {}", integer(most)));
+        conditions.push(format!("{value} > {}", limit(most)));
     }
     if !conditions.is_empty() {
         refuse(out, &conditions.join(" || "), leave);

@@ -4,6 +4,11 @@ use super::values::in_name;
 use crate::model::{Arith, Base, Model, Type, UnionId};
 use crate::plan::shapes::Expr;
 
+/// Returns the literal for a number: an `int`, or a `long` if the number needs one.
+pub(super) fn literal(value: i64) -> String {
+    if i32::try_from(value).is_ok() { value.to_string() } else { format!("{value}L") }
+}
+
 /// Returns the expression that reads a number from a frame.
 pub(super) fn loaded(reader: &str, ty: Base, place: &str) -> String {
     let name = in_name(&Type::Base(ty));

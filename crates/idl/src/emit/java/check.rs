@@ -2,7 +2,7 @@
 //! that need checks.
 
 use super::Context;
-use super::arithmetic::{arith, is_one_of, is_wide, loaded, loaded_tag, widened};
+use super::arithmetic::{arith, is_one_of, is_wide, literal, loaded, loaded_tag, widened};
 use super::members::{graph_type, object_info, pointer_class};
 use super::values::plus;
 use crate::model::{Base, InterfaceId, Object, PointerClass, Type};
@@ -70,7 +70,8 @@ impl Check<'_> {
                 if inner.parts.is_empty() {
                     return;
                 }
-                let (i, one) = (format!("i{depth}"), format!("at{depth}"));
+                // No name of a parameter has an underscore before a digit.
+                let (i, one) = (format!("i_{depth}"), format!("at_{depth}"));
                 out.line(format!("for (int {i} = 0; {i} < {count}; {i}++) {{"));
                 out.line(format!("int {one} = {place} + {i} * {stride};"));
                 self.shape(out, inner, &one, depth + 1);
@@ -201,7 +202,7 @@ impl Check<'_> {
             _ => String::new(),
         };
         match value {
-            Expr::Const(value) => value.to_string(),
+            Expr::Const(value) => literal(*value),
             Expr::Member(_, Base::U64) => {
                 format!("{}.value({}, () -> {})", self.reader, plus(base, 0), leaf(value))
             }

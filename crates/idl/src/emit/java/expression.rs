@@ -1,6 +1,6 @@
 //! Expressions over parameters, in checked 64-bit arithmetic.
 
-use super::arithmetic::{NO_OUTER, arith as arith_text};
+use super::arithmetic::{NO_OUTER, arith as arith_text, literal};
 use super::method::{Method, Side};
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::Passing;
@@ -10,7 +10,7 @@ use crate::plan::shapes::{Expr, expr};
 /// function if the expression may have no value.
 pub(super) fn count(method: &Method<'_>, size: &Arith, side: Side) -> String {
     match size {
-        Arith::Const(value) => value.to_string(),
+        Arith::Const(value) => literal(*value),
         // A value above the signed range is negative in Java, and the runtime refuses negative
         // counts.
         Arith::Operand(one) if one.base == Base::U64 => method.operand(one, side),
@@ -23,7 +23,7 @@ pub(super) fn count(method: &Method<'_>, size: &Arith, side: Side) -> String {
 pub(super) fn widened(method: &Method<'_>, operand: &Operand, side: Side) -> String {
     let param = &method.plan.params[operand.index];
     let text = method.operand(operand, side);
-    if method.elided_by(operand.index).is_some() && method.is_proxy {
+    if method.is_proxy && method.implied(operand.index).is_some() {
         return text;
     }
     match &param.passing {
@@ -42,7 +42,7 @@ pub(super) fn widened(method: &Method<'_>, operand: &Operand, side: Side) -> Str
 fn arith(method: &Method<'_>, value: &Arith, side: Side) -> String {
     let known = expr(value, &|operand| {
         // The length of an array has 32 bits in Java.
-        let is_length = method.is_proxy && method.elided_by(operand.index).is_some();
+        let is_length = method.is_proxy && method.implied(operand.index).is_some();
         Expr::Member(operand.index as u32, if is_length { Base::I32 } else { operand.base })
     });
     let leaf = |leaf: &Expr| match leaf {

@@ -1,8 +1,8 @@
 //! The members of a structure with pointers: their names and places, and the code that reads,
-//! writes and checks one.
+//! writes and checks a member.
 
 use super::Context;
-use super::arithmetic::{NO_OUTER, arith, chosen, is_narrow, loaded, loaded_tag, widened};
+use super::arithmetic::{NO_OUTER, arith, chosen, is_narrow, literal, loaded, loaded_tag, widened};
 use super::members::{self, Seen, has_optional, is_full, is_optional, place, seen, shown};
 use super::names::members_of;
 use super::values::{flat, is_object, narrowed};
@@ -38,7 +38,8 @@ impl<'a> Members<'a> {
         Self { context, id, found, fields: fields(found), name, names, offsets }
     }
 
-    /// Whether the member is the structure's conformant array, to which no slot leads.
+    /// Whether the member is the structure's conformant array, which follows the structure without
+    /// a pointer.
     pub(super) fn is_tail(&self, at: usize) -> bool {
         self.found.conformant.is_some() && at + 1 == self.fields.len()
     }
@@ -59,17 +60,18 @@ impl<'a> Members<'a> {
         self.fields.iter().enumerate().filter(move |(_, field)| counts(field))
     }
 
-    /// Whether a member only gives the lengths of arrays.
+    /// Whether a member is a number that only gives the lengths of arrays. A `boolean` stays a
+    /// member, because its type does not have most lengths as values.
     pub(super) fn is_elided(&self, at: usize) -> bool {
         let field = &self.fields[at];
-        if !matches!(field.ty, Type::Base(_)) || field.range.is_some() {
+        if !matches!(field.ty, Type::Base(base) if base.is_number()) || field.range.is_some() {
             return false;
         }
         let mut uses = Uses::of(at);
         for field in self.fields.iter() {
             if let Ok(Seen::Array { size, length, .. }) = seen(self.context.model, &field.ty) {
-                // If a list has a separate length, the number of its elements is that length, and
-                // does not give the size of the array's room.
+                // If an array has a separate length, its Java list has that many elements. The
+                // array's size then does not follow from the list.
                 uses.note(size, length.is_none());
                 length.into_iter().for_each(|length| uses.note(length, false));
             }
@@ -135,7 +137,7 @@ impl<'a> Members<'a> {
             if matches!(field.ty, Type::Enum(_)) { format!("{name}.value()") } else { widened(*base, name) }
         };
         match &known {
-            Expr::Const(value) => value.to_string(),
+            Expr::Const(value) => literal(*value),
             Expr::Member(_, Base::U64) | Expr::Unary(..) | Expr::Binary(..) | Expr::Choose(_) => {
                 format!("() -> {}", arith(&known, &leaf, NO_OUTER))
             }

@@ -86,10 +86,8 @@ pub(super) fn request(out: &mut Writer, method: &Method<'_>) {
     check_unions(out, method, true);
     write(out, method, true, "arguments", &|param| {
         let at = method.index(param);
-        match (method.elided_by(at), &param.passing) {
-            (Some(array), Passing::Value(ty) | Passing::RefPointer(ty)) => {
-                narrowed(ty, &method.length(array, &method.given[array]))
-            }
+        match (method.implied(at), &param.passing) {
+            (Some(length), Passing::Value(ty) | Passing::RefPointer(ty)) => narrowed(ty, &length),
             _ => method.given[at].clone(),
         }
     });

@@ -4,8 +4,7 @@
 use super::doc::{Doc, escaped, of_value};
 use super::members::{graph_type, is_optional};
 use super::method::{Method, can_refer, plan, say_room};
-use super::names::methods;
-use super::types::call;
+use super::types::{call, is_literal, string};
 use super::{Context, proxy, stub};
 use crate::model::canonical;
 use crate::model::{InterfaceId, Model, Type, stem};
@@ -27,12 +26,12 @@ pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId
     };
     Doc::new(&text).write(out);
     out.line(format!("public interface {name} extends {base} {{"));
-    let names = methods(model, id);
-    let own = || found.methods.iter().filter(|method| !method.local);
-    let inherited = names.len() - own().count();
-    for (method, method_name) in own().zip(&names[inherited..]) {
+    let (names, records) = context.types.methods(model, id);
+    let inherited = names.len() - found.remote_methods().count();
+    let names = names.iter().zip(&records).skip(inherited);
+    for (method, (method_name, record_name)) in found.remote_methods().zip(names) {
         let plan = plan(model, method);
-        let method = Method::new(context, &plan, &[], (name, method_name), true);
+        let method = Method::new(context, &plan, &[], (name, method_name, record_name), true);
         doc(&method).write(out);
         out.line(format!("{};", method.declaration(&method.shown)));
         out.line("");
@@ -108,7 +107,7 @@ fn record(out: &mut Writer, method: &Method<'_>) {
         members.push(format!("{} {}", one.ty, method.shown[one.at]));
     }
     doc.write(out);
-    out.line(format!("record {}({}) {{}}", method.record(), members.join(", ")));
+    out.line(format!("record {}({}) {{}}", method.record, members.join(", ")));
     out.line("");
 }
 
@@ -128,13 +127,18 @@ fn types(out: &mut Writer, context: &Context<'_>, kinds: &[Type]) {
 fn description(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let (model, name) = (context.model, context.types.interface(id));
     let found = &model.interfaces[id.0];
-    out.line("private static final String IDL =");
-    out.verbatim("        \"\"\"");
-    for line in canonical::text(model, id).lines() {
-        let line = line.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
-        out.verbatim(format!("        {line}").trim_end());
+    let idl = canonical::text(model, id);
+    if is_literal(&idl) {
+        out.line("private static final String IDL =");
+        out.verbatim("        \"\"\"");
+        for line in idl.lines() {
+            let line = line.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
+            out.verbatim(format!("        {line}").trim_end());
+        }
+        out.verbatim("        \"\"\";");
+    } else {
+        out.line(format!("private static final String IDL = {};", string(&idl)));
     }
-    out.verbatim("        \"\"\";");
     out.line("");
     out.line("/** The description of the interface. */");
     out.line(format!("public static final InterfaceInfo<{name}> INFO = new InterfaceInfo<>("));
@@ -168,7 +172,7 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     let (_, mut referring) = crate::plan::plans(model, &model.all_methods(id));
     referring.iter_mut().for_each(|plan| say_room(model, plan));
     let kinds: Vec<Type> = kinds(model, &methods_of);
-    let names = methods(model, id);
+    let (names, records) = context.types.methods(model, id);
     out.line(format!("/** The description, the proxy and the stub of {{@link {name}}}. */"));
     out.line(format!("public final class {name}Info {{"));
     description(out, context, id);
@@ -191,11 +195,12 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     out.line("}");
     out.line("}");
     out.line("");
-    for (plan, method) in plans.iter().zip(&names) {
-        stub::stub(out, &Method::new(context, plan, &kinds, (name, method), false), method);
+    let of = |plan, at: usize, is_proxy| Method::new(context, plan, &kinds, (name, &names[at], &records[at]), is_proxy);
+    for (at, plan) in plans.iter().enumerate() {
+        stub::stub(out, &of(plan, at, false), &names[at]);
     }
-    for (plan, method, stub) in &referring {
-        stub::stub(out, &Method::new(context, plan, &kinds, (name, method), false), stub);
+    for (plan, at, stub) in &referring {
+        stub::stub(out, &of(plan, *at, false), stub);
     }
     out.line("/** A proxy of an object in another process. */");
     out.line(format!("static final class {name}Proxy extends Proxy implements {name} {{"));
@@ -203,29 +208,28 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     out.line("super(reference);");
     out.line("}");
     out.line("");
-    for (plan, method) in plans.iter().zip(&names) {
-        let of = |plan| Method::new(context, plan, &kinds, (name, method), true);
-        let by_reference = referring.iter().find(|(other, ..)| std::ptr::eq(other.method, plan.method));
-        proxy::proxy(out, &of(plan), by_reference.map(|(plan, ..)| of(plan)).as_ref());
+    for (at, plan) in plans.iter().enumerate() {
+        let by_reference = referring.iter().find(|(_, usual, _)| *usual == at);
+        proxy::proxy(out, &of(plan, at, true), by_reference.map(|(plan, ..)| of(plan, at, true)).as_ref());
     }
     out.line("}");
     out.line("}");
 }
 
-/// Returns the plans of methods with arrays by reference. Each comes with the names of its method
-/// and of its stub.
+/// Returns the plans of methods with arrays by reference, each with the index of its method and the
+/// name of its stub.
 fn named<'p, 'a>(
     plans: &[MethodPlan<'a>],
     referring: &'p [MethodPlan<'a>],
-    names: &'p [String],
-) -> Vec<(&'p MethodPlan<'a>, &'p str, String)> {
+    names: &[String],
+) -> Vec<(&'p MethodPlan<'a>, usize, String)> {
     let of = |plan: &'p MethodPlan<'a>| {
         let at = plans.iter().position(|usual| std::ptr::eq(usual.method, plan.method)).unwrap_or(0);
         let mut stub = format!("{}ByReference", stem(&names[at]));
         while names.contains(&stub) {
             stub.push('_');
         }
-        (plan, names[at].as_str(), stub)
+        (plan, at, stub)
     };
     referring.iter().map(of).collect()
 }

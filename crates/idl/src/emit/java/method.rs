@@ -1,7 +1,7 @@
 //! A method in Java: the names and types of its parameters and results.
 
 use super::Context;
-use super::members::{Seen, object_info, seen, shown};
+use super::members::{Seen, is_optional, object_info, seen, shown};
 use super::names::{members, parameters};
 use super::types::call;
 use super::values::{java, nullable, object_class};
@@ -17,6 +17,8 @@ pub(super) struct Method<'a> {
     /// The types of the interface's objects.
     pub(super) kinds: &'a [Type],
     pub(super) name: &'a str,
+    /// The name of the record of the results.
+    pub(super) record: &'a str,
     pub(super) interface: &'a str,
     /// The names of the parameters and of the result record's components, as users see them.
     pub(super) shown: Vec<String>,
@@ -68,7 +70,7 @@ impl<'a> Method<'a> {
         context: &'a Context<'a>,
         plan: &'a MethodPlan<'a>,
         kinds: &'a [Type],
-        (interface, name): (&'a str, &'a str),
+        (interface, name, record): (&'a str, &'a str, &'a str),
         is_proxy: bool,
     ) -> Self {
         let names = || plan.params.iter().map(|param| param.param.name.as_str());
@@ -79,7 +81,7 @@ impl<'a> Method<'a> {
         let taken: HashSet<String> = given.iter().chain(&came).flat_map(taken).collect();
         let stem = |name: &String| if taken.contains(name) { format!("{name}_") } else { name.clone() };
         let stems = given.iter().map(stem).collect();
-        Self { context, plan, kinds, name, interface, shown, given, came, stems, is_proxy }
+        Self { context, plan, kinds, name, record, interface, shown, given, came, stems, is_proxy }
     }
 
     /// Returns the type number of an object with these elements.
@@ -121,7 +123,8 @@ impl<'a> Method<'a> {
         })
     }
 
-    /// Returns the length of the array with this index, held by the variable `name`.
+    /// Returns the expression for the length of an array. `array` is the index of its parameter,
+    /// and `name` its variable.
     pub(super) fn length(&self, array: usize, name: &str) -> String {
         let param = &self.plan.params[array];
         if matches!(param.passing, Passing::Graph) {
@@ -144,7 +147,7 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Returns the description of an object's interface, or its IID if an argument gives it.
+    /// Returns the description of an object's interface, or the argument that contains its IID.
     pub(super) fn wanted(&self, object: &Object) -> String {
         object_info(self.context, object, |operand| self.given[operand.index].clone())
     }
@@ -182,17 +185,12 @@ impl<'a> Method<'a> {
         self.plan.params.iter().enumerate().filter_map(result).collect()
     }
 
-    /// Returns the name of the record of the results.
-    pub(super) fn record(&self) -> String {
-        format!("{}{}Result", self.name[..1].to_ascii_uppercase(), &self.name[1..])
-    }
-
     /// Returns the result type of the method.
     pub(super) fn returns(&self) -> String {
         match self.results().as_slice() {
             [] => "void".to_owned(),
             [one] => one.ty.clone(),
-            _ => self.record(),
+            _ => self.record.to_owned(),
         }
     }
 
@@ -240,22 +238,44 @@ impl<'a> Method<'a> {
         })?
     }
 
-    /// Returns the first array that implies this count, if there is one: the count is then not
-    /// passed.
-    pub(super) fn elided_by(&self, at: usize) -> Option<usize> {
-        self.arrays_counted_by(at).next()
+    /// Returns the expression for a count that is not passed, because arrays imply it: their
+    /// length. `None` for other parameters.
+    pub(super) fn implied(&self, at: usize) -> Option<String> {
+        let arrays = self.arrays_counted_by(at);
+        let first = *arrays.first()?;
+        if arrays.len() > 1 && self.may_be_missing(first) {
+            return Some(format!("Frames.length({})", self.listed(&arrays)));
+        }
+        Some(self.length(first, &self.given[first]))
     }
 
-    /// Returns the arrays whose length a count gives, if the count has no other use.
-    pub(super) fn arrays_counted_by(&self, at: usize) -> impl Iterator<Item = usize> {
-        let counts = move |size: &crate::model::Arith| size.plain().is_some_and(|operand| operand.index == at);
-        let is_counted = move |param: &ParamPlan<'_>| match &param.passing {
+    /// Returns the arrays whose length a count gives, if the count has no other use. The arrays
+    /// that may be missing come last.
+    pub(super) fn arrays_counted_by(&self, at: usize) -> Vec<usize> {
+        if !self.plan.params[at].counts {
+            return Vec::new();
+        }
+        let counts = |size: &Arith| size.plain().is_some_and(|operand| operand.index == at);
+        let is_counted = |param: &ParamPlan<'_>| match &param.passing {
             Passing::Array { size, .. } | Passing::Reference { size, .. } => counts(size),
             Passing::Graph => param.param.direction.is_in() && self.graph_size(param).is_some_and(counts),
             _ => false,
         };
-        let found = self.plan.params.iter().enumerate().filter(move |(_, param)| is_counted(param));
-        found.map(|(array, _)| array).filter(move |_| self.plan.params[at].counts)
+        let params = self.plan.params.iter().enumerate();
+        let mut arrays: Vec<usize> = params.filter(|(_, param)| is_counted(param)).map(|(array, _)| array).collect();
+        arrays.sort_by_key(|array| self.may_be_missing(*array));
+        arrays
+    }
+
+    /// Whether an array may be `null`, whatever its count is.
+    pub(super) fn may_be_missing(&self, array: usize) -> bool {
+        let (model, param) = (self.context.model, &self.plan.params[array]);
+        matches!(param.passing, Passing::Graph) && is_optional(model, in_place(model, param.param))
+    }
+
+    /// Returns the variables of parameters as the arguments of a call.
+    pub(super) fn listed(&self, params: &[usize]) -> String {
+        params.iter().map(|at| self.given[*at].as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the size of a counted array. `None` for other parameters.
@@ -275,8 +295,10 @@ impl<'a> Method<'a> {
     /// Returns the expression for an operand.
     pub(super) fn operand(&self, operand: &Operand, side: Side) -> String {
         let param = &self.plan.params[operand.index];
-        if let (true, Some(array)) = (self.is_proxy, self.elided_by(operand.index)) {
-            return self.length(array, &self.given[array]);
+        if self.is_proxy
+            && let Some(length) = self.implied(operand.index)
+        {
+            return length;
         }
         if side == Side::AfterCall && param.param.direction.is_out() {
             return self.result(operand.index);
@@ -301,6 +323,6 @@ pub(super) fn give(out: &mut Writer, method: &Method<'_>, value: impl Fn(usize) 
     match values.as_slice() {
         [] => {}
         [one] => out.line(format!("return {one};")),
-        many => call(out, &format!("return new {}", method.record()), many),
+        many => call(out, &format!("return new {}", method.record), many),
     }
 }

@@ -1,6 +1,6 @@
 //! The names of IDL in Java.
 
-use crate::model::{InterfaceId, Model, Type};
+use crate::model::{InterfaceId, Method, Model, Type};
 use std::collections::BTreeSet;
 
 /// Java's keywords, literals and reserved names.
@@ -80,8 +80,11 @@ const METHODS: [&str; 13] = [
     "var",
 ];
 
+/// Methods of proxies that a method of an interface would override, if it had the same parameters.
+const OF_PROXIES: [&str; 2] = ["checkCopied", "isShared"];
+
 /// The local variables of generated methods.
-const LOCALS: [&str; 8] = ["arguments", "call", "frame", "i", "length", "memory", "object", "results"];
+const LOCALS: [&str; 9] = ["arguments", "call", "frame", "i", "length", "memory", "object", "outcome", "results"];
 
 /// Words beyond [`KEYWORDS`] that cannot be the name of a type.
 const NO_TYPES: [&str; 5] = ["permits", "record", "sealed", "var", "yield"];
@@ -240,41 +243,90 @@ pub(super) struct Types {
     interfaces: Vec<String>,
     /// The class for declarations without a class of their own.
     pub(super) rest: String,
-    /// All of these names, and the names of types that generated code uses.
+    /// The names of all classes, and of the types that generated code uses.
     taken: BTreeSet<String>,
+    /// As `taken`, without the classes of the file itself.
+    of_imported: BTreeSet<String>,
 }
 
 impl Types {
     pub(super) fn new(model: &Model, stem: &str) -> Self {
-        let mut taken: BTreeSet<String> = TYPES.iter().chain(&NO_TYPES).map(|&name| name.to_owned()).collect();
+        let mut types = Self {
+            enums: vec![String::new(); model.enums.len()],
+            structs: vec![String::new(); model.structs.len()],
+            unions: vec![String::new(); model.unions.len()],
+            interfaces: vec![String::new(); model.interfaces.len()],
+            rest: String::new(),
+            taken: TYPES.iter().chain(&NO_TYPES).map(|&name| name.to_owned()).collect(),
+            of_imported: BTreeSet::new(),
+        };
+        // The imported declarations are named first: their names are the same in all files that
+        // import them.
+        types.name(model, true);
+        types.of_imported.clone_from(&types.taken);
+        // The file's interfaces may inherit the records of imported ones, which would hide its
+        // classes.
+        let imported = (0..model.interfaces.len()).map(InterfaceId).filter(|id| model.interfaces[id.0].imported);
+        let records = |id| {
+            let methods = model.remote_methods(id).into_iter().zip(types.methods(model, id).1);
+            methods.filter(|(method, _)| may_have_record(method)).map(|(_, record)| record).collect::<Vec<_>>()
+        };
+        let records: BTreeSet<String> = imported.flat_map(records).collect();
+        types.taken.extend(records.iter().cloned());
+        types.name(model, false);
+        types.taken.retain(|name| !records.contains(name));
+        let rest = format!("{}Idl", pascal(&stem.replace(|one: char| !one.is_ascii_alphanumeric(), "_")));
+        types.rest = unique(&mut types.taken, rest);
+        types
+    }
+
+    /// Names the classes of the imported declarations, or of the file's own declarations.
+    fn name(&mut self, model: &Model, imported: bool) {
+        let taken = &mut self.taken;
         // Interfaces come first, because other programs know them by name.
-        let mut interfaces = Vec::new();
-        for found in &model.interfaces {
-            let mut name = unique(&mut taken, constant(&found.name));
-            while !taken.insert(format!("{name}Info")) || !taken.insert(format!("{name}Proxy")) {
-                name = unique(&mut taken, format!("{name}_"));
+        for (name, found) in self.interfaces.iter_mut().zip(&model.interfaces) {
+            if found.imported == imported {
+                *name = class_name(taken, constant(&found.name), &["Info", "Proxy"]);
             }
-            interfaces.push(name);
         }
-        let mut value = |name: &str| {
-            let mut name = unique(&mut taken, pascal(name));
-            while !taken.insert(format!("{name}Type")) {
-                name = unique(&mut taken, format!("{name}_"));
+        let enums = model.enums.iter().map(|found| (&found.name, found.imported));
+        let structs = model.structs.iter().map(|found| (&found.name, found.imported));
+        let unions = model.unions.iter().map(|found| (&found.name, found.imported));
+        let names = self.enums.iter_mut().chain(&mut self.structs).chain(&mut self.unions);
+        for (name, (found, is_imported)) in names.zip(enums.chain(structs).chain(unions)) {
+            if is_imported == imported {
+                *name = class_name(taken, pascal(found), &["Type"]);
+            }
+        }
+    }
+
+    /// Returns distinct names for nested classes of a declaration. The classes hide no other class
+    /// that the declaration could use.
+    pub(super) fn within(&self, imported: bool, names: impl Iterator<Item = String>) -> Vec<String> {
+        let hidden = if imported { &self.of_imported } else { &self.taken };
+        let mut given = BTreeSet::new();
+        let distinct = |mut name: String| {
+            while hidden.contains(&name) || !given.insert(name.clone()) {
+                name.push('_');
             }
             name
         };
-        let enums = model.enums.iter().map(|found| value(&found.name)).collect();
-        let structs = model.structs.iter().map(|found| value(&found.name)).collect();
-        let unions = model.unions.iter().map(|found| value(&found.name)).collect();
-        let rest =
-            unique(&mut taken, format!("{}Idl", pascal(&stem.replace(|one: char| !one.is_ascii_alphanumeric(), "_"))));
-        Self { enums, structs, unions, interfaces, rest, taken }
+        names.map(distinct).collect()
     }
 
-    /// Returns names for nested classes that hide no other class.
-    pub(super) fn within(&self, names: impl Iterator<Item = String>) -> Vec<String> {
-        let mut taken = self.taken.clone();
-        names.map(|name| unique(&mut taken, name)).collect()
+    /// Returns distinct names for an interface's methods, inherited ones first, and the names of
+    /// the records of their results. The methods' names differ from those of the methods that every
+    /// object or proxy has.
+    pub(super) fn methods(&self, model: &Model, id: InterfaceId) -> (Vec<String>, Vec<String>) {
+        let mut taken: BTreeSet<String> = METHODS.iter().chain(&OF_PROXIES).map(|&name| name.to_owned()).collect();
+        let lineage = model.lineage(id).into_iter().map(|id| &model.interfaces[id.0]);
+        let methods = lineage.flat_map(|found| found.remote_methods().map(move |method| (method, found.imported)));
+        let named = |(method, imported): (&Method, bool)| {
+            let name = unique(&mut taken, camel(&method.name));
+            let record = format!("{}{}Result", name[..1].to_ascii_uppercase(), &name[1..]);
+            (name, self.within(imported, std::iter::once(record)).remove(0))
+        };
+        methods.map(named).unzip()
     }
 
     /// Returns the class of a structure, a union or an enumeration.
@@ -292,10 +344,19 @@ impl Types {
     }
 }
 
-/// Returns distinct names for an interface's methods, inherited ones first. They differ from the
-/// methods of every object.
-pub(super) fn methods(model: &Model, id: InterfaceId) -> Vec<String> {
-    members(model.remote_methods(id).into_iter().map(|method| method.name.as_str()))
+/// Returns a name for a class, and marks it as taken together with the names of the classes that
+/// end in `endings`.
+fn class_name(taken: &mut BTreeSet<String>, name: String, endings: &[&str]) -> String {
+    let mut name = unique(taken, name);
+    while !endings.iter().all(|ending| taken.insert(format!("{name}{ending}"))) {
+        name = unique(taken, format!("{name}_"));
+    }
+    name
+}
+
+/// Whether a method may have several results, for which its interface has a record.
+pub(super) fn may_have_record(method: &Method) -> bool {
+    method.params.iter().filter(|param| param.direction.is_out()).count() > 1
 }
 
 #[cfg(test)]

@@ -46,8 +46,8 @@ pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<
     out.line("");
 }
 
-/// Writes the call with arrays by reference, for arrays that are all in memory that the peer
-/// accepts.
+/// Writes the call with arrays by reference. The call is made only if all arrays are in memory that
+/// the peer accepts.
 fn refer(out: &mut Writer, method: &Method<'_>) {
     let plan = method.plan;
     let shared = |(param, _, is_written)| format!("isShared({}, {is_written})", method.given(param));
@@ -108,7 +108,7 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
                 } else if !param.param.direction.is_in() {
                     out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
                 }
-                if size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none()) {
+                if size.plain().is_none_or(|operand| method.implied(operand.index).is_none()) {
                     let meant = count(method, size, Side::BeforeCall);
                     let length = method.length(at, name);
                     out.line(format!("Frames.checkLength({length}, Frames.count({meant}));"));
@@ -124,8 +124,7 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
                     out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
                 }
                 if let Some((size, length)) = method.graph_counts(param)
-                    && (length.is_some()
-                        || size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none()))
+                    && (length.is_some() || size.plain().is_none_or(|operand| method.implied(operand.index).is_none()))
                 {
                     let length = length.map(|length| count(method, length, Side::BeforeCall));
                     let optional = is_optional(method.context.model, in_place(method.context.model, param.param));
@@ -153,18 +152,31 @@ fn operand(method: &Method<'_>, at: usize, ty: &Type) -> String {
     widened(method, &crate::model::Operand { index: at, deref: false, base: *base }, Side::BeforeCall)
 }
 
-/// Writes checks that arrays have the same length, and that the count's type can hold it.
+/// Writes checks that arrays have the same length, and that the count's type can represent this
+/// length. Missing arrays have any length.
 fn counted(out: &mut Writer, method: &Method<'_>, at: usize, base: Base) {
-    let mut arrays = method.arrays_counted_by(at).map(|array| method.length(array, &method.given[array]));
-    let Some(first) = arrays.next() else { return };
-    for other in arrays {
-        out.line(format!("Frames.checkLength({other}, {first});"));
-    }
-    let can_refer = method.arrays_counted_by(at).any(|array| can_refer(&method.plan.params[array]));
+    let arrays = method.arrays_counted_by(at);
+    let (Some((first, others)), Some(length)) = (arrays.split_first(), method.implied(at)) else { return };
+    let can_refer = arrays.iter().any(|array| can_refer(&method.plan.params[*array]));
     let longest = if can_refer { i128::from(i64::MAX) } else { i128::from(i32::MAX) };
-    if let Some((_, most)) = base.range().filter(|(_, most)| *most < longest) {
+    let most = base.range().map_or(longest, |(_, most)| most.min(longest));
+    if !others.is_empty() && method.may_be_missing(*first) {
+        return out.line(format!("Frames.checkLengths({most}, {});", method.listed(&arrays)));
+    }
+    for other in others {
+        let name = &method.given[*other];
+        let check = format!("Frames.checkLength({}, {length});", method.length(*other, name));
+        if method.may_be_missing(*other) {
+            out.line(format!("if ({name} != null) {{"));
+            out.line(check);
+            out.line("}");
+        } else {
+            out.line(check);
+        }
+    }
+    if most < longest {
         let long = if can_refer { "L" } else { "" };
-        out.line(format!("Frames.checkRange({first}, 0, {most}{long});"));
+        out.line(format!("Frames.checkRange({length}, 0, {most}{long});"));
     }
 }
 
@@ -179,10 +191,10 @@ fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
     if copied { format!("{}Copy", method.stem(param)) } else { name.to_owned() }
 }
 
-/// Writes the computation of the request's length. Object references are marshaled last, because
-/// the server keeps a reference if a step between its marshaling and `begin` fails. The only such
-/// step is the addition of the references' lengths, which fails if the frame would be longer than 2
-/// GiB.
+/// Writes the computation of the request's length. Object references are marshaled last: if a step
+/// after the marshaling fails before `begin`, the marshaled references are not released. The only
+/// such step is the addition of the references' lengths, which fails if the frame would be longer
+/// than 2 GiB.
 fn measure(out: &mut Writer, method: &Method<'_>) -> String {
     let mut length = block(method.plan.request_block).to_string();
     let mut declared = "int length";
@@ -240,8 +252,8 @@ fn frame(out: &mut Writer, method: &Method<'_>) {
         end = at + 8;
         if let Passing::Value(ty) | Passing::RefPointer(ty) = &param.passing {
             end = at + method.context.model.layout(ty).0;
-            let value = match method.elided_by(method.index(param)) {
-                Some(array) => narrowed(ty, &method.length(array, &method.given[array])),
+            let value = match method.implied(method.index(param)) {
+                Some(length) => narrowed(ty, &length),
                 None => source(method, param),
             };
             store(out, method.context, ty, &value, CALL, at);
@@ -260,7 +272,7 @@ fn frame(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// Writes the data behind the block for a parameter.
+/// Writes the statements that put a parameter's data behind the block.
 fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let (name, stem, at) = (method.given(param), method.stem(param), param.request.unwrap_or(0));
     match &param.passing {
@@ -293,7 +305,7 @@ fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     }
 }
 
-/// Writes the first elements of an array behind the block.
+/// Writes the statements that put the first elements of an array behind the block.
 pub(super) fn put_array(
     out: &mut Writer,
     method: &Method<'_>,

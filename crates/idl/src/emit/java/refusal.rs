@@ -1,13 +1,15 @@
 //! The declarations that this back end omits, and the declarations that it does not support.
 
-use super::arithmetic::is_narrow;
 use super::fields::fields;
+use super::limits;
 use super::members::{Seen, is_full, is_shared, seen};
 use super::method::plan;
 use super::values::flat;
 use crate::Diagnostic;
 use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, UnionId, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, unsupported};
+use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, is_automation_wire, unsupported};
+
+const AUTOMATION: &str = "one of Automation's types";
 
 /// Returns a warning with the reason why an interface is omitted. `None` if the interface is not
 /// omitted.
@@ -50,12 +52,12 @@ fn refuse_method(model: &Model, method: &Method) -> Vec<Diagnostic> {
         let help = "what it does is in docs/idl.md";
         Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
     };
-    plan.params.iter().filter_map(refusal).collect()
+    plan.params.iter().filter_map(refusal).chain(limits::method(&plan)).collect()
 }
 
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
     if param.param.memory.is_some() {
-        return Some("one of Automation's types");
+        return Some(AUTOMATION);
     }
     if plan.has_graph() && matches!(param.passing, Passing::Array { .. }) && param.param.direction.is_out() {
         return Some("an [out] array in the caller's room beside structures with pointers");
@@ -64,46 +66,37 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         Passing::Value(ty) | Passing::RefPointer(ty) => has_handle(model, ty).then_some("a context handle"),
         Passing::Optional(Type::Fixed(..)) => Some("an array of fixed size that may be missing"),
         Passing::Optional(ty) => has_handle(model, ty).then_some("a context handle"),
-        Passing::Array { size, element, .. } => {
-            let mut is_result = false;
-            size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
-            if is_result { Some("an array whose size depends on a result") } else { element_refused(model, element) }
-        }
-        Passing::OutArray { element, .. } => element_refused(model, element),
+        Passing::Array { element, .. } | Passing::OutArray { element, .. } => element_refused(model, element),
         Passing::Object(object) | Passing::OutObject(object) => refuse_object(model, object),
         Passing::Lent { .. } => Some("an array that the method lends"),
         Passing::Raw(_) => Some("a pointer that says nothing of how many it leads to"),
-        Passing::Graph => refuse_graph(model, &plan.params, param),
+        Passing::Graph => refuse_graph(model, plan, param),
         Passing::Text { .. } | Passing::OutText(_) | Passing::Reference { .. } | Passing::Automation(_) => None,
     }
 }
 
 /// Returns the reason why a parameter with pointers is not supported. `None` for a supported
 /// parameter.
-fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) -> Option<&'static str> {
+fn refuse_graph(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
     let ty = in_place(model, param.param);
     let found = match seen(model, ty) {
         Err(why) => return Some(why),
         Ok(found) => found,
     };
     match found {
-        Seen::Array { element, size, .. } => {
-            if is_shared(model, element) || is_full(ty) {
-                return Some("an array of structures with [ptr] pointers");
-            }
-            let mut is_result = false;
-            size.operands(&mut |operand| is_result |= !params[operand.index].param.direction.is_in());
-            if is_result && in_room(param) {
-                return Some("an array whose size depends on a result");
-            }
-            pointed_to(model, element)
+        Seen::Array { element, .. } if is_shared(model, element) || is_full(ty) => {
+            Some("an array of structures with [ptr] pointers")
         }
+        Seen::Array { element, .. } => pointed_to(model, element),
         Seen::One(to) if is_full(ty) && !matches!(to, Type::Struct(_)) => Some("a [ptr] pointer to a number"),
         Seen::One(to) => pointed_to(model, to),
         Seen::Inner if is_shared(model, ty) => Some("a structure with [ptr] pointers that is no object of its own"),
         Seen::Inner => pointed_to(model, ty),
         Seen::Elements { .. } => Some("an array of fixed size with elements that are more than values"),
-        Seen::Union(id) => refuse_switch(model, id, param.param.switch.as_ref()).or_else(|| members(model, ty)),
+        Seen::Union(id) => {
+            let of = |at: usize| Some(in_place(model, plan.params.get(at)?.param));
+            refuse_switch(model, id, param.param.switch.as_ref(), of).or_else(|| members(model, ty))
+        }
         Seen::Object(object) => refuse_object(model, object),
         Seen::Text { .. } | Seen::Plain => None,
     }
@@ -139,18 +132,24 @@ pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
     refused.get(model.innermost(ty)).copied()
 }
 
-/// Returns the reason why a structure or a union itself is not supported, without the types that it
-/// leads to. `None` for a supported type.
+/// Returns the reason why a structure or a union itself is not supported, apart from the types that
+/// it leads to. `None` for a supported type.
 fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
     if model.opaque.contains_key(ty) || model.unsupported.contains_key(ty) {
         return Some("a type that no call can carry");
+    }
+    if is_automation_wire(model, ty) {
+        return Some(AUTOMATION);
     }
     let objects = model.inner(ty).into_iter().find_map(|inner| match model.innermost(inner) {
         Type::Interface(object) => refuse_object(model, object),
         _ => None,
     });
     let of_members = match ty {
-        Type::Struct(id) => fields(&model.structs[id.0]).iter().find_map(|field| member(model, field)),
+        Type::Struct(id) => {
+            let all = fields(&model.structs[id.0]);
+            all.iter().find_map(|field| member(model, &all, field))
+        }
         Type::Union(id) => {
             let leads = |field: &Field| match seen(model, &field.ty) {
                 Ok(Seen::One(to)) => is_full(&field.ty) && !is_shared(model, to),
@@ -160,7 +159,7 @@ fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
             if arms().any(leads) {
                 return Some("a union with a [ptr] pointer to a structure without [ptr] members");
             }
-            arms().find_map(|field| member(model, field))
+            arms().find_map(|field| member(model, &[], field))
         }
         _ => None,
     };
@@ -168,18 +167,27 @@ fn refusal_of_members(model: &Model, ty: &Type) -> Option<&'static str> {
 }
 
 /// Returns the reason why an expression cannot select a union's arm. `None` if the expression can.
-fn refuse_switch(model: &Model, id: UnionId, switch: Option<&Arith>) -> Option<&'static str> {
+/// `of` returns the types of operands.
+fn refuse_switch<'t>(
+    model: &Model,
+    id: UnionId,
+    switch: Option<&Arith>,
+    of: impl Fn(usize) -> Option<&'t Type>,
+) -> Option<&'static str> {
     let tag = &model.unions[id.0].tag;
     match switch {
         None => Some("a union without a discriminant"),
-        Some(switch) if matches!(tag, Type::Enum(_)) && !is_narrow(tag, switch) => {
-            Some("a union whose discriminant is an enumeration that an expression or a hyper selects")
+        // Another type has values that the enumeration lacks, which Java's enumeration cannot hold.
+        Some(switch)
+            if matches!(tag, Type::Enum(_)) && switch.plain().is_none_or(|operand| of(operand.index) != Some(tag)) =>
+        {
+            Some("a union whose discriminant is an enumeration that a value of another type selects")
         }
         Some(_) => None,
     }
 }
 
-fn member(model: &Model, field: &Field) -> Option<&'static str> {
+fn member(model: &Model, fields: &[Field], field: &Field) -> Option<&'static str> {
     let found = match seen(model, &field.ty) {
         Err(why) => return Some(why),
         Ok(found) => found,
@@ -193,7 +201,7 @@ fn member(model: &Model, field: &Field) -> Option<&'static str> {
             Some("an array of structures with [ptr] pointers")
         }
         Seen::Inner if is_shared(model, &field.ty) => Some("a structure with [ptr] pointers within another"),
-        Seen::Union(id) => refuse_switch(model, id, field.switch.as_ref()),
+        Seen::Union(id) => refuse_switch(model, id, field.switch.as_ref(), |at| Some(&fields.get(at)?.ty)),
         Seen::Object(object) => refuse_object(model, object),
         _ => None,
     }

@@ -33,7 +33,7 @@ pub(super) fn stub(out: &mut Writer, method: &Method<'_>, name: &str) {
     match method.results().as_slice() {
         [] => out.line(format!("{invoked};")),
         [one] => out.line(format!("{} {} = {invoked};", one.ty, method.came(one.at))),
-        _ => out.line(format!("{}.{} outcome = {invoked};", method.interface, method.record())),
+        _ => out.line(format!("{}.{} outcome = {invoked};", method.interface, method.record)),
     }
     if !method.plan.method.oneway {
         if graph::has(method, false) {
@@ -269,7 +269,7 @@ fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length:
     }
 }
 
-/// Writes the data behind the block for a result.
+/// Writes the statements that put a result's data behind the block.
 fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let at = method.index(param);
     let (name, stem, value, slot) =

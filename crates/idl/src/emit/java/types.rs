@@ -6,16 +6,19 @@ use super::names::{constant, members, unique};
 use super::values::{Target, flat, is_number, is_object, java, load, pad, plus, store};
 use crate::model::{Base, Const, Enum, EnumId, StructId, Type, Value};
 use crate::text::writer::Writer;
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 /// Writes constants as members of a class that uses the `taken` names in its code.
 pub(super) fn constants(out: &mut Writer, consts: &[Const], mut taken: BTreeSet<String>) {
     for found in consts {
         let (ty, text) = match (&found.value, found.base) {
             (Value::Text(text), _) => ("String", string(text)),
-            (Value::Float(value), Some(Base::F32)) => ("float", format!("{value:?}f")),
+            // A literal must not be too small for its type, so it is rounded before.
+            (Value::Float(value), Some(Base::F32)) => ("float", format!("{:?}f", *value as f32)),
             (Value::Float(value), _) => ("double", format!("{value:?}")),
-            (Value::Int(value), Some(Base::F32 | Base::F64)) => ("double", format!("{value}.0")),
+            (Value::Int(value), Some(Base::F32)) => ("float", format!("{value}.0f")),
+            (Value::Int(value), Some(Base::F64)) => ("double", format!("{value}.0")),
             (Value::Int(value), Some(Base::Boolean)) => ("boolean", (*value != 0).to_string()),
             (Value::Int(value), Some(base)) => integer(*value, base),
             (Value::Int(value), None) => ("long", format!("{value}L")),
@@ -39,10 +42,34 @@ fn integer(value: i64, base: Base) -> (&'static str, String) {
     }
 }
 
-/// Returns a text as a Java string literal.
+/// The maximum size of a literal, in bytes of a class file's encoding.
+const LITERAL_MAX: usize = 65_535;
+
+/// Returns the size of a UTF-16 unit in a class file.
+const fn encoded_size(unit: u16) -> usize {
+    match unit {
+        0x01..=0x7f => 1,
+        0 | 0x80..=0x7ff => 2,
+        _ => 3,
+    }
+}
+
+/// Whether a text is short enough for a literal.
+pub(super) fn is_literal(text: &str) -> bool {
+    text.encode_utf16().map(encoded_size).sum::<usize>() <= LITERAL_MAX
+}
+
+/// Returns the expression for a text: a string literal, or literals that are joined at run time if
+/// the text is too long for one.
 pub(super) fn string(text: &str) -> String {
-    let mut quoted = String::from("\"");
+    let (mut literals, mut quoted, mut size) = (Vec::new(), String::new(), 0);
     for unit in text.encode_utf16() {
+        if size + encoded_size(unit) > LITERAL_MAX {
+            literals.push(format!("\"{quoted}\""));
+            quoted.clear();
+            size = 0;
+        }
+        size += encoded_size(unit);
         match u8::try_from(unit) {
             Ok(quote @ (b'"' | b'\\')) => quoted.extend(['\\', quote as char]),
             Ok(plain @ 0x20..=0x7e) => quoted.push(plain as char),
@@ -52,7 +79,8 @@ pub(super) fn string(text: &str) -> String {
             _ => quoted.push_str(&format!("\\u{unit:04x}")),
         }
     }
-    quoted + "\""
+    let last = format!("\"{quoted}\"");
+    if literals.is_empty() { last } else { format!("String.join(\"\", {}, {last})", literals.join(", ")) }
 }
 
 /// The field with the number of an enumeration's value.
@@ -66,13 +94,16 @@ pub(super) fn enumeration(out: &mut Writer, context: &Context<'_>, id: EnumId) {
         return open_enumeration(out, found, name);
     }
     let mut firsts: Vec<(String, i32)> = Vec::new();
-    let mut others = Vec::new();
+    let (mut known, mut others): (HashMap<i32, usize>, _) = (HashMap::new(), Vec::new());
     let mut taken = BTreeSet::from([NUMBER.to_owned()]);
     for (value, number) in &found.values {
         let value = unique(&mut taken, constant(value));
-        match firsts.iter().find(|(_, known)| known == number) {
-            Some((first, _)) => others.push((value, first.clone())),
-            None => firsts.push((value, *number)),
+        match known.entry(*number) {
+            Entry::Occupied(first) => others.push((value, firsts[*first.get()].0.clone())),
+            Entry::Vacant(place) => {
+                place.insert(firsts.len());
+                firsts.push((value, *number));
+            }
         }
     }
     out.line(format!("/** {{@code enum {}}} */", found.name));

@@ -16,10 +16,10 @@ struct Arm<'a> {
     /// The discriminants that select the arm. Empty for the default arm.
     cases: &'a [i64],
     field: Option<&'a Field>,
-    /// The record's name, after the union's name.
+    /// The record's name, qualified by the union's name.
     name: String,
-    /// Whether the record holds the discriminant. It does unless exactly one discriminant selects
-    /// the arm.
+    /// Whether the record holds the discriminant. The record of an arm with exactly one
+    /// discriminant does not.
     has_which: bool,
     member: String,
 }
@@ -63,13 +63,19 @@ fn arms<'a>(context: &Context<'_>, union: &'a Union, class: &str) -> Vec<Arm<'a>
         let name = field.as_ref().map_or_else(|| "Default".to_owned(), |field| pascal(&field.name));
         all.push((&[], field.as_ref(), name));
     }
-    let names = context.types.within(all.iter().map(|(.., name)| name.clone()));
+    let names = context.types.within(union.imported, all.iter().map(|(.., name)| name.clone()));
     let arm = |((cases, field, _), name): ((&'a [i64], Option<&'a Field>, String), String)| {
         let member = field.map_or("", |field| field.name.as_str());
         let member = members_of(["which", member].into_iter()).remove(1);
         Arm { cases, field, name: format!("{class}.{name}"), has_which: cases.len() != 1, member }
     };
     all.into_iter().zip(names).map(arm).collect()
+}
+
+/// Returns the names of the records of a union's arms, qualified by the union's name.
+pub(super) fn records(context: &Context<'_>, id: UnionId) -> Vec<String> {
+    let class = context.types.class(&Type::Union(id));
+    arms(context, &context.model.unions[id.0], class).into_iter().map(|arm| arm.name).collect()
 }
 
 /// Returns the discriminant for a number.

@@ -101,7 +101,7 @@ pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
     out.line(format!("unsafe {{ *{name} = {raw}_value }};"));
 }
 
-/// Writes the statement that frees the data that travelled for a result.
+/// Writes the statement that frees the received form of a result.
 pub(super) fn free(out: &mut Writer, context: &Context<'_>, types: &str, param: &ParamPlan<'_>) {
     let Type::Pointer(pointer) = in_place(context.model, param.param) else { return };
     let (raw, kind) = (&param.param.code, context.kind(&pointer.to) - KIND_FIRST);
@@ -136,10 +136,10 @@ pub(super) fn respond(out: &mut Writer, param: &ParamPlan<'_>, failing: &str) {
     let (raw, at) = (&param.param.code, param.reply.unwrap_or(0));
     out.line(format!("match obvia::rt::wire_result(result, &{raw}_value) {{"));
     out.line(format!("Ok(wire) => image.put({at}, wire),"));
-    out.line("Err(status) => {");
+    out.line("Err(outcome) => {");
     out.line("// SAFETY: by COM's rules, results are as the interface describes them, and the caller owns them.");
     out.line(format!("unsafe {{ image.free({failing}) }};"));
-    out.line("return Err(status);");
+    out.line("return Err(outcome);");
     out.line("}");
     out.line("}");
 }

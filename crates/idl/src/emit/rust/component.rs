@@ -13,7 +13,7 @@ use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
 /// [`emit`](super::emit()) must support the interface. The methods of IDispatch are left out, since
 /// the runtime implements them.
 pub fn component(model: &Model, id: InterfaceId) -> Component {
-    let interfaces = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).map(|id| {
+    let interfaces = model.declared_lineage(id).into_iter().map(|id| {
         let found = &model.interfaces[id.0];
         let methods = found.methods.iter().map(|method| self::method(model, &plan(model, method))).collect();
         Interface { name: item_name(&found.name), methods }
@@ -59,8 +59,8 @@ fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result
             let elements =
                 if count == 0 { String::new() } else { format!("{}; {count}", value(model, element, range)?) };
             let array = format!("{reference}[{elements}]");
-            // A literal is made a slice before its conversion: from an empty array, the conversion
-            // could not infer the type.
+            // An array literal is turned into a slice before the conversion, which could not infer
+            // the element type of an empty array.
             let is_slice = param.param.transfer == Transfer::Frame;
             Ok(if is_slice { array } else { format!("({array}[..]).into()") })
         }

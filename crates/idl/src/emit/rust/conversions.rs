@@ -4,6 +4,7 @@
 use super::context::{counted_by, counted_by_elided};
 use super::expression::{Side, size_text, switch_text};
 use super::form::{self, Form, form};
+use super::lengths::Length;
 use super::names::{base as base_name, binding, type_name};
 use super::unions::has_ambiguous_discriminant;
 use crate::model::{Arith, Direction, Model, Param, UnionId};
@@ -45,13 +46,13 @@ fn check(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) 
         Some(Form::Union { id, optional, .. }) => {
             if optional {
                 if param.switch.is_some() {
-                    out.line(format!("if let Some(union) = &{name} {{"));
-                    check_arm(out, plan, param, "union", Side::Caller);
+                    out.line(format!("if let Some(selected) = &{name} {{"));
+                    check_arm(out, plan, param, "selected", Side::Caller);
                     out.line("}");
                 }
-                let convert = into_memory(model, id, "union", Side::Caller);
+                let convert = into_memory(model, id, "selected", Side::Caller);
                 out.line(format!(
-                    "let {raw}_memory = match {name} {{ Some(union) => Some({convert}), None => None }};"
+                    "let {raw}_memory = match {name} {{ Some(selected) => Some({convert}), None => None }};"
                 ));
             } else {
                 check_arm(out, plan, param, &name, Side::Caller);
@@ -66,12 +67,7 @@ fn check(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) 
             ));
         }
         Some(Form::Slice { size, optional, .. }) if !counted_by_elided(plan, &size) => {
-            let wanted = size_text(plan, &size, Side::Caller);
-            if optional {
-                out.line(format!("if let Some(items) = {name} {{ obvia::rt::check_length(items.len(), {wanted})?; }}"));
-            } else {
-                out.line(format!("obvia::rt::check_length({name}.len(), {wanted})?;"));
-            }
+            Length::of(&name, optional).check(out, &size_text(plan, &size, Side::Caller));
         }
         Some(Form::Filled { text, size }) => {
             let count = size_text(plan, &size, Side::Caller);
@@ -102,11 +98,10 @@ fn place(out: &mut Writer, model: &Model, param: &Param) {
 }
 
 /// Returns the length of a parameter's array, if the parameter at `at` counts it.
-pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> {
-    let name = binding(&param.code);
+pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<Length> {
     match form_of(model, param)? {
         Form::Slice { size, optional, .. } if counted_by(&size, at) => {
-            Some(if optional { format!("{name}.map_or(0, |items| items.len())") } else { format!("{name}.len()") })
+            Some(Length::of(&binding(&param.code), optional))
         }
         _ => None,
     }
@@ -141,7 +136,7 @@ pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     }
 }
 
-/// Writes the code that takes over returned data, also after a failed call.
+/// Writes the code that takes ownership of returned data, also after a failed call.
 pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     let (name, raw) = (binding(&param.code), &param.code);
     let inout = param.direction == Direction::InOut;
@@ -182,7 +177,7 @@ pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>,
     }
 }
 
-/// Returns the expression for a result as users get it.
+/// Returns the expression for a result, in the form that users receive.
 pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> String {
     let (name, raw) = (binding(&param.code), &param.code);
     let there = "ok_or(obvia::rt::code::E_POINTER)?";
@@ -198,8 +193,8 @@ pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Stri
     }
 }
 
-/// Writes the code that stores the room that the caller has for a parameter, since the method may
-/// change the count.
+/// Writes the code that keeps the number of elements for which the caller has room, since the
+/// method may change the parameter with this number.
 pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     if let Some(Form::Filled { size, .. }) = form_of(model, param) {
         let count = size_text(plan, &size, Side::Abi);
@@ -301,7 +296,7 @@ fn union_from_abi(
     if by_value {
         format!("{name}.get({tag})")
     } else if optional {
-        format!("{name}.cast::<{ty}>().as_ref().map(|item| item.get({tag}))")
+        format!("{name}.cast::<{ty}>().as_ref().map(|selected| selected.get({tag}))")
     } else {
         format!("(&*{name}.cast::<{ty}>()).get({tag})")
     }
@@ -342,7 +337,7 @@ pub(super) enum Elements {
     Counted(Arith),
     /// The number that the caller has room for.
     Room,
-    /// At most the number that the caller has room for. Zeros fill the rest.
+    /// At most the number that the caller has room for. Zeros fill the unused room.
     AtMostRoom,
 }
 
@@ -376,8 +371,8 @@ pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
     param.passing == Passing::Graph && matches!(form_of(model, param.param), Some(Form::PlacedUnion(_)))
 }
 
-/// Whether a parameter's value is taken out of the caller's memory before the call, and given back
-/// after it.
+/// Whether a parameter's value is moved out of the caller's memory before the call, and moved back
+/// afterwards.
 pub(super) fn is_taken(model: &Model, param: &Param) -> bool {
     param.direction == Direction::InOut && matches!(form_of(model, param), Some(Form::Returned { optional: true, .. }))
 }

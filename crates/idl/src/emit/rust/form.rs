@@ -4,7 +4,7 @@ use super::names::{base, item_name, object, type_name, value};
 use crate::model::{
     Arith, Base, Direction, Extent, Field, Model, Param, PointerClass, StructId, Type, Union, UnionId, all_arms,
 };
-use crate::plan::is_plain;
+use crate::plan::{is_automation_wire, is_plain};
 
 /// The type of a parameter for users.
 pub(super) enum Form {
@@ -34,6 +34,7 @@ pub(super) enum Form {
 pub(super) type Refusal = &'static str;
 
 const MANY: Refusal = "a pointer to pointers to several values";
+const AUTOMATION: Refusal = "one of Automation's types";
 const OPEN: Refusal = "a structure that ends in an open array";
 const OPAQUE: Refusal = "a type whose members are not declared, or which no call can carry";
 const OUT_UNION: Refusal = "a union with pointers as a result; inside a structure it is supported";
@@ -179,8 +180,8 @@ pub(super) fn is_open(model: &Model, id: StructId) -> bool {
         && members.all(|field| field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty))
 }
 
-/// Whether the elements that a parameter leads to contain reference pointers, so that they must not
-/// be zero.
+/// Whether the elements that a parameter leads to contain reference pointers, so that the elements
+/// must not be zero.
 pub(super) fn is_never_null(model: &Model, param: &Param) -> bool {
     fn of(model: &Model, ty: &Type) -> bool {
         let any = |fields: &[Field]| fields.iter().any(|field| of(model, &field.ty));
@@ -215,6 +216,7 @@ fn check_reachable(model: &Model, ty: &Type) -> Result<(), Refusal> {
 fn check_members(model: &Model, ty: &Type) -> Result<(), Refusal> {
     match ty {
         ty if model.opaque.get(ty).is_some_and(|found| found.of == *ty) => Err(OPAQUE),
+        ty if is_automation_wire(model, ty) => Err(AUTOMATION),
         Type::Struct(id) if model.structs[id.0].conformant.is_some() => Err(OPEN),
         Type::Struct(id) => model.structs[id.0].fields.iter().try_for_each(|field| member(model, field)),
         Type::Union(id) => {

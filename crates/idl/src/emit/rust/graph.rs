@@ -131,10 +131,6 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     let model = context.model;
     let outer = outer_text(plan, outer, Side::Abi);
     out.line(format!("let mut results = reply.graph({}, {outer})?;", layout(context, plan, "REPLY")));
-    if changes(model, plan) {
-        out.line("// SAFETY: by COM's rules, the method may free what [in, out] parameters hold.");
-        out.line(format!("unsafe {{ image.free({}, &[]) }};", layout(context, plan, "GIVEN")));
-    }
     let array = |param: &ParamPlan<'_>| match (&param.param.ty, element_counts(param.param)) {
         (Type::Pointer(pointer), Some((size, _))) if !is_place(model, param.param) => {
             Some((model.layout(&pointer.to).0, size_text(plan, size, Side::Abi)))
@@ -145,7 +141,13 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     for param in converted() {
         automation::take(out, param, automation::memory(param).unwrap_or(Memory::Variant));
     }
-    // Arrays come first: their room is the requested number, which the method may change.
+    // All that may fail comes before this: a caller's values are freed only if others replace them.
+    if changes(model, plan) {
+        out.line("// SAFETY: by COM's rules, the method may free what [in, out] parameters hold.");
+        out.line(format!("unsafe {{ image.free({}, &[]) }};", layout(context, plan, "GIVEN")));
+    }
+    // Arrays come first, because the value of another result may overwrite the number of requested
+    // elements.
     for param in plan.ordered(false) {
         if let Some((bytes, count)) = array(param) {
             let (name, at) = (binding(&param.param.code), param.reply.unwrap_or(0));
@@ -171,16 +173,23 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
     let request = layout(context, plan, "REQUEST");
     if changes(model, plan) {
         let kept = layout(context, plan, "KEPT");
-        out.line(format!("let mut arguments = call.arguments_to_change({request}, {kept})?;"));
+        out.line("// SAFETY: the layouts are those of this method's request.");
+        out.line(format!("let mut arguments = unsafe {{ call.arguments_to_change({request}, {kept}) }}?;"));
     } else {
-        out.line(format!("let mut arguments = call.arguments({request})?;"));
+        out.line("// SAFETY: the layout is that of this method's request.");
+        out.line(format!("let mut arguments = unsafe {{ call.arguments({request}) }}?;"));
     }
     let reply = layout(context, plan, "REPLY");
     if !plan.method.oneway {
         out.line(format!("let mut image = obvia::rt::Image::new({reply});"));
     }
-    for param in &plan.params {
+    // The numbers of elements come before the arrays.
+    let (values, others): (Vec<_>, Vec<_>) = plan.params.iter().partition(|param| param.passing.in_block());
+    for param in values.into_iter().chain(others) {
         prepare(out, model, plan, param);
+    }
+    if changes(model, plan) {
+        out.line("arguments.release();");
     }
     let arguments: String = plan.params.iter().map(|param| format!(", {}", argument(model, param))).collect();
     stub::invoke(out, context, plan, &arguments);
@@ -234,7 +243,9 @@ fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param
                 let bytes = model.layout(&pointer.to).0;
                 let count = size_text(plan, size, Side::Local);
                 out.line(format!("let {raw}_count = {count}.ok_or(obvia::rt::Status::BAD_STUB_DATA)?;"));
-                out.line(format!("let {raw}_room = image.room::<[u8; {bytes}]>({reply}, {raw}_count)?;"));
+                out.line(format!(
+                    "let {raw}_room = image.room::<[u8; {bytes}]>({reply}, {raw}_count, call.reply_max())?;"
+                ));
             }
         }
     }

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// The bounds on an object's type: any thread may call it and drop it.
 const SHARED: &str = "Send + Sync + 'static";
 
-/// Returns the type of a parameter as methods get it. A lent array is an argument of the method,
-/// and not a result. `None` for parameters that methods do not get.
+/// Returns the type of a parameter in the trait's method. A lent array is an argument of the
+/// method, and not a result. `None` for parameters that the method does not have.
 fn method_argument(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
     match &param.passing {
         Passing::Lent { element, .. } => Some(format!("&mut obvia::Lending<'_, {}>", value(model, element))),
@@ -78,7 +78,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
         out.line("}");
         out.line("/// The vtable of an implementation, for an interface that extends this one.");
         out.line(format!(
-            "pub const fn dual<Identity: {name}_Impl + {SHARED}, const OFFSET: isize, D: obvia::rt::Dual>() -> Self {{"
+            "pub const fn dual<Identity: {name}_Impl + {SHARED}, const OFFSET: isize, Extending: obvia::rt::Dual>() -> Self {{"
         ));
     } else {
         out.line(format!("pub const fn new<Identity: {name}_Impl + {SHARED}, const OFFSET: isize>() -> Self {{"));
@@ -88,7 +88,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     }
     let base_vtable =
         found.base.map_or_else(|| "obvia::rt::IUnknown_Vtbl".to_owned(), |base| of_interface(model, base, "_Vtbl"));
-    let base_new = if is_dual { "dual::<Identity, OFFSET, D>" } else { "new::<Identity, OFFSET>" };
+    let base_new = if is_dual { "dual::<Identity, OFFSET, Extending>" } else { "new::<Identity, OFFSET>" };
     out.line("Self {");
     out.line(format!("base__: {base_vtable}::{base_new}(),"));
     for plan in own {
@@ -134,8 +134,8 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         plan.params.iter().filter(|param| method_result(model, param).is_some()).collect();
     let mut changed: Vec<&ParamPlan<'_>> =
         plan.params.iter().filter(|param| is_changed(param) && param.passing == Passing::Graph).collect();
-    // Unions come last: a wrong arm ends the function, and by then the other values must be in
-    // their places.
+    // Unions come last: a wrong arm ends the function, so all other values must have been written
+    // back by then.
     changed.sort_by_key(|param| conversions::is_placed_union(model, param));
     let keep = if changed.is_empty() { "" } else { "let result = " };
     let call = format!("this.{method}({})", given.join(", "));
@@ -146,7 +146,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line(format!("{keep}match {call} {{"));
     }
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.code)).collect();
-    // A refused result ends only the closure: the changed values still go to their places.
+    // A refused result ends only the closure, so that the changed values are still written back.
     let may_refuse = !values.is_empty() || plan.lent().is_some();
     let (start, end) = if may_refuse && !changed.is_empty() { ("(|| {", "})(),") } else { ("{", "}") };
     out.line(format!("Ok({}) => {start}", tuple(&pattern)));
@@ -190,9 +190,9 @@ fn give_all(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&P
 
 /// Writes variables for the arguments in the form of the trait's method.
 fn convert(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>) {
-    // A union comes before the parameter that holds its discriminant. Values that are taken out of
-    // their places come last: a refused argument ends the function, and values taken before it
-    // would be lost.
+    // A union comes before the parameter that holds its discriminant. Values that are moved out of
+    // the caller's memory come last: a refused argument ends the function, and values that were
+    // moved before would be lost.
     let rank = |param: &&ParamPlan<'_>| match param.passing {
         Passing::Graph if conversions::is_placed_union(model, param) => 0,
         Passing::Graph if conversions::is_taken(model, param.param) => 2,
@@ -275,7 +275,7 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
 }
 
 /// Writes checks of the returned arrays' lengths, against one another and against the lengths that
-/// the method returns. The checks run before any result is given to the caller. Behind the checks,
+/// the method returns. The checks run before any result is given to the caller. After the checks,
 /// writes the counts that the arrays imply.
 fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&ParamPlan<'_>]) {
     let mut counted: BTreeMap<usize, String> = BTreeMap::new();

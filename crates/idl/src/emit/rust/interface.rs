@@ -1,8 +1,10 @@
 //! The code of an interface: its pointer type, its vtable, and the methods for callers and
 //! implementers.
 
+use super::clashes;
 use super::context::{Context, arguments, counted_by, counted_by_elided, results};
-use super::expression::{Side, size_text};
+use super::expression::{Side, operand_text, size_text};
+use super::lengths::{self, Length};
 use super::names::{self, binding, ident, is_unsafe, item_name, of_interface, tuple};
 use super::parameters::{argument, result, signature};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
@@ -19,9 +21,7 @@ pub(super) fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     if !refused.is_empty() {
         return refused;
     }
-    // The runtime implements the built-in interfaces.
-    let own = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
-    let methods = own.flat_map(|id| &model.interfaces[id.0].methods);
+    let methods = model.declared_lineage(id).into_iter().flat_map(|id| &model.interfaces[id.0].methods);
     refused.extend(methods.flat_map(|method| refuse(model, &plan(model, method))));
     refused
 }
@@ -33,6 +33,8 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let kinds = kinds(model, &model.all_methods(id));
     let context = Context { model, name: item_name(&found.name), kinds, is_local: found.local };
     let first_own = plans.len() - found.methods.len();
+    let place = (found.span, found.imported);
+    clashes::begin(out, format!("type `{}`", found.name), place);
     definition(out, &context, id);
     vtable(out, &context, id, &plans[first_own..]);
     callers(out, &context, &plans[first_own..]);
@@ -46,6 +48,10 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
             graph::types(out, &context);
         }
         for plan in plans.iter().chain(&referring).filter(|plan| context.built_in(plan).is_none()) {
+            // The code of an inherited method is written again for this interface.
+            let is_own = found.methods.iter().any(|own| std::ptr::eq(own, plan.method));
+            let place = if is_own { (plan.method.span, found.imported) } else { place };
+            clashes::begin(out, format!("method `{}` of `{}`", plan.method.name, found.name), place);
             if plan.method.local {
                 proxy::refusal(out, &context, plan);
             } else if plan.has_graph() {
@@ -58,8 +64,8 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     }
 }
 
-/// Writes the vtable, the proxies and the stubs of an interface with parameters as they travel. The
-/// runtime converts these parameters itself.
+/// Writes the vtable, the proxies and the stubs of an interface, with parameters in their form in
+/// frames. The runtime converts these parameters itself.
 pub(super) fn wire(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let (plans, _) = plans(model, &model.all_methods(id));
@@ -256,8 +262,8 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 /// Writes variables for the results of a method that returns a string in UTF-8 beside other
-/// results. Thus all results are taken before a wrong string ends the function, and none is lost.
-/// Returns the expressions for the results.
+/// results. A string that is not in UTF-8 ends the function, but all results have been taken over
+/// by then, so that none leaks. Returns the expressions for the results.
 fn taken(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: Vec<String>) -> Vec<String> {
     let is_utf8 = |param: &ParamPlan<'_>| matches!(param.passing, Passing::OutText(_)) && param.param.utf8;
     if values.len() < 2 || !plan.params.iter().any(is_utf8) {
@@ -287,19 +293,14 @@ fn terminate(out: &mut Writer, param: &ParamPlan<'_>, is_optional: bool) {
     }
 }
 
-/// Writes a count that arrays imply: the length of the first array, which the other arrays must
-/// have, too.
+/// Writes a count that arrays imply.
 fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, name: &str) {
-    let mut arrays = plan.params.iter().filter_map(|param| match &param.passing {
-        Passing::Array { size, .. } => counted_by(size, at).then(|| format!("{}.len()", binding(&param.param.code))),
+    let arrays = plan.params.iter().filter_map(|param| match &param.passing {
+        Passing::Array { size, .. } => counted_by(size, at).then(|| Length::of(&binding(&param.param.code), false)),
         Passing::Graph => conversions::length(model, param.param, at),
         _ => None,
     });
-    let Some(first) = arrays.next() else { return };
-    out.line(format!("let {name} = obvia::rt::count({first})?;"));
-    for other in arrays {
-        out.line(format!("obvia::rt::check_length({other}, Some({first}))?;"));
-    }
+    lengths::count(out, name, arrays.collect());
 }
 
 /// Returns the expression that converts an argument from the user's form to the vtable's form.
@@ -332,7 +333,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Returns the expression for a result as users get it.
+/// Returns the expression for a result, in the form that users receive.
 fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.code);
     match &param.passing {
@@ -343,7 +344,7 @@ fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String 
         }
         Passing::OutArray { size, .. } => {
             let count =
-                size.plain().map_or_else(|| "0".to_owned(), |operand| binding(&plan.params[operand.index].param.code));
+                size.plain().map_or_else(|| "0".to_owned(), |operand| operand_text(plan, operand.index, Side::Caller));
             format!("unsafe {{ obvia::rt::take_array({name}, {count}) }}?")
         }
         Passing::OutObject(_) => format!("unsafe {{ obvia::rt::take_object({name}) }}?"),

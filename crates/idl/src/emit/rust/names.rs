@@ -24,8 +24,8 @@ static PRELUDE: Words = Words::new(|| {
         .collect()
 });
 
-/// The variables of generated functions.
-const TAKEN: [&str; 17] = [
+/// The variables and the generic parameters of generated functions.
+const TAKEN: [&str; 21] = [
     "this",
     "call",
     "frame",
@@ -43,16 +43,20 @@ const TAKEN: [&str; 17] = [
     "results",
     "arguments",
     "selected",
+    "measure",
+    "Identity",
+    "OFFSET",
+    "Extending",
 ];
 
 /// Further variables of generated functions, which hide types but no parameters.
-const BOUND: [&str; 20] = [
-    "_frame", "at", "count", "error", "f", "failed", "iid", "item", "items", "measure", "memory", "next", "returned",
-    "status", "tag", "text", "union", "used", "value", "wire",
+const BOUND: [&str; 19] = [
+    "at", "count", "error", "f", "failed", "iid", "item", "items", "memory", "never", "next", "own", "returned", "tag",
+    "text", "union", "used", "value", "wire",
 ];
 
-/// Returns a valid identifier for Rust after a type's path, which also differs from the names for
-/// which `is_meant` is true.
+/// Returns an identifier that is valid in Rust after a type's path. If `is_meant` is true for the
+/// name without its trailing underscores, the identifier gets one more underscore.
 fn distinct(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
     if KEYWORDS.contains(&name) && !is_meant(name) {
         return format!("r#{name}");

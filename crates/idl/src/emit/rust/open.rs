@@ -9,7 +9,7 @@ use crate::text::writer::Writer;
 /// Returns the member that only counts the elements. `None` if there is none.
 fn counter(found: &Struct, size: &Arith) -> Option<usize> {
     let at = size.plain()?.index;
-    matches!(found.fields[at].ty, Type::Base(_)).then_some(at)
+    matches!(found.fields[at].ty, Type::Base(base) if base.is_number()).then_some(at)
 }
 
 /// Writes a structure, its constructor and its getters. `form::is_open` selects the structures.

@@ -34,7 +34,8 @@ fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Writes the beginning of a proxy's function, up to the point where the call is available.
+/// Writes the beginning of a proxy's function, up to the beginning of the closure that receives the
+/// call.
 pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(head(context, plan, "proxy"));
     out.line(
@@ -60,7 +61,7 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("call.make(|call| {");
 }
 
-/// Whether code of the objects may run while the call is made.
+/// Whether the call may pass object references, so that marshaling may run code of these objects.
 fn has_objects(plan: &MethodPlan<'_>) -> bool {
     plan.params.iter().any(|param| param.passing.may_be_objects())
 }
@@ -70,8 +71,8 @@ fn arguments(plan: &MethodPlan<'_>) -> String {
     plan.params.iter().map(|param| format!(", {}", binding(&param.param.code))).collect()
 }
 
-/// Writes the end of the function. The path for a call that needs preparation is a separate
-/// function, so that other calls keep no data for it.
+/// Writes the end of the function. A separate function makes the calls that need preparation, so
+/// that other calls keep no data for the preparation.
 pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("})");
     if !has_objects(plan) {
@@ -187,8 +188,8 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let behind: Vec<&ParamPlan<'_>> =
         plan.ordered(true).into_iter().filter(|param| !param.passing.in_block()).collect();
     if behind.is_empty() && plan.request_block <= INLINE_MAX {
-        let name = if plan.request_block == 0 { "_frame" } else { "frame" };
-        out.line(format!("let {name} = call.inline_request()?;"));
+        let frame = if plan.request_block == 0 { "" } else { "let frame = " };
+        out.line(format!("{frame}call.inline_request()?;"));
     } else {
         for param in &behind {
             measure(out, context, plan, param);
@@ -289,7 +290,7 @@ fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Writes the data behind the block for a parameter.
+/// Writes the statements that put a parameter's data behind the block.
 fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
     let name = binding(&param.param.code);
     let raw = &param.param.code;
@@ -389,8 +390,8 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     }
 }
 
-/// Returns the received number of elements. Expressions use the received results, and otherwise the
-/// arguments.
+/// Returns the received number of elements. The operands are the received results, and the
+/// arguments of parameters without a result.
 fn received_count(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
     let text = size_text(plan, expression, Side::Abi);
     let mut text = text;

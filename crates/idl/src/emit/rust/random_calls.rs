@@ -82,7 +82,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
 }
 
 fn cast(text: &str, base: Base) -> String {
-    format!("{text} as {}", base_name(base))
+    if base == Base::Boolean { format!("{text} != 0") } else { format!("{text} as {}", base_name(base)) }
 }
 
 fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[TestedMethod<'_>]) {
@@ -104,7 +104,7 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Te
     out.line("}");
     out.line("");
     let mut rest = methods;
-    for base in model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)) {
+    for base in model.declared_lineage(id) {
         let found = &model.interfaces[base.0];
         let (own, others) = rest.split_at(found.methods.len());
         out.line(format!("impl {}_Impl for {name}_test_Impl {{", item_name(&found.name)));
@@ -115,8 +115,8 @@ fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Te
     }
 }
 
-/// Returns the number of places in the vtable behind IUnknown's methods. A method's place is the
-/// index of its counter.
+/// Returns the number of entries in the vtable after IUnknown's methods. The method of such an
+/// entry has the counter with the same index.
 fn slots(methods: &[TestedMethod<'_>]) -> usize {
     methods.last().map_or(0, |last| usize::from(last.plan.method.opnum) - 2)
 }
@@ -247,7 +247,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, tested: &TestedMet
         let Some(field) = field(tested, param, true) else { continue };
         let (got, want) = (format!("{}_got", param.param.name), format!("want.{}", field.name));
         let same = match field.kind {
-            // The rest of the room behind the used elements is unspecified.
+            // The elements behind the used elements are unspecified.
             FieldKind::Array { .. } if !matches!(param.passing, Passing::OutArray { .. }) => {
                 format!("{got}[..{want}.len()] == {want}[..]")
             }

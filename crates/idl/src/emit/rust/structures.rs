@@ -1,7 +1,10 @@
 //! Structures with pointers: laid out as in C, made by `new`, and read by methods.
 
+use super::clashes;
+use super::context::counted_by;
 use super::expression::discriminant;
 use super::form::{self, memory_for};
+use super::lengths::{self, Length};
 use super::members::{Named, size_of_array, with_local_names};
 use super::names::{getter as getter_name, ident, object, text as text_type, type_name, value};
 use super::{open, tables};
@@ -54,6 +57,7 @@ fn seen<'a>(model: &Model, field: &'a Field) -> Seen<'a> {
 pub(super) fn structures(out: &mut Writer, model: &Model, left_out: &LeftOut) {
     let is_here = |(at, _): &(usize, &Struct)| !left_out.has_type(&Type::Struct(StructId(*at)));
     for (at, found) in model.structs.iter().enumerate().skip(model.bundled.structs).filter(is_here) {
+        clashes::begin(out, format!("type `{}`", found.name), (found.span, found.imported));
         if form::is_open(model, StructId(at)) {
             open::structure(out, model, found);
         }
@@ -64,6 +68,8 @@ pub(super) fn structures(out: &mut Writer, model: &Model, left_out: &LeftOut) {
     }
     for id in (model.bundled.unions..model.unions.len()).map(UnionId) {
         if !left_out.has_type(&Type::Union(id)) && form::union(model, id).is_ok() {
+            let found = &model.unions[id.0];
+            clashes::begin(out, format!("type `{}`", found.name), (found.span, found.imported));
             super::unions::union(out, model, id);
         }
     }
@@ -87,6 +93,7 @@ fn ownership(out: &mut Writer, model: &Model, left_out: &LeftOut) {
     for ty in &types {
         kinds.add(model, ty);
     }
+    out.set_origin(None);
     tables::types(out, TYPES, &Shapes { model, kinds: &kinds.list }.element_types());
     for (number, ty) in types.iter().enumerate() {
         let name = value(model, ty);
@@ -118,9 +125,13 @@ fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     out.line("}");
     out.line(format!("const _: () = assert!(size_of::<{name}<'static>>() == {size});"));
     out.line(format!("impl<'a> {name}<'a> {{"));
-    constructor(out, model, found);
-    for (at, field) in found.fields.iter().enumerate() {
-        getter(out, model, found, at, field);
+    let local = with_local_names(model, found);
+    constructor(out, model, found, &local);
+    for (at, (field, local)) in found.fields.iter().zip(&local.fields).enumerate() {
+        getter(out, model, found, at);
+        if let Seen::Pointer { class: PointerClass::Full, .. } = seen(model, field) {
+            setter(out, model, field, local);
+        }
     }
     out.line("}");
     debug(out, model, found);
@@ -143,7 +154,7 @@ fn stored(model: &Model, field: &Field) -> String {
     }
 }
 
-/// Returns the type of a member as users pass and get it.
+/// Returns the type of a member, in the form that users pass and receive.
 fn shown(model: &Model, field: &Field) -> String {
     let optional = |class: PointerClass, text: String| {
         if class == PointerClass::Ref { text } else { format!("Option<{text}>") }
@@ -168,11 +179,12 @@ fn elided(model: &Model, found: &Struct, at: usize) -> bool {
     if !matches!(&found.fields[at].ty, Type::Base(_) | Type::Enum(_)) || found.fields[at].range.is_some() {
         return false;
     }
+    let is_number = matches!(&found.fields[at].ty, Type::Base(base) if base.is_number());
     let mut uses = Uses::of(at);
     for field in &found.fields {
         match seen(model, field) {
             Seen::Array { size, length, .. } => {
-                uses.note(size, true);
+                uses.note(size, is_number);
                 length.into_iter().for_each(|length| uses.note(length, false));
             }
             Seen::Union { tag: Some(tag), .. } if tag == at => uses.note_implied(),
@@ -187,8 +199,8 @@ fn counter(model: &Model, found: &Struct, size: &Arith) -> Option<usize> {
     size.plain().map(|operand| operand.index).filter(|at| elided(model, found, *at))
 }
 
-fn constructor(out: &mut Writer, model: &Model, own: &Struct) {
-    let found = &with_local_names(model, own);
+/// Writes the constructor. `found` has the names of the parameters.
+fn constructor(out: &mut Writer, model: &Model, own: &Struct, found: &Struct) {
     let fields: Vec<(usize, &Field)> = found.fields.iter().enumerate().collect();
     let given = fields.iter().filter(|(at, _)| !elided(model, found, *at));
     let params: Vec<String> =
@@ -213,14 +225,8 @@ fn constructor(out: &mut Writer, model: &Model, own: &Struct) {
         if let Seen::Array { size, class, .. } = seen(model, field)
             && counter(model, found, size).is_none()
         {
-            let name = ident(&field.name);
-            let length =
-                if class == PointerClass::Ref { "Some(ITEMS.len())" } else { "ITEMS.map(|items| items.len())" };
-            let length = length.replace("ITEMS", &name);
             let wanted = size_of_array(found, size, Named::Local);
-            out.line(format!("if let Some(length) = {length} {{"));
-            out.line(format!("obvia::rt::check_length(length, {wanted})?;"));
-            out.line("}");
+            Length::of(&ident(&field.name), class != PointerClass::Ref).check(out, &wanted);
         }
         if let Seen::Array { length: Some(length), size, .. } = seen(model, field) {
             let (used, room) = (size_of_array(found, length, Named::Local), size_of_array(found, size, Named::Local));
@@ -261,12 +267,12 @@ fn check_arm(out: &mut Writer, union: &str, tag: &Field) {
     out.line("}");
 }
 
-/// Writes a count or a discriminant that other members imply. The first of these members gives the
-/// value, and the others are checked against it.
+/// Writes a count or a discriminant that other members imply. A union gives the value, or else an
+/// array, and the others are checked against it.
 fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
     let own = &found.fields[at];
     let name = ident(&own.name);
-    let mut is_said = false;
+    let (mut is_said, mut lengths) = (false, Vec::new());
     for field in &found.fields {
         let other = ident(&field.name);
         match seen(model, field) {
@@ -279,25 +285,16 @@ fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
                 }
                 is_said = true;
             }
-            Seen::Array { size, class, .. } if size.plain().is_some_and(|operand| operand.index == at) => {
-                let length = if class == PointerClass::Ref {
-                    format!("Some({other}.len())")
-                } else {
-                    format!("{other}.map(|items| items.len())")
-                };
-                if is_said {
-                    let number = if matches!(own.ty, Type::Enum(_)) { ".0" } else { "" };
-                    out.line(format!("if let Some(length) = {length} {{"));
-                    out.line(format!("obvia::rt::check_length(length, obvia::rt::elements({name}{number}))?;"));
-                    out.line("}");
-                } else {
-                    let ty = value(model, &own.ty);
-                    out.line(format!("let {name}: {ty} = obvia::rt::count({length}.unwrap_or(0))?;"));
-                    is_said = true;
-                }
+            Seen::Array { size, class, .. } if counted_by(size, at) => {
+                lengths.push(Length::of(&other, class != PointerClass::Ref));
             }
             _ => {}
         }
+    }
+    if is_said {
+        lengths.iter().for_each(|length| length.check(out, &format!("obvia::rt::elements({name})")));
+    } else {
+        lengths::count(out, &format!("{name}: {}", value(model, &own.ty)), lengths);
     }
 }
 
@@ -319,15 +316,16 @@ fn from_shown(model: &Model, field: &Field) -> String {
     }
 }
 
-fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Field) {
+fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
+    let field = &found.fields[at];
     let name = ident(&field.name);
     let shown = shown(model, field);
     let seen = seen(model, field);
     let result = match &seen {
         Seen::Inner(text) => format!("&{text}"),
-        // A part of the structure itself lives only as long as the structure does.
+        // An object or a union is a part of the structure, so the borrow ends with the structure.
         Seen::Object(_) | Seen::Union { .. } => shown.replace("'a", "'_"),
-        _ => shown.clone(),
+        _ => shown,
     };
     if elided(model, found, at) && matches!(seen, Seen::Plain) {
         out.line("/// Follows from other members.");
@@ -364,12 +362,15 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
         Seen::Inner(_) => out.line(format!("&self.{name}")),
     }
     out.line("}");
-    if let Seen::Pointer { class: PointerClass::Full, .. } = seen {
-        out.line("/// Sets the pointer. Cycles are made in this way.");
-        out.line(format!("pub fn set_{}(&self, {name}: {shown}) {{", field.name));
-        out.line(format!("self.{name}.set({name});"));
-        out.line("}");
-    }
+}
+
+/// Writes the setter of a full pointer. `local` has the name of the parameter.
+fn setter(out: &mut Writer, model: &Model, own: &Field, local: &Field) {
+    let (member, given) = (ident(&own.name), ident(&local.name));
+    out.line("/// Sets the pointer. Cycles are made in this way.");
+    out.line(format!("pub fn set_{}(&self, {given}: {}) {{", own.name, shown(model, own)));
+    out.line(format!("self.{member}.set({given});"));
+    out.line("}");
 }
 
 /// Writes the `Debug` implementation. Full pointers are shown as addresses, because they may form
@@ -390,7 +391,7 @@ fn debug(out: &mut Writer, model: &Model, found: &Struct) {
             format!(".field({:?}, &{shown})", field.name)
         })
         .collect();
-    out.line(format!("f.debug_struct({:?}){fields}.finish()", found.name));
+    out.line(format!("obvia::rt::nested(f, |f| f.debug_struct({:?}){fields}.finish())", found.name));
     out.line("}");
     out.line("}");
 }

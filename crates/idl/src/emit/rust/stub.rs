@@ -45,8 +45,8 @@ fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the check for the lent array's room. The stub checks the room first, because it starts
-/// again after making room.
+/// Writes the check for the lent array's room. The stub checks the room first, because the whole
+/// stub runs again if room had to be made.
 fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Some(lent) = plan.lent() else { return };
     let Passing::Lent { element, room, .. } = &lent.passing else { return };
@@ -230,7 +230,8 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     out.line(";");
     out.line("let length = measure.length();");
-    out.line("let mut reply = call.reply(measure)?;");
+    out.line("// SAFETY: the frame is not used after this stub has answered.");
+    out.line("let mut reply = unsafe { call.reply(measure) }?;");
     out.line(format!("let mut arrays = obvia::rt::Arrays::after({});", plan.reply_block));
     for param in &behind {
         let Passing::Array { element, .. } = &param.passing else {
@@ -321,7 +322,9 @@ fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
     if plan.reply_block <= INLINE_MAX {
         out.line("let frame = call.inline_reply();");
     } else {
-        out.line(format!("let mut reply = call.reply(obvia::rt::Measure::block({}))?;", plan.reply_block));
+        out.line("// SAFETY: the frame is not used after this stub has answered.");
+        let measure = format!("obvia::rt::Measure::block({})", plan.reply_block);
+        out.line(format!("let mut reply = unsafe {{ call.reply({measure}) }}?;"));
         out.line("let frame = reply.bytes();");
     }
     stores(out, plan, "frame");
@@ -366,7 +369,8 @@ fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     out.line(";");
     out.line("let length = measure.length();");
-    out.line("let mut reply = call.reply(measure)?;");
+    out.line("// SAFETY: the frame is not used after this stub has answered.");
+    out.line("let mut reply = unsafe { call.reply(measure) }?;");
     out.line("let frame = reply.bytes();");
     stores(out, plan, "frame");
     out.line(format!("let mut arrays = obvia::rt::Arrays::after({});", plan.reply_block));

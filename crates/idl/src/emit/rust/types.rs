@@ -1,18 +1,21 @@
 //! Constants, enumerations and structures.
 
+use super::clashes;
 use super::names::{associated, base, ident, item_name, type_name, value};
 use crate::model::{Base, Enum, Model, StructId, Type, Value};
 use crate::plan::is_plain;
 use crate::text::writer::Writer;
+use std::collections::BTreeSet;
 
 pub(super) fn constants(out: &mut Writer, model: &Model) {
     for constant in &model.consts {
+        clashes::begin(out, format!("constant `{}`", constant.name), (constant.span, constant.imported));
         let name = item_name(&constant.name);
         let (ty, text) = match (&constant.value, constant.base) {
             (Value::Text(text), _) => ("&str".to_owned(), format!("{text:?}")),
             (Value::Float(value), Some(one)) => (base(one).to_owned(), format!("{value:?}")),
             (Value::Float(value), None) => ("f64".to_owned(), format!("{value:?}")),
-            (Value::Int(value), Some(Base::F32 | Base::F64)) => ("f64".to_owned(), format!("{value}.0")),
+            (Value::Int(value), Some(one @ (Base::F32 | Base::F64))) => (base(one).to_owned(), format!("{value}.0")),
             (Value::Int(value), Some(Base::Boolean)) => ("bool".to_owned(), (*value != 0).to_string()),
             (Value::Int(value), Some(Base::Hresult)) => {
                 ("obvia::HRESULT".to_owned(), format!("obvia::HRESULT({value})"))
@@ -36,6 +39,7 @@ fn integer(value: i64, one: Base) -> String {
 
 pub(super) fn enumerations(out: &mut Writer, model: &Model) {
     for found in &model.enums {
+        clashes::begin(out, format!("type `{}`", found.name), (found.span, found.imported));
         let name = item_name(&found.name);
         out.line("#[repr(transparent)]");
         out.line("#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]");
@@ -45,8 +49,7 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
             out.line(format!("pub const {}: Self = Self({number});", associated(value)));
         }
         out.line("}");
-        let mut numbers: Vec<String> = found.values.iter().map(|(_, number)| number.to_string()).collect();
-        numbers.dedup();
+        let numbers: BTreeSet<i32> = found.values.iter().map(|(_, number)| *number).collect();
         out.line("// SAFETY: zero is a valid value, and the type is a transparent wrapper of an i32.");
         out.line(format!("unsafe impl obvia::rt::Value for {name} {{"));
         out.line("const SIZE: usize = 4;");
@@ -56,6 +59,7 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line("}");
         out.line("#[inline]");
         out.line("fn load(frame: obvia::rt::RegionView<'_>, at: usize) -> Option<Self> {");
+        let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
         let values = if found.open { format!("0..={}", Enum::NARROW_MAX) } else { numbers.join(" | ") };
         let checked = format!(".filter(|value| matches!(value, {values}))");
         let checked = if found.is_any() { "" } else { &checked };
@@ -72,6 +76,7 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
         if !is_plain(model, &ty) {
             continue;
         }
+        clashes::begin(out, format!("type `{}`", found.name), (found.span, found.imported));
         let name = type_name(&found.name);
         let (offsets, size, _) = model.offsets(found);
         out.line("#[repr(C)]");

@@ -52,8 +52,8 @@ fn variants(union: &Union) -> Vec<Variant<'_>> {
     variants
 }
 
-/// Returns a name that no other arm has. Arms that are called `a_b` and `aB` would get the same
-/// one.
+/// Returns a name that no other arm has. Otherwise, arms that are called `a_b` and `aB` would get
+/// the same name.
 fn unused(names: &mut HashSet<String>, mut name: String) -> String {
     while !names.insert(name.clone()) {
         name.push('_');
@@ -66,7 +66,7 @@ fn stored(model: &Model, field: &Field) -> String {
     memory_for(model, &field.ty, "'a").unwrap_or_default()
 }
 
-/// Returns the type of an arm as users pass and get it.
+/// Returns the type of an arm, in the form that users pass and receive.
 fn shown(model: &Model, field: &Field) -> String {
     match &field.ty {
         ty if is_plain(model, ty) => value(model, ty),
@@ -279,7 +279,8 @@ fn to_stored(model: &Model, field: &Field) -> String {
         Type::Pointer(pointer) if pointer.extent == Extent::Text => "value.into()".to_owned(),
         Type::Interface(_) => "obvia::rt::object_of(value)".to_owned(),
         Type::Pointer(_) => "value".to_owned(),
-        _ => "value.clone()".to_owned(),
+        // A member may be called `clone`, too.
+        _ => "Clone::clone(value)".to_owned(),
     }
 }
 
@@ -341,7 +342,7 @@ fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
     out.line("}");
     out.line(format!("impl std::fmt::Debug for {name}Memory<'_> {{"));
     out.line("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {");
-    out.line("self.get().fmt(f)");
+    out.line("obvia::rt::nested(f, |f| self.get().fmt(f))");
     out.line("}");
     out.line("}");
 }

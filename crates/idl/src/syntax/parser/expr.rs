@@ -88,13 +88,7 @@ impl Parser<'_> {
         let text = self.sources.text(token.span);
         let kind = match token.kind {
             TokenKind::Number => self.number(text, token)?,
-            TokenKind::Char => match self.unquoted(token).chars().next() {
-                Some(c) => ExprKind::Char(c),
-                None => {
-                    let error = Diagnostic::error("syntax", token.span, "a character is missing between the quotes");
-                    return self.fail(error);
-                }
-            },
+            TokenKind::Char => ExprKind::Char(self.character(token)?),
             TokenKind::Text => ExprKind::Text(self.joined(token)),
             TokenKind::Ident
                 if text == "L"
@@ -115,6 +109,20 @@ impl Parser<'_> {
             }
         };
         Ok(Expr { kind, span: token.span })
+    }
+
+    /// Returns the character of a quoted token.
+    fn character(&mut self, token: Token) -> Parsed<char> {
+        let text = self.unquoted(token);
+        let is_escape = self.sources.text(token.span).contains('\\');
+        let mut characters = text.chars();
+        let what = match (characters.next(), characters.next()) {
+            (Some(char::REPLACEMENT_CHARACTER), None) if is_escape => "this number is half of a character",
+            (Some(only), None) => return Ok(only),
+            (None, _) => "a character is missing between the quotes",
+            (Some(_), Some(_)) => "there is more than one character between the quotes",
+        };
+        self.fail(Diagnostic::error("syntax", token.span, what))
     }
 
     /// Whether a cast follows. A name in parentheses counts as a type if a star follows the name,
@@ -194,7 +202,7 @@ impl Parser<'_> {
             }
         };
         match value {
-            // Values above the signed range keep their 64 bits.
+            // Values above the signed range become negative, with the same 64 bits.
             Some(value) => Ok(ExprKind::Int(value.cast_signed())),
             None => self.bad_number(text, token),
         }

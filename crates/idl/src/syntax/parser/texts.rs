@@ -40,16 +40,9 @@ impl Parser<'_> {
         let text = &self.sources.file(span.file).text;
         let mut before = text.get(..span.start as usize).unwrap_or("").trim_end();
         let mut lines = Vec::new();
-        if let Some(block) = before.strip_suffix("*/") {
-            let start = block.rfind("/*").map_or(0, |start| start + 2);
-            let inner = block[start..].trim_matches('*');
-            return inner
-                .lines()
-                .map(|line| line.trim().trim_start_matches('*').trim())
-                .collect::<Vec<_>>()
-                .join("\n")
-                .trim()
-                .to_owned();
+        if let Some(block) = block_before(before) {
+            let block = block.trim_matches('*').lines().map(|line| line.trim().trim_start_matches('*').trim());
+            return printable(block.collect::<Vec<_>>().join("\n").trim());
         }
         loop {
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -65,6 +58,25 @@ impl Parser<'_> {
             before = shorter;
         }
         lines.reverse();
-        lines.join("\n")
+        printable(&lines.join("\n"))
     }
+}
+
+/// Returns a comment with spaces in place of the characters that compilers do not accept in
+/// comments: control characters, among them a carriage return within a line, and characters that
+/// change the direction of the text.
+fn printable(comment: &str) -> String {
+    let is_direction = |one: char| matches!(one, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_printable = |one: char| matches!(one, '\n' | '\t') || !one.is_control() && !is_direction(one);
+    comment.chars().map(|one| if is_printable(one) { one } else { ' ' }).collect()
+}
+
+/// Returns the content of the block comment at the end of a text. `None` if the text ends in
+/// something else, such as a line comment that ends in `*/`.
+fn block_before(text: &str) -> Option<&str> {
+    let block = text.strip_suffix("*/")?;
+    let is_mark = |two: &[u8]| two == b"/*" || two == b"*/";
+    let start = block.as_bytes().windows(2).rposition(is_mark).filter(|at| block[*at..].starts_with("/*"))?;
+    let line_start = block[..start].rfind('\n').map_or(0, |at| at + 1);
+    (!block[line_start..start].contains("//")).then(|| &block[start + 2..])
 }

@@ -9,6 +9,7 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::TokenKind;
 use crate::text::source::Span;
 use std::collections::HashSet;
+use std::rc::Rc;
 
 /// Base types with one-word names.
 const WORDS: [(&str, &str); 25] = [
@@ -237,7 +238,7 @@ impl Parser<'_> {
 
     /// Parses one line of members: `long a, *b;`.
     pub(crate) fn members(&mut self, members: &mut Vec<Member>) -> Parsed<()> {
-        let attributes = self.attributes()?;
+        let attributes: Rc<[Attribute]> = self.attributes()?.into();
         let mut spec = self.type_spec()?;
         if is_nameless(&spec) && self.eat(";") {
             members.push(Member { attributes, declarator: Some(nameless(spec.span)), spec, bits: None });
@@ -249,7 +250,7 @@ impl Parser<'_> {
                 _ => self.declarator("the member's name")?,
             };
             let bits = if self.eat(":") { Some(self.expr()?) } else { None };
-            let (attributes, declarator) = (attributes.clone(), Some(declarator));
+            let (attributes, declarator) = (Rc::clone(&attributes), Some(declarator));
             members.push(Member { attributes, spec: spec.clone(), declarator, bits });
             if !self.eat(",") {
                 break;
@@ -341,7 +342,7 @@ impl Parser<'_> {
             arms.push(arm(cases, default, None, span));
             return Ok(());
         }
-        let mut spec = Some(spec);
+        let (attributes, mut spec): (Rc<[Attribute]>, _) = (attributes.into(), Some(spec));
         for declarator in declarators {
             let Some(own) = spec.take() else {
                 let error = Diagnostic::error("no-tag", span, "the type of these members has no name");
@@ -349,7 +350,7 @@ impl Parser<'_> {
             };
             // Only the first member declares the type.
             spec = reference_to(&own);
-            let (attributes, declarator) = (attributes.clone(), Some(declarator));
+            let (attributes, declarator) = (Rc::clone(&attributes), Some(declarator));
             let member = Member { attributes, spec: own, declarator, bits: None };
             arms.push(arm(cases.clone(), default, Some(member), span));
         }
@@ -402,13 +403,16 @@ fn name_members<'m>(members: impl Iterator<Item = &'m mut Member>) {
     let mut members: Vec<&mut Member> = members.collect();
     let names = members.iter().filter_map(|member| Some(member.declarator.as_ref()?.name.name.clone()));
     let mut taken: HashSet<String> = names.collect();
+    let numbered =
+        |letter: &'static str| std::iter::once(letter.to_owned()).chain((2..).map(move |at| format!("{letter}{at}")));
+    let (mut of_unions, mut of_structures) = (numbered("u"), numbered("s"));
     for member in &mut members {
-        let letter = if matches!(member.spec.kind, TypeKind::Union(_)) { 'u' } else { 's' };
+        let is_union = matches!(member.spec.kind, TypeKind::Union(_));
         let Some(declarator) = member.declarator.as_mut().filter(|one| one.name.name.is_empty()) else { continue };
         if member.bits.is_some() {
             continue;
         }
-        let mut numbered = std::iter::once(letter.to_string()).chain((2..).map(|at| format!("{letter}{at}")));
+        let numbered = if is_union { &mut of_unions } else { &mut of_structures };
         declarator.name.name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_default();
     }
 }

@@ -43,7 +43,7 @@ impl<'m> Comparison<'m> {
         if old.about.uuid != new.about.uuid {
             self.report(Kind::DispinterfaceUuid, Some(span), format!("the dispinterface `{name}` has another uuid"));
         }
-        // Corresponding interfaces are a pair of their own.
+        // Corresponding interfaces are compared as a pair of their own.
         if let (Some(DispMembers::Of(a)), Some(DispMembers::Of(b))) = (&old.members, &new.members)
             && self.is_same_interface(*a, *b)
         {
@@ -123,8 +123,7 @@ fn callables<'m>(model: &'m Model, of: &'m Dispinterface) -> Vec<Callable<'m>> {
 
 /// Returns the methods of an interface and its bases, without the methods of IDispatch.
 fn methods(model: &Model, id: InterfaceId) -> impl Iterator<Item = &Method> {
-    let own = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id));
-    own.flat_map(|id| &model.interfaces[id.0].methods)
+    model.declared_lineage(id).into_iter().flat_map(|id| &model.interfaces[id.0].methods)
 }
 
 fn of_own(found: &DispMember) -> Callable<'_> {

@@ -16,7 +16,7 @@ pub(super) fn section(html: &mut Html, context: Context<'_>, method: &Method) {
     kinds(html, method);
     params(html, context, arguments(method), &prose);
     if let Some(other) = &method.travels_as {
-        html.markup("<p>Calls from other processes use this method instead:</p>\n");
+        html.markup("<p>This method, which obvia does not call yet, is for calls from other processes:</p>\n");
         signature(html, context, other);
         params(html, context, arguments(other), &Prose::of(&context.comment(other.span)));
     }

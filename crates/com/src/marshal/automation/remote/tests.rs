@@ -45,7 +45,8 @@ fn frame_of(stub: &[u8], format: Format) -> Vec<u8> {
 
 /// Returns the arguments in a frame, in the form for an object, and their names.
 fn received(frame: &[u8]) -> Result<(Vec<Variant>, Vec<i32>)> {
-    let mut arguments = Arguments::of_bytes(frame, LAYOUT)?;
+    // SAFETY: the compiler generated the layout.
+    let mut arguments = unsafe { Arguments::of_bytes(frame, LAYOUT) }?;
     // SAFETY: the frame was checked.
     let params = unsafe { &*arguments.place::<WireParams>(PARAMS) };
     // SAFETY: as above.

@@ -6,18 +6,18 @@ use super::Survey;
 use crate::types::error::{Error, Result, code};
 use std::collections::HashSet;
 
-/// The number of objects at which a survey looks for a ring first. Smaller surveys pay nothing.
+/// The number of objects at which a survey looks for a ring first. Smaller surveys make no search.
 pub(super) const FIRST_LOOK: usize = 1024;
 /// The ratio of the numbers of objects at two consecutive checks. All checks together thus visit at
-/// most a third more objects than there are.
+/// most a third more objects than the survey has.
 pub(super) const LATER_LOOK: usize = 4;
 
 /// Checks that the object found last does not contain itself.
 ///
 /// A survey finds near objects first, so the object found last is one of the most distant from the
-/// root. If the survey follows a ring, the path from the root to this object has the same elements
-/// twice. The path is searched backwards, up to an object that pointers share, which a survey finds
-/// only once.
+/// root. If the survey follows a ring, the path from the root to this object visits the same
+/// structures twice. The path is searched backwards, up to an object that pointers share, which a
+/// survey finds only once.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub(super) fn check(survey: &Survey) -> Result<()> {
     let mut next = survey.objects.len().checked_sub(1);
     while let Some(index) = next
         && let Some(found) = survey.objects.get(index)
-        && survey.shared.get(&(found.from.addr(), found.element)) != Some(&index)
+        && survey.shared.get(&survey.target(found.from, found.element, (found.count, found.room))) != Some(&index)
     {
         if !above.insert((found.from.addr(), found.element, found.count)) {
             let what = "pointers form a ring, but each must lead to a structure of its own";
@@ -80,7 +80,7 @@ mod tests {
     fn surveyed(made: &[Node], other: Class) -> Result<usize, windows_core::HRESULT> {
         let types = nodes(other);
         let root = Root { base: (&raw const made[0]).cast(), shape: &types[0].shape };
-        // SAFETY: the nodes are as their shape says, and stay where they are.
+        // SAFETY: the nodes have the stated shape, and do not move.
         let survey = unsafe { Survey::of(root, types, 16, &[]) };
         survey.map(|survey| survey.objects.len()).map_err(|error| error.code())
     }
@@ -108,7 +108,7 @@ mod tests {
             let ring = made(length, |at| [Some((at + 1) % length), None]);
             assert_eq!(surveyed(&ring, Class::Unique), Err(code::E_INVALIDARG), "{length}");
         }
-        // The ring lies behind a list, and its nodes lead to something else as well.
+        // The ring lies behind a list, and its nodes also lead to a node outside of the ring.
         let count = if cfg!(miri) { 50 } else { 5000 };
         let next = |at| if at == count - 1 { count / 2 } else { at + 1 };
         let far = made(count + 1, |at| if at == count { [None; 2] } else { [Some(next(at)), Some(count)] });

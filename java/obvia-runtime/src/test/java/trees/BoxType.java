@@ -21,15 +21,19 @@ final class BoxType extends GraphType {
             case 0, 5, 6 -> {}
             default -> throw in.badEnum(at);
         }
-        for (int i0 = 0; i0 < 2; i0++) {
-            int at0 = at + 8 + i0 * 24;
-            in.checkBoolean(at0 + 4);
-            in.checkText16(at0 + 8, GraphReader.UNIQUE);
-            in.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+        for (int i_0 = 0; i_0 < 2; i_0++) {
+            int at_0 = at + 8 + i_0 * 24;
+            in.checkBoolean(at_0 + 4);
+            in.checkText16(at_0 + 8, GraphReader.UNIQUE);
+            in.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
         }
-        for (int i0 = 0; i0 < 3; i0++) {
-            int at0 = at + 56 + i0 * 8;
-            in.checkOne(at0, TreeType.TYPE, GraphReader.UNIQUE);
+        for (int i_0 = 0; i_0 < 3; i_0++) {
+            int at_0 = at + 56 + i_0 * 8;
+            in.checkOne(at_0, TreeType.TYPE, GraphReader.UNIQUE);
+        }
+        switch (in.getInt(at + 80)) {
+            case 0, 5, 6 -> {}
+            default -> throw in.badEnum(at + 80);
         }
         switch (in.getInt(at + 80)) {
             case 0 -> {}

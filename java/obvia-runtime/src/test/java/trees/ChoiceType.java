@@ -18,6 +18,10 @@ final class ChoiceType extends GraphType {
     @Override
     protected void verify(GraphReader in, int at) {
         switch (in.getInt(at)) {
+            case 0, 5, 6 -> {}
+            default -> throw in.badEnum(at);
+        }
+        switch (in.getInt(at)) {
             case 0 -> {}
             case 5 -> {
                 in.checkOne(at + 16, TreeType.TYPE, GraphReader.UNIQUE);

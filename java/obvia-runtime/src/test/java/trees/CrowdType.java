@@ -18,9 +18,9 @@ final class CrowdType extends GraphType {
     @Override
     protected void verify(GraphReader in, int at) {
         in.checkMany(at + 8, GraphType.object(ITrees.class), GraphReader.UNIQUE, Integer.toUnsignedLong(in.getInt(at)));
-        for (int i0 = 0; i0 < 2; i0++) {
-            int at0 = at + 16 + i0 * 8;
-            in.checkReference(at0, ITreesInfo.INFO);
+        for (int i_0 = 0; i_0 < 2; i_0++) {
+            int at_0 = at + 16 + i_0 * 8;
+            in.checkReference(at_0, ITreesInfo.INFO);
         }
         in.checkReference(at + 48, in.getGuid(at + 32));
     }

@@ -25,13 +25,13 @@ final class HolderType extends GraphType {
             case 0, 5, 6 -> {}
             default -> throw in.badEnum(at + 24);
         }
-        for (int i0 = 0; i0 < 2; i0++) {
-            int at0 = at + 28 + i0 * 12;
-            switch (in.getInt(at0 + 4)) {
+        for (int i_0 = 0; i_0 < 2; i_0++) {
+            int at_0 = at + 28 + i_0 * 12;
+            switch (in.getInt(at_0 + 4)) {
                 case 0, 5, 6 -> {}
-                default -> throw in.badEnum(at0 + 4);
+                default -> throw in.badEnum(at_0 + 4);
             }
-            in.checkBoolean(at0 + 8);
+            in.checkBoolean(at_0 + 8);
         }
         in.checkText8(at + 96, GraphReader.REF);
         in.checkMany(at + 112, PointType.TYPE, GraphReader.UNIQUE, Byte.toUnsignedLong(in.getByte(at + 104)));

@@ -425,13 +425,13 @@ public final class ITreesInfo {
                 case 0, 5, 6 -> {}
                 default -> throw arguments.badEnum(24);
             }
-            for (int i0 = 0; i0 < 2; i0++) {
-                int at0 = 28 + i0 * 12;
-                switch (arguments.getInt(at0 + 4)) {
+            for (int i_0 = 0; i_0 < 2; i_0++) {
+                int at_0 = 28 + i_0 * 12;
+                switch (arguments.getInt(at_0 + 4)) {
                     case 0, 5, 6 -> {}
-                    default -> throw arguments.badEnum(at0 + 4);
+                    default -> throw arguments.badEnum(at_0 + 4);
                 }
-                arguments.checkBoolean(at0 + 8);
+                arguments.checkBoolean(at_0 + 8);
             }
             arguments.checkText8(96, GraphReader.REF);
             arguments.checkMany(112, PointType.TYPE, GraphReader.UNIQUE, Byte.toUnsignedLong(arguments.getByte(104)));
@@ -632,6 +632,10 @@ public final class ITreesInfo {
         GraphReader arguments = GraphReader.of(call, 32, KINDS);
         try {
             switch (arguments.getInt(0)) {
+                case 0, 5, 6 -> {}
+                default -> throw arguments.badEnum(0);
+            }
+            switch (arguments.getInt(0)) {
                 case 0 -> {}
                 case 5 -> {
                     arguments.checkOne(8 + 8, TreeType.TYPE, GraphReader.UNIQUE);
@@ -658,15 +662,19 @@ public final class ITreesInfo {
                 case 0, 5, 6 -> {}
                 default -> throw arguments.badEnum(0);
             }
-            for (int i0 = 0; i0 < 2; i0++) {
-                int at0 = 8 + i0 * 24;
-                arguments.checkBoolean(at0 + 4);
-                arguments.checkText16(at0 + 8, GraphReader.UNIQUE);
-                arguments.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+            for (int i_0 = 0; i_0 < 2; i_0++) {
+                int at_0 = 8 + i_0 * 24;
+                arguments.checkBoolean(at_0 + 4);
+                arguments.checkText16(at_0 + 8, GraphReader.UNIQUE);
+                arguments.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
             }
-            for (int i0 = 0; i0 < 3; i0++) {
-                int at0 = 56 + i0 * 8;
-                arguments.checkOne(at0, TreeType.TYPE, GraphReader.UNIQUE);
+            for (int i_0 = 0; i_0 < 3; i_0++) {
+                int at_0 = 56 + i_0 * 8;
+                arguments.checkOne(at_0, TreeType.TYPE, GraphReader.UNIQUE);
+            }
+            switch (arguments.getInt(80)) {
+                case 0, 5, 6 -> {}
+                default -> throw arguments.badEnum(80);
             }
             switch (arguments.getInt(80)) {
                 case 0 -> {}
@@ -781,9 +789,9 @@ public final class ITreesInfo {
         GraphReader arguments = GraphReader.of(call, 56, KINDS);
         try {
             arguments.checkMany(8, GraphType.object(ITrees.class), GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(0)));
-            for (int i0 = 0; i0 < 2; i0++) {
-                int at0 = 16 + i0 * 8;
-                arguments.checkReference(at0, ITreesInfo.INFO);
+            for (int i_0 = 0; i_0 < 2; i_0++) {
+                int at_0 = 16 + i_0 * 8;
+                arguments.checkReference(at_0, ITreesInfo.INFO);
             }
             arguments.checkReference(48, arguments.getGuid(32));
             arguments.verify();
@@ -914,11 +922,11 @@ public final class ITreesInfo {
             switch (arguments.getInt(0)) {
                 case 1 -> {}
                 case 2 -> {
-                    for (int i0 = 0; i0 < 2; i0++) {
-                        int at0 = 8 + i0 * 24;
-                        arguments.checkBoolean(at0 + 4);
-                        arguments.checkText16(at0 + 8, GraphReader.UNIQUE);
-                        arguments.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                    for (int i_0 = 0; i_0 < 2; i_0++) {
+                        int at_0 = 8 + i_0 * 24;
+                        arguments.checkBoolean(at_0 + 4);
+                        arguments.checkText16(at_0 + 8, GraphReader.UNIQUE);
+                        arguments.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
                     }
                 }
                 case 3 -> {
@@ -1469,15 +1477,19 @@ public final class ITreesInfo {
                     case 0, 5, 6 -> {}
                     default -> throw results.badEnum(0);
                 }
-                for (int i0 = 0; i0 < 2; i0++) {
-                    int at0 = 8 + i0 * 24;
-                    results.checkBoolean(at0 + 4);
-                    results.checkText16(at0 + 8, GraphReader.UNIQUE);
-                    results.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                for (int i_0 = 0; i_0 < 2; i_0++) {
+                    int at_0 = 8 + i_0 * 24;
+                    results.checkBoolean(at_0 + 4);
+                    results.checkText16(at_0 + 8, GraphReader.UNIQUE);
+                    results.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
                 }
-                for (int i0 = 0; i0 < 3; i0++) {
-                    int at0 = 56 + i0 * 8;
-                    results.checkOne(at0, TreeType.TYPE, GraphReader.UNIQUE);
+                for (int i_0 = 0; i_0 < 3; i_0++) {
+                    int at_0 = 56 + i_0 * 8;
+                    results.checkOne(at_0, TreeType.TYPE, GraphReader.UNIQUE);
+                }
+                switch (results.getInt(80)) {
+                    case 0, 5, 6 -> {}
+                    default -> throw results.badEnum(80);
                 }
                 switch (results.getInt(80)) {
                     case 0 -> {}
@@ -1609,9 +1621,9 @@ public final class ITreesInfo {
             GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
                 results.checkMany(8, GraphType.object(ITrees.class), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                for (int i0 = 0; i0 < 2; i0++) {
-                    int at0 = 16 + i0 * 8;
-                    results.checkReference(at0, ITreesInfo.INFO);
+                for (int i_0 = 0; i_0 < 2; i_0++) {
+                    int at_0 = 16 + i_0 * 8;
+                    results.checkReference(at_0, ITreesInfo.INFO);
                 }
                 results.checkReference(48, results.getGuid(32));
                 results.verify();
@@ -1765,11 +1777,11 @@ public final class ITreesInfo {
                 switch (results.getInt(0)) {
                     case 1 -> {}
                     case 2 -> {
-                        for (int i0 = 0; i0 < 2; i0++) {
-                            int at0 = 8 + i0 * 24;
-                            results.checkBoolean(at0 + 4);
-                            results.checkText16(at0 + 8, GraphReader.UNIQUE);
-                            results.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                        for (int i_0 = 0; i_0 < 2; i_0++) {
+                            int at_0 = 8 + i_0 * 24;
+                            results.checkBoolean(at_0 + 4);
+                            results.checkText16(at_0 + 8, GraphReader.UNIQUE);
+                            results.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
                         }
                     }
                     case 3 -> {

@@ -20,11 +20,11 @@ final class SeveralType extends GraphType {
         switch (in.getInt(at)) {
             case 1 -> {}
             case 2 -> {
-                for (int i0 = 0; i0 < 2; i0++) {
-                    int at0 = at + 8 + i0 * 24;
-                    in.checkBoolean(at0 + 4);
-                    in.checkText16(at0 + 8, GraphReader.UNIQUE);
-                    in.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                for (int i_0 = 0; i_0 < 2; i_0++) {
+                    int at_0 = at + 8 + i_0 * 24;
+                    in.checkBoolean(at_0 + 4);
+                    in.checkText16(at_0 + 8, GraphReader.UNIQUE);
+                    in.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
                 }
             }
             case 3 -> {

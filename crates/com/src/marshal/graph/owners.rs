@@ -1,0 +1,175 @@
+//! The owners of received objects: whoever frees a parameter frees everything that it reaches. An
+//! object that the parameters of two owners reach by full pointers gets a copy for each of them.
+
+use super::survey::Place;
+use crate::types::error::{Result, code};
+use obvia_ndr::flat::check::{Checked, ROOM_MAX};
+use obvia_ndr::flat::shape::Part;
+use std::ops::Range;
+
+/// The copies of a frame's objects that all owners get together. Objects without a referrer get no
+/// copy.
+#[derive(Default)]
+pub(super) struct Copies {
+    /// The object of the frame from which each copy is made.
+    pub(super) objects: Vec<usize>,
+    /// The pointers in the block and in the copies, each with its target.
+    pub(super) links: Vec<(Place, Target)>,
+}
+
+/// The target of a pointer, by its number.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    Copy(usize),
+    /// A reference, by its number among the frame's slots with references.
+    Reference(usize),
+}
+
+/// The owner of all kept parameters. The number of any other owner is its parameter's offset.
+const KEPT: u32 = u32::MAX;
+
+/// Returns the copies for the owners of a frame. The block has these parts, and `kept` are the
+/// parts with one owner together. Each other part has an owner of its own. `rooms` are the sizes
+/// of the objects in memory.
+///
+/// # Errors
+///
+/// E_OUTOFMEMORY when the second and further copies of objects are too large together.
+pub(super) fn copies(found: &Checked, parts: &[Part], kept: &[Part], rooms: &[usize]) -> Result<Copies> {
+    let owner = |at: u32| {
+        let start = parts.iter().map(|part| part.at).filter(|start| *start <= at).max().unwrap_or(0);
+        if kept.iter().any(|part| part.at == start) { KEPT } else { start }
+    };
+    let slots = slots_of(found);
+    let of_block = || slots[0].clone().map(|slot| (slot, owner(found.slots[slot].at)));
+    let mut owners: Vec<u32> = of_block().map(|(_, owner)| owner).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    let mut making = Making { found, rooms, numbers: numbers(found), made: vec![None; rooms.len()], more: 0 };
+    let mut copies = Copies::default();
+    for one in owners {
+        let mut next = copies.objects.len();
+        for (slot, _) in of_block().filter(|(_, owner)| *owner == one) {
+            let place = Place { holder: None, at: found.slots[slot].at as usize };
+            making.follow(&mut copies, slot, place, one)?;
+        }
+        while let Some(&object) = copies.objects.get(next) {
+            for slot in slots[object + 1].clone() {
+                let at = found.slots[slot].at - found.objects[object].body;
+                making.follow(&mut copies, slot, Place { holder: Some(next), at: at as usize }, one)?;
+            }
+            next += 1;
+        }
+    }
+    Ok(copies)
+}
+
+/// Returns the slots of the block, and then those of each object. The check finds the slots of an
+/// object one after the other.
+fn slots_of(found: &Checked) -> Vec<Range<usize>> {
+    let mut slots = vec![0..0; found.objects.len() + 1];
+    let mut at = 0;
+    while let Some(first) = found.slots.get(at) {
+        let holder = found.objects.partition_point(|object| object.body <= first.at);
+        let end = found.objects.get(holder).map_or(u32::MAX, |object| object.body);
+        let count = found.slots[at..].iter().take_while(|slot| (first.at..end).contains(&slot.at)).count();
+        slots[holder] = at..at + count;
+        at += count;
+    }
+    slots
+}
+
+/// Returns the number of each slot with a reference among these slots.
+fn numbers(found: &Checked) -> Vec<usize> {
+    let counted = found.slots.iter().scan(0, |next, slot| {
+        let number = *next;
+        *next += usize::from(slot.iid.is_some());
+        Some(number)
+    });
+    counted.collect()
+}
+
+struct Making<'a> {
+    found: &'a Checked,
+    rooms: &'a [usize],
+    numbers: Vec<usize>,
+    /// The last copy of each object, with its owner.
+    made: Vec<Option<(u32, usize)>>,
+    /// The bytes of second and further copies so far.
+    more: usize,
+}
+
+impl Making<'_> {
+    /// Adds a pointer of an owner, and the copy to which it leads if the owner does not have it
+    /// yet.
+    fn follow(&mut self, copies: &mut Copies, slot: usize, place: Place, owner: u32) -> Result<()> {
+        let found = &self.found.slots[slot];
+        if found.iid.is_some() {
+            copies.links.push((place, Target::Reference(self.numbers[slot])));
+            return Ok(());
+        }
+        let object = found.object as usize;
+        let copy = match self.made[object] {
+            Some((by, copy)) if by == owner => copy,
+            earlier => {
+                self.more += earlier.map_or(0, |_| self.rooms[object]);
+                if self.more > ROOM_MAX {
+                    return Err(code::E_OUTOFMEMORY.into());
+                }
+                let copy = copies.objects.len();
+                self.made[object] = Some((owner, copy));
+                copies.objects.push(object);
+                copy
+            }
+        };
+        copies.links.push((place, Target::Copy(copy)));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_ndr::flat::KIND_FIRST;
+    use obvia_ndr::flat::check::check;
+    use obvia_ndr::flat::shape::{Block, Class, Element, ElementType, Extent, Shape, What};
+
+    const fn node(at: u32) -> Part {
+        Part { at, what: What::Pointer { class: Class::Full, to: Element::Own(0), extent: Extent::One } }
+    }
+
+    /// A structure with a full pointer to a structure of its type.
+    static TYPES: [ElementType; 1] =
+        [ElementType { size: 8, shape: Shape { runs: &[], parts: &[node(0)] }, tail: None }];
+    /// Three parameters with a pointer to such a structure.
+    static BLOCK: Block = Block { size: 24, shape: Shape { runs: &[], parts: &[node(0), node(8), node(16)] } };
+
+    /// Returns the source of each copy and all targets, for a frame with two structures that lead
+    /// to each other, the first two parameters leading to the first one, and the third to the
+    /// second.
+    fn copied(kept: &[Part]) -> (Vec<usize>, Vec<usize>) {
+        let header = u64::from(KIND_FIRST) | 1 << 32;
+        let words = [32_u64, 32, 48, header, 48, header, 32];
+        let frame: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let found = check(&frame, &BLOCK, &TYPES, &[]).unwrap();
+        let rooms = vec![8; found.objects.len()];
+        let copies = copies(&found, BLOCK.shape.parts, kept, &rooms).unwrap();
+        let target = |(_, target): &(Place, Target)| match target {
+            Target::Copy(copy) => *copy,
+            Target::Reference(_) => panic!("there is no reference"),
+        };
+        (copies.objects, copies.links.iter().map(target).collect())
+    }
+
+    #[test]
+    fn every_owner_has_objects_of_its_own() {
+        // One owner: the three pointers of the block, and then those of both copies.
+        assert_eq!(copied(&[node(0), node(8), node(16)]), (vec![0, 1], vec![0, 0, 1, 1, 0]));
+        // The second parameter has an owner of its own. Owners follow each other by their offsets,
+        // and the kept parameters come last.
+        assert_eq!(copied(&[node(0), node(16)]), (vec![0, 1, 0, 1], vec![0, 1, 0, 2, 3, 3, 2]));
+        let (objects, targets) = copied(&[]);
+        assert_eq!(objects, [0, 1, 0, 1, 1, 0]);
+        assert_eq!(targets, [0, 1, 0, 2, 3, 2, 4, 5, 4]);
+    }
+}

@@ -1,0 +1,53 @@
+//! The lengths of arrays that share a count: the count that follows from them, and their checks.
+
+use crate::text::writer::Writer;
+
+/// The length of an array that programs pass, as an expression.
+pub(super) enum Length {
+    /// The length of an array that is never missing.
+    Known(String),
+    /// The length of an array that may be missing, as an `Option`.
+    Optional(String),
+}
+
+impl Length {
+    /// Returns the length of an array, given its name.
+    pub(super) fn of(array: &str, is_optional: bool) -> Self {
+        match is_optional {
+            true => Self::Optional(format!("{array}.map(|items| items.len())")),
+            false => Self::Known(format!("{array}.len()")),
+        }
+    }
+
+    /// Writes a check of the length. `wanted` is an `Option` with the number of elements.
+    pub(super) fn check(&self, out: &mut Writer, wanted: &str) {
+        let (or_none, length) = match self {
+            Self::Known(length) => ("", length),
+            Self::Optional(length) => ("_or_none", length),
+        };
+        out.line(format!("obvia::rt::check_length{or_none}({length}, {wanted})?;"));
+    }
+
+    fn text(&self) -> &str {
+        match self {
+            Self::Known(text) | Self::Optional(text) => text,
+        }
+    }
+}
+
+/// Writes a variable with the number of elements that the arrays have, and checks that all of them
+/// have it. The first array that is there gives the number. Without any array there are 0 elements.
+pub(super) fn count(out: &mut Writer, variable: &str, mut lengths: Vec<Length>) {
+    // An array that is never missing gives the number before those that may be.
+    lengths.sort_by_key(|length| matches!(length, Length::Optional(_)));
+    let Some((first, others)) = lengths.split_first() else { return };
+    let number = match first {
+        Length::Known(length) => length.clone(),
+        Length::Optional(length) => {
+            let others: String = others.iter().map(|other| format!(".or({})", other.text())).collect();
+            format!("{length}{others}.unwrap_or(0)")
+        }
+    };
+    out.line(format!("let {variable} = obvia::rt::count({number})?;"));
+    others.iter().for_each(|other| other.check(out, &format!("Some({number})")));
+}
