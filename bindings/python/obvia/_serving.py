@@ -12,8 +12,8 @@ def implements(*interfaces, idl):
                 print(entry.result)
 
     Without names, the class has the only interface of the file. Subclasses have the interfaces, too.
-    An object of any other class is refused as an argument or a result where an interface is expected,
-    because a server's description names the methods that are looked up on it.
+    An object of any other class is refused as an argument or a result where an interface is
+    expected: otherwise a server's description would decide which methods of the object are called.
     """
     declared = tuple(_obvia.declare(idl, name) for name in interfaces or (None,))
 

@@ -28,7 +28,8 @@ pub(crate) struct Interface {
     /// The interfaces that this one extends, without IUnknown.
     bases: Vec<&'static Interface>,
     model: &'static Model,
-    /// Whether the model comes from a file, so that it declares the interfaces that methods name.
+    /// Whether the model comes from a file. Only such a model declares the interfaces that methods
+    /// name.
     is_whole: bool,
     structs: Vec<PyOnceLock<Py<PyAny>>>,
     enums: Vec<PyOnceLock<Py<PyAny>>>,
@@ -125,8 +126,8 @@ fn keep(key: Key, made: Interface) -> &'static Interface {
     known().entry(key).or_insert_with(|| Box::leak(Box::new(made)))
 }
 
-/// Reserves the place of an interface of a model, and describes the interface to the runtime. A
-/// refused interface has no place.
+/// Reserves the place of an interface of a model, and describes the interface to the runtime. If
+/// the runtime refuses the interface, gives the place back.
 fn permit(model: &Model, id: InterfaceId) -> obvia::Result<(Described, &'static InterfaceInfo)> {
     let described = described(model, id);
     let bytes = described.idl.len() + METHOD_BYTES * model.all_methods(id).len();
@@ -237,13 +238,12 @@ impl Interface {
         (described, info): (Described, &'static InterfaceInfo),
         is_whole: bool,
     ) -> &'static Self {
-        let extended = model.lineage(id).into_iter().filter(|base| *base != id && !model.is_built_in(*base));
-        // The runtime refuses descriptions of its own interfaces, which are left out.
+        let extended = model.declared_lineage(id).into_iter().filter(|base| *base != id);
+        // The runtime's own interfaces are left out, because the runtime refuses descriptions of
+        // them.
         let bases = extended.filter_map(|base| Self::of_kept(model, base, is_whole).ok()).collect();
-        let methods = model.all_methods(id);
-        let layout = Layout::new(model, &methods);
-        let travelling = methods.into_iter().filter(|method| !method.local);
-        let methods = travelling.map(|method| Method::of(&layout, method)).collect();
+        let layout = Layout::new(model, &model.all_methods(id));
+        let methods = model.remote_methods(id).into_iter().map(|method| Method::of(&layout, method)).collect();
         let structs = model.structs.iter().map(|_| PyOnceLock::new()).collect();
         let enums = model.enums.iter().map(|_| PyOnceLock::new()).collect();
         keep(key, Self { described, info, methods, bases, model, is_whole, structs, enums })
@@ -271,8 +271,8 @@ impl Interface {
         Ok(keep(key, Self { described, info, methods, bases, model, is_whole: true, structs, enums }))
     }
 
-    /// Returns the interface that the methods name by an IID, if the description declares its
-    /// methods.
+    /// Returns the interface that the methods name by an IID, if the description declares the
+    /// methods of that interface.
     pub(crate) fn named(&self, iid: GUID) -> obvia::Result<Option<&'static Self>> {
         if iid == IUNKNOWN {
             return Self::unknown().map(Some);

@@ -1,7 +1,7 @@
 //! Failures as exceptions of Python.
 
 use crate::fork;
-use obvia::{Error, HRESULT, code};
+use obvia::{Error, HRESULT, abi, code};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -18,19 +18,21 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     make().map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// Returns the failure that callers in other processes receive for an exception.
-pub(crate) fn error_of(py: Python<'_>, failure: &PyErr) -> Error {
+/// Leaves the failure that callers receive for an exception of a method, and returns its HRESULT.
+/// Only exceptions of `obvia` are meant for callers on other hosts and of other users.
+pub(crate) fn leave(py: Python<'_>, failure: &PyErr) -> HRESULT {
     let value = failure.value(py);
     let is_own = py.import("obvia._errors").and_then(|errors| value.is_instance(&errors.getattr("Error")?));
     if !is_own.unwrap_or(false) {
-        return Error::new(code::E_FAIL, failure.to_string());
+        let is_debugged = py.import("builtins").and_then(|builtins| builtins.getattr("__debug__")?.extract());
+        return abi::unforeseen(code::E_FAIL, &failure.to_string(), is_debugged.unwrap_or(false));
     }
     let number = value.getattr("hresult").and_then(|code| code.extract::<i64>());
     // The code may be given as a signed or as an unsigned number.
     let number = number.ok().filter(|number| (i64::from(i32::MIN)..=i64::from(u32::MAX)).contains(number));
     let code = number.map(|number| HRESULT(number as i32)).filter(|code| code.is_err());
     let message = value.getattr("message").and_then(|message| message.extract::<String>());
-    Error::new(code.unwrap_or(code::E_FAIL), message.unwrap_or_else(|_| value.to_string()))
+    abi::fail(Error::new(code.unwrap_or(code::E_FAIL), message.unwrap_or_else(|_| value.to_string())))
 }
 
 /// Runs `work`, and makes an exception of a panic: Python's `PanicException` would end threads that

@@ -3,7 +3,7 @@
 use crate::argument::{Argument, Failure};
 use crate::fork;
 use crate::interface::Interface;
-use crate::outcome::{caught, detached, error_of, exception};
+use crate::outcome::{caught, detached, exception, leave};
 use crate::reference::Object;
 use crate::result::Results;
 use crate::unchecked;
@@ -25,7 +25,7 @@ use std::thread;
 
 /// An object of Python that other processes call.
 struct Served {
-    /// `None` while the value is dropped.
+    /// `None` while the value is being dropped.
     object: Option<Py<PyAny>>,
     /// The interfaces of the object, to which `obvia.serve` may add.
     interfaces: Mutex<Vec<&'static Interface>>,
@@ -76,8 +76,8 @@ fn rival(interfaces: &[&'static Interface]) -> Option<&'static Interface> {
 
 /// Returns the interfaces that an object's class declares by `obvia.implements`.
 ///
-/// The server that receives an object chooses the methods that are looked up on it, so a class has
-/// to declare the interfaces of its objects.
+/// The server that receives an object chooses the methods that are looked up on the object, so a
+/// class has to declare the interfaces of its objects.
 fn declared(object: &Bound<'_, PyAny>) -> PyResult<Vec<&'static Interface>> {
     let mut interfaces = Vec::new();
     for class in object.get_type().getattr("__mro__")?.try_iter()? {
@@ -93,7 +93,7 @@ fn declared(object: &Bound<'_, PyAny>) -> PyResult<Vec<&'static Interface>> {
     Ok(interfaces)
 }
 
-/// Returns the interface pointer of an object of Python, which gets these interfaces.
+/// Returns the interface pointer of an object of Python, and adds these interfaces to the object.
 fn pointer_of(object: &Bound<'_, PyAny>, added: &[&'static Interface]) -> IUnknown {
     let make = || unchecked::object(Served { object: Some(object.clone().unbind()), interfaces: Mutex::default() });
     let found = SERVED.get(object.as_ptr() as usize, make);
@@ -107,7 +107,7 @@ fn object_of<'py>(py: Python<'py>, pointer: &IUnknown) -> Option<Bound<'py, PyAn
     with_performer(pointer, |served: &Served| Some(served.object.as_ref()?.bind(py).clone()))?
 }
 
-/// Returns an object for Python. For an object of this process, this is the object of Python
+/// Returns an object for Python. For an object of this process, returns the object of Python
 /// itself.
 pub(crate) fn shown(py: Python<'_>, object: Object) -> PyResult<Bound<'_, PyAny>> {
     let own = object.callee().ok().and_then(|callee| object_of(py, callee.pointer().ok()?));
@@ -181,7 +181,8 @@ fn release(object: Option<Py<PyAny>>) {
                 let _ = Python::try_attach(|_| drop(object));
             }
         };
-        // Without the thread, the interpreter releases the objects when it next calls this library.
+        // If the thread cannot be started, the interpreter releases the objects when it next calls
+        // this library.
         drop(thread::Builder::new().name("obvia-python".to_owned()).spawn(work));
         sender
     };
@@ -216,7 +217,7 @@ fn call(
     Ok(match performed {
         Ok(reply) => (code::S_OK, reply),
         Err(failure) => {
-            let result = abi::fail(error_of(py, &failure));
+            let result = leave(py, &failure);
             (result, abi::words_frame(result))
         }
     })

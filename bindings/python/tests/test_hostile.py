@@ -122,7 +122,7 @@ Named = collections.namedtuple("Named", "token")
 
 
 class Iterator:
-    """Values whose iteration begins with a call of the program."""
+    """Values whose iteration first calls a function of the program."""
 
     def __init__(self, work, values):
         self.work, self.values = work, values

@@ -86,7 +86,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns the description of the called interface, the method's name, and the object to call. The
-/// object is the one with the target's name, or the one to which the methods before the last lead.
+/// object is the one with the target's name, or the one that the methods before the last one
+/// return.
 fn locate(target: &Target) -> anyhow::Result<(Described, &str, dynamic::Object)> {
     if !target.named.is_empty() {
         let text = "this object is not called by name, so its arguments have no names: give all of them, in order";
@@ -167,8 +168,7 @@ impl<'a> Method<'a> {
         let mut methods = Vec::new();
         for id in model.lineage(described.id) {
             let owner = &model.interfaces[id.0];
-            let travelling = owner.methods.iter().filter(|method| !method.local);
-            methods.extend(travelling.map(|method| (owner.name.as_str(), method)));
+            methods.extend(owner.remote_methods().map(|method| (owner.name.as_str(), method)));
         }
         let names: Vec<&str> = methods.iter().map(|(_, method)| method.name.as_str()).collect();
         let Some(at) = names.iter().position(|known| *known == name) else {

@@ -207,7 +207,7 @@ impl Described {
         let mut methods = Vec::new();
         for id in self.model.lineage(self.id) {
             let owner = &self.model.interfaces[id.0];
-            for method in owner.methods.iter().filter(|method| !method.local) {
+            for method in owner.remote_methods() {
                 methods.push(json!({
                     "interface": owner.name,
                     "name": method.name,

@@ -1,7 +1,7 @@
 //! Lookup of members' DISPIDs in a type library, for objects that do not report them.
 
 use crate::describe::nearest::did_you_mean;
-use anyhow::{anyhow, bail};
+use crate::exit::usage;
 use obvia_idl::typelib::{Function, TypeInfo, TypeLibrary, TypeRef, flags};
 
 /// Returns the DISPIDs of a member and of some of its parameters. The member may be
@@ -20,7 +20,7 @@ pub(super) fn ids(library: &TypeLibrary, member: &str, params: &[&str]) -> anyho
             let found = library.types.iter().filter(by_name).find(|ty| ty.name.eq_ignore_ascii_case(name));
             lineage(
                 library,
-                found.ok_or_else(|| anyhow!("the library has no interface `{name}` that is called by name"))?,
+                found.ok_or_else(|| usage(format!("the library has no interface `{name}` that is called by name")))?,
             )
         }
     };
@@ -32,16 +32,18 @@ pub(super) fn ids(library: &TypeLibrary, member: &str, params: &[&str]) -> anyho
     ids.dedup();
     let [id] = ids[..] else {
         let names = functions().map(|function| &*function.name).chain(variables().map(|variable| &*variable.name));
-        match ids.len() {
-            0 => bail!("the library has no member `{member}`{}", did_you_mean(member, names)),
-            _ => bail!("several interfaces of the library have a member `{member}`: select one by INTERFACE.{member}"),
-        }
+        return Err(match ids.len() {
+            0 => usage(format!("the library has no member `{member}`{}", did_you_mean(member, names))),
+            _ => usage(format!(
+                "several interfaces of the library have a member `{member}`: select one by INTERFACE.{member}"
+            )),
+        });
     };
     let mut found = vec![id];
     for name in params {
         // The accessors of one property have a common parameter at the same position.
         let place = functions().filter(|function| is_it(&function.name)).find_map(|function| place(function, name));
-        found.push(place.ok_or_else(|| anyhow!("`{member}` has no parameter `{name}`"))?);
+        found.push(place.ok_or_else(|| usage(format!("`{member}` has no parameter `{name}`")))?);
     }
     Ok(found)
 }

@@ -1,6 +1,6 @@
 //! Sends and receives.
 
-use super::scene::{End, LEVELS, Place, SOON, attributes, connect, pair, pattern};
+use super::scene::{End, LEVELS, Place, SOON, attributes, connect, mapped_regions, pair, pattern};
 use obvia_via::{Access, Deadline, Descriptor, Ended, Error, Nic, Reliability, State, Status, Waiting};
 
 const ROUNDS: u32 = 200;
@@ -182,7 +182,7 @@ fn messages_without_a_receive_break_only_reliable_connections() {
             continue;
         }
         assert_eq!(one.sent(), (Status::Done, 5));
-        // The first message is taken, and lost, before the receive is there.
+        // The first message is taken, and lost, before a receive is posted.
         for _ in 0..100 {
             assert!(other.vi.receive.done().is_none());
         }
@@ -317,12 +317,6 @@ fn a_wait_ends_at_its_deadline() {
         let took = began.elapsed();
         assert!(took >= span && took < ground::LATEST, "{waiting:?}: {took:?}");
     }
-}
-
-/// Returns the number of this process's mappings of region memory.
-fn mapped_regions() -> usize {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    maps.lines().filter(|line| line.contains("obvia-region")).count()
 }
 
 /// Regions that peers may read are lent for long messages, and withdrawn. The messages of a region

@@ -1,6 +1,6 @@
 //! RDMA: copies by the initiator, copies by the target, and refusals.
 
-use super::scene::{End, LEVELS, Place, Random, SOON, attributes, connect, pair, pattern};
+use super::scene::{End, LEVELS, Place, Random, SOON, attributes, connect, mapped_regions, pair, pattern};
 use obvia_via::{
     Access, Descriptor, Ended, Memory, MemoryHandle, Nic, Operation, Reliability, RemoteAddress, State, Status, Waiting,
 };
@@ -52,12 +52,6 @@ fn rdma_of_every_size_works_first_and_repeatedly() {
             assert_eq!(other.vi.state(), State::Connected);
         }
     }
-}
-
-/// Returns the number of this process's mappings of region memory.
-fn mapped_regions() -> usize {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    maps.lines().filter(|line| line.contains("obvia-region")).count()
 }
 
 /// One thread serves both ends: after the first RDMA it does not call the target any more.
@@ -287,7 +281,7 @@ fn short_lived_regions_are_distinguished_and_unmapped() {
     }
 }
 
-/// The region's file may arrive at any moment around the initiator's look at the answer to the
+/// The region's file may arrive before, while or after the initiator looks at the answer to the
 /// first RDMA. The next RDMA on the region is posted already, and must be performed all the same.
 #[test]
 fn the_first_two_rdma_operations_on_a_region_can_be_posted_together() {

@@ -48,6 +48,8 @@ record Segments(
     private static final int QUIET = 2;
     private static final int BY_NAME = 4;
     private static final byte MAPPED = 1;
+    /** The bytes of shared memory of a new connection: the first and the last page of each segment. */
+    private static final long BYTES = 4 * Layout.AREA;
     /** The errors by which a server's system reports a limit. */
     private static final Set<Integer> LIMITS = Set.of(11, 12, 23, 24, 28, 87);
 
@@ -107,7 +109,7 @@ record Segments(
         } catch (DisconnectedException e) {
             // Between two virtual machines the server creates the memory, and fails if there is no
             // room.
-            throw PageAllocation.isFull() ? PageAllocation.missing(2 * Layout.AREA, e) : e;
+            throw PageAllocation.isFull() ? PageAllocation.missing(BYTES, e) : e;
         }
         return open(connection, theirs, deadline);
     }
@@ -268,7 +270,7 @@ record Segments(
             isDone = true;
             return new Segments(arena, ownMemory, peer, pages, mark, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
         } catch (IOException e) {
-            throw PageAllocation.isFull() ? PageAllocation.missing(2 * Layout.AREA, e) : RpcException.of(Hresult.E_FAIL, "creating segments: " + e, e);
+            throw PageAllocation.isFull() ? PageAllocation.missing(BYTES, e) : RpcException.of(Hresult.E_FAIL, "creating segments: " + e, e);
         } finally {
             if (!isDone) {
                 arena.close();
