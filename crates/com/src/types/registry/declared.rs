@@ -8,6 +8,7 @@ use super::InterfaceInfo;
 use std::iter::successors;
 use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
 use windows_core::GUID;
 
 /// The interface that a module associates with an IID.
@@ -75,6 +76,9 @@ fn differing<'a>(one: &'a Declared, other: &'a Declared) -> Option<(&'a Declared
 /// Aborts the program if an IID has another meaning than in an earlier module, since casts would
 /// confuse the vtables of the two interfaces.
 pub fn declare(declared: &'static Declared) {
+    // Without the lock, two threads could declare one module twice, and the list would have no end.
+    static DECLARING: Mutex<()> = Mutex::new(());
+    let _declaring = DECLARING.lock().unwrap_or_else(PoisonError::into_inner);
     for other in all() {
         if ptr::eq(other, declared) {
             return;
@@ -84,11 +88,8 @@ pub fn declare(declared: &'static Declared) {
             std::process::abort();
         }
     }
-    let added = |last| {
-        declared.next.store(last, Ordering::Release);
-        Some(ptr::from_ref(declared).cast_mut())
-    };
-    let _ = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, added);
+    declared.next.store(LAST.load(Ordering::Acquire), Ordering::Release);
+    LAST.store(ptr::from_ref(declared).cast_mut(), Ordering::Release);
 }
 
 /// Declares the interfaces of a module in another language: the name of each interface, its IID and
@@ -163,6 +164,13 @@ mod tests {
         let (own, rival) = differing(&ONE, &OTHER).unwrap();
         let text = conflict((ONE.module, own), (OTHER.module, rival));
         assert!(text.contains("from one IDL file"), "{text}");
+    }
+
+    #[test]
+    fn a_module_that_several_threads_declare_is_declared_once() {
+        static RACED: Declared = Declared::new("raced", &[DeclaredInterface::new("IRaced", 5, 50)]);
+        std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| declare(&RACED)))));
+        assert_eq!(all().filter(|declared| declared.module == "raced").count(), 1);
     }
 
     #[test]

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Set;
 import obvia.DisconnectedException;
 import obvia.Hresult;
@@ -48,6 +49,8 @@ record Segments(
     private static final int QUIET = 2;
     private static final int BY_NAME = 4;
     private static final byte MAPPED = 1;
+    /** The time in which a client opens its segments. On a busy machine this takes seconds. */
+    private static final Duration ANSWER = Duration.ofSeconds(30);
     /** The bytes of shared memory of a new connection: the first and the last page of each segment. */
     private static final long BYTES = 4 * Layout.AREA;
     /** The errors by which a server's system reports a limit. */
@@ -143,9 +146,10 @@ record Segments(
         }
     }
 
-    /** Performs the server's side of the greeting. */
-    static Segments accept(ConnectionSocket connection, Waiting waiting, Deadline deadline) {
-        Greeting theirs = Greeting.read(connection.receive(LENGTH, deadline));
+    /** Performs the server's side of the greeting. {@code first} is the deadline of the client's first message. */
+    static Segments accept(ConnectionSocket connection, Waiting waiting, Deadline first) {
+        Greeting theirs = Greeting.read(connection.receive(LENGTH, first));
+        Deadline deadline = Deadline.in(ANSWER);
         Greeting own = Greeting.of(theirs.has(QUIET) ? Waiting.BLOCK : waiting, false);
         if (theirs.has(BY_NAME)) {
             return make(connection, own, theirs, deadline);
