@@ -14,6 +14,15 @@ pub enum ByteOrder {
     Big,
 }
 
+/// The greatest buffer that is kept for the next message, in bytes.
+const KEPT_MAX: usize = 1 << 20;
+
+/// Empties a buffer, and gives memory that few messages need back.
+pub(crate) fn shrink(buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.shrink_to(KEPT_MAX);
+}
+
 /// The bytes end before the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short;

@@ -1,7 +1,9 @@
 //! An object with methods whose results are unusual. Some of the results violate their
 //! declarations.
 
-use super::{Any, Holder, INamedNumbers, IProgress, IRings, IRings_Impl, IValues, IValues_Impl, Named, Node, Own};
+use super::{
+    Any, Holder, INamedNumbers, IProgress, IRings, IRings_Impl, IValues, IValues_Impl, Link, Named, Node, Own,
+};
 use obvia::{Owned, OwnedSlice, Result, code};
 use std::ffi::CString;
 
@@ -35,11 +37,28 @@ impl IRings_Impl for Values_Impl {
         Ok(())
     }
 
+    fn Linked(&self, progress: Option<&IProgress>) -> Result<Owned<Link<'static>>> {
+        linked(progress.ok_or(code::E_POINTER)?)
+    }
+
+    fn Unlink(&self, link: &mut Owned<Link<'static>>, replace: bool) -> Result<()> {
+        if replace {
+            *link = link.with(|link| linked(link.progress().ok_or(code::E_POINTER)?))?;
+        }
+        Ok(())
+    }
+
     fn Fill(&self, room: u32) -> Result<OwnedSlice<Node<'static>>> {
         let nodes = (0..room).map(|number| Node::new(number as i32, None, None)).collect::<Result<Vec<_>>>()?;
         nodes.iter().for_each(|node| node.set_next(nodes.first()));
         OwnedSlice::new(&nodes)
     }
+}
+
+fn linked(progress: &IProgress) -> Result<Owned<Link<'static>>> {
+    let link = Link::new(None, Some(progress));
+    link.set_next(Some(&link));
+    Owned::new(&link)
 }
 
 impl IValues_Impl for Values_Impl {

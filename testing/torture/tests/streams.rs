@@ -135,3 +135,26 @@ fn killed_clients_hold_no_references() {
         });
     });
 }
+
+#[test]
+fn idle_connections_give_back_the_memory_of_long_calls() {
+    const CLIENTS: u64 = 4;
+    /// The length of an argument and of a result, in KiB. The C library keeps shorter buffers.
+    const LENGTH: u64 = 40 << 10;
+    for listening in BINDINGS {
+        let Pair { server, client, binding, directories } = Pair::connect(listening, "block");
+        let further = (1..CLIENTS).map(|_| Pair::start_client(&directories, &binding, "block"));
+        let mut clients: Vec<Process> = std::iter::once(client).chain(further).collect();
+        for client in &mut clients {
+            client.good("make 1");
+            client.good("echo 100");
+        }
+        let before = server.resident_kib();
+        clients.iter_mut().for_each(|client| _ = client.good(&format!("echo {}", LENGTH * 256)));
+        // The last response arrives before the server's thread waits again.
+        within(LATEST, || {
+            let more = server.resident_kib().saturating_sub(before);
+            if more < CLIENTS * LENGTH / 2 { Ok(()) } else { Err(format!("{listening}: {more} KiB more")) }
+        });
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::pdu::{Header, flags};
 use super::{AssociationError, Budget, CallSecurity, Input};
-use crate::octets::ByteOrder;
+use crate::octets::{ByteOrder, shrink};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -84,10 +84,9 @@ impl<H> Assemblies<H> {
         Self { partial: Vec::new(), held: 0, held_max, count_max, silence_max, budget, whole: Vec::new() }
     }
 
-    /// Discards the message completed last, and shrinks its buffer to [`KEPT_MAX`].
+    /// Discards the message completed last, and shrinks its buffer.
     pub(super) fn end_last(&mut self) {
-        self.whole.clear();
-        self.whole.shrink_to(KEPT_MAX);
+        shrink(&mut self.whole);
     }
 
     /// Returns the time from which on an incomplete message counts as slow, if there is one.
@@ -185,9 +184,6 @@ impl<H> Drop for Assemblies<H> {
         self.let_go(self.held);
     }
 }
-
-/// The greatest buffer that is kept for the next message, in bytes.
-const KEPT_MAX: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

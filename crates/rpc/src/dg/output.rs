@@ -1,5 +1,6 @@
 //! The queue of outgoing datagrams.
 
+use crate::octets::shrink;
 use std::ops::Range;
 
 /// Datagrams in the order of sending, each with its destination.
@@ -8,9 +9,6 @@ pub struct Output<T> {
     bytes: Vec<u8>,
     datagrams: Vec<(T, Range<usize>)>,
 }
-
-/// The maximum size of a buffer that is kept for the next datagrams, in bytes.
-const KEPT_MAX: usize = 1 << 20;
 
 impl<T> Default for Output<T> {
     fn default() -> Self {
@@ -39,7 +37,6 @@ impl<T: Copy> Output<T> {
     /// Removes all datagrams, after they were sent.
     pub fn clear(&mut self) {
         self.datagrams.clear();
-        self.bytes.clear();
-        self.bytes.shrink_to(KEPT_MAX);
+        shrink(&mut self.bytes);
     }
 }

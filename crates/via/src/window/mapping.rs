@@ -3,7 +3,7 @@
 use crate::sync::AtomicU32;
 use crate::{Error, Memory, RegionView, Violation};
 use rustix::fd::BorrowedFd;
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
@@ -67,6 +67,21 @@ impl Mapping {
         // SAFETY: `offset` is inside the mapping by the caller's promise.
         let start = unsafe { self.start.add(offset) };
         Self { start, length: self.length - offset, writable: self.writable, owned: false }
+    }
+
+    /// Gives the memory of a private mapping from `offset` on back to the system, so that its bytes
+    /// become zero. `offset` must be a multiple of the page size.
+    pub(crate) fn discard(&self, offset: usize) {
+        if self.length <= offset || cfg!(miri) {
+            return;
+        }
+        // SAFETY: `offset` is inside the mapping.
+        let start = unsafe { self.start.add(offset) };
+        let length = self.length - offset;
+        // If the system refuses, the memory merely stays in use.
+        // SAFETY: the range stays mapped. Its bytes are accessed as atomics, or by copies without
+        // references, and so they may change at any time.
+        let _ = unsafe { rustix::mm::madvise(start.as_ptr().cast(), length, Advice::LinuxDontNeed) };
     }
 
     pub(crate) fn start(&self) -> NonNull<u8> {

@@ -93,6 +93,14 @@ impl Inbox<'_> {
         self.limit
     }
 
+    /// Gives memory of earlier messages, which nobody may use any more, back to the system. A peer
+    /// that is silent after a long message then occupies little memory.
+    pub fn discard(&mut self) {
+        if std::mem::take(&mut self.place.used) > KEPT {
+            self.place.area.discard(KEPT);
+        }
+    }
+
     /// Puts a message into the inbox.
     ///
     /// # Errors
@@ -128,6 +136,10 @@ impl Inbox<'_> {
     }
 }
 
+/// The bytes of an area that stay in memory after a message, for the next one: a mebibyte of
+/// elements, and what goes with them.
+const KEPT: usize = (1 << 20) + (64 << 10);
+
 /// Writes bytes of a message that is not published yet. The memory is private to this process.
 fn store(into: &Mapping, at: usize, bytes: &[u8]) {
     let written = into.store(at, bytes);
@@ -142,6 +154,8 @@ struct ReceivePlace {
     next: u32,
     number: u32,
     area: Mapping,
+    /// The greatest length of a frame in the area since its memory was discarded.
+    used: usize,
 }
 
 impl ReceivePlace {
@@ -153,6 +167,7 @@ impl ReceivePlace {
             self.number = self.number.wrapping_add(1);
         }
         store(&self.area, 0, frame);
+        self.used = self.used.max(frame.len());
         Ok(self.number)
     }
 }
@@ -196,6 +211,9 @@ impl Relayed {
         // for this function.
         let frame = unsafe { memory.bytes(at, length) };
         self.relay.send(Outgoing { sequence, header, frame: frame.ok_or(Violation::ShortSegment)? })?;
+        if let Some(area) = sent.as_ref().filter(|_| at + length > KEPT) {
+            area.discard(KEPT);
+        }
         // The relay has taken the message, so its slot is free.
         wire.peer.word(CONSUMED).store(sequence, Ordering::Release);
         Ok(())
@@ -298,7 +316,7 @@ pub fn relayed(relay: Box<dyn Relay>, options: &Options) -> Result<Window, Error
     let area = Mapping::zeroed(options.area)?;
     // SAFETY: the carrier keeps the area, as `take_area` says.
     let first = unsafe { area.behind(0) };
-    let place = ReceivePlace { next: 1, number: 0, area };
+    let place = ReceivePlace { next: 1, number: 0, area, used: 0 };
     let limit = options.max_frame.min(i32::MAX as usize);
     let carrier = Box::new(Relayed { relay, limit, received: Mutex::new(place), sent: Mutex::default() });
     Ok(Window::new(Ends { own, peer, area: Some(first), carrier }, true, options))

@@ -294,6 +294,29 @@ fn rings_may_lead_through_structures_in_memory_of_the_caller() {
 }
 
 #[test]
+fn objects_in_rings_are_released_once() {
+    let (mut server, name) = serve();
+    for rings in [IRings::from(Values), obvia::connect::<IValues>(&name).unwrap().cast().unwrap()] {
+        let alive = Arc::new(());
+        let progress = IProgress::from(Implemented(Arc::clone(&alive)));
+        for replace in [false, true] {
+            let mut link = rings.Linked(Some(&progress)).unwrap();
+            rings.Unlink(&mut link, replace).unwrap();
+            assert_eq!(link.with(|link| link.next().unwrap().progress().unwrap().Report(3)).unwrap(), 3);
+        }
+        assert_eq!(progress.Report(4).unwrap(), 4);
+        assert_eq!(Arc::strong_count(&alive), 2);
+        drop(progress);
+        // The server's references are released soon after.
+        ground::within(ground::LATEST, || match Arc::strong_count(&alive) {
+            1 => Ok(()),
+            count => Err(format!("{count} references")),
+        });
+    }
+    server.finish();
+}
+
+#[test]
 fn arrays_within_each_other_keep_their_lengths() {
     let values = [7; 100];
     for (a, b) in [(&values[..1], &values[..]), (&values[..], &values[..1]), (&values[..0], &values[..])] {

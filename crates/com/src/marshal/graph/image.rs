@@ -18,14 +18,16 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
 /// The parameters of a request or a reply at their offsets in a frame, with pointers in place of
 /// offsets.
 pub struct Image {
     words: Box<[MaybeUninit<u64>]>,
-    /// The addresses of the structures that were copied here. Rings of pointers may lead to them.
-    sources: Vec<*const u8>,
+    /// The places of the structures that were copied here, each with the structure's address. Rings
+    /// of pointers may lead to that address.
+    sources: Vec<(Range<usize>, *const u8)>,
     /// The arrays for the method to fill, which the drop frees unless [`Self::free`] did.
     rooms: RefCell<Vec<*mut u8>>,
 }
@@ -87,7 +89,7 @@ impl Image {
         // SAFETY: the caller's promise; the assertion checks that the parameter is within the
         // words.
         unsafe { self.place::<u8>(at).copy_from_nonoverlapping(from.cast(), bytes) };
-        self.sources.push(from.cast());
+        self.sources.push((at..at + bytes, from.cast()));
         Ok(())
     }
 
@@ -116,20 +118,26 @@ impl Image {
     pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
-        let spared = self.held_elsewhere(&survey);
+        let images = self.images(layout, &survey);
         self.rooms.take();
         // SAFETY: the caller's promise.
-        unsafe { survey.free_but(|object| spared.contains(&object)) };
+        unsafe { survey.free_but(&images, |_| false) };
     }
 
     /// Returns the objects of a survey that are structures of the block, here or where they were
     /// copied from. A ring of full pointers leads to them, and they are no allocations to free.
-    pub(super) fn held_elsewhere(&self, survey: &Survey) -> Vec<usize> {
+    pub(super) fn images(&self, layout: Layout, survey: &Survey) -> Vec<usize> {
         let words = self.words.as_ptr_range();
         let block = words.start.addr()..words.end.addr();
-        let is_held = |from: *const u8| block.contains(&from.addr()) || self.sources.contains(&from);
+        let is_surveyed = |place: &Range<usize>| {
+            let mut parts = layout.block.shape.parts.iter();
+            parts.any(|part| place.contains(&(part.at as usize)))
+        };
+        let sources: Vec<*const u8> =
+            self.sources.iter().filter(|(place, _)| is_surveyed(place)).map(|(_, from)| *from).collect();
+        let is_image = |from: *const u8| block.contains(&from.addr()) || sources.contains(&from);
         let objects = survey.objects.iter().enumerate();
-        objects.filter(|(_, found)| is_held(found.from)).map(|(index, _)| index).collect()
+        objects.filter(|(_, found)| is_image(found.from)).map(|(index, _)| index).collect()
     }
 }
 
@@ -225,6 +233,15 @@ impl ReplyView<'_> {
 }
 
 impl Results {
+    /// Verifies that a result can be given, before the caller's other values are freed.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer.
+    pub fn verify<T>(&self, to: *mut T) -> Result<()> {
+        if to.is_null() { Err(code::E_POINTER.into()) } else { Ok(()) }
+    }
+
     /// Whether the pointer at offset `at` is not null.
     pub(super) fn has(&mut self, at: usize) -> bool {
         !self.pointer(at).is_null()

@@ -170,21 +170,26 @@ impl Survey {
     /// again.
     pub(crate) unsafe fn free(self) {
         // SAFETY: the caller's promise.
-        unsafe { self.free_but(|_| false) };
+        unsafe { self.free_but(&[], |_| false) };
     }
 
-    /// Frees every object except those whose number `is_spared` accepts. An object that a spared
-    /// one leads to is freed unless its own number is spared.
+    /// Frees every object except those whose number `is_spared` accepts, and the `images` of
+    /// structures that the survey has elsewhere, too. An object that a spared one leads to is freed
+    /// unless its own number is spared. The references in spared objects are released, and those in
+    /// images are not, since they would be released twice.
     ///
     /// # Safety
     ///
     /// As for [`Self::free`].
-    pub(crate) unsafe fn free_but(self, is_spared: impl Fn(usize) -> bool) {
-        for reference in &self.references {
+    pub(crate) unsafe fn free_but(self, images: &[usize], is_spared: impl Fn(usize) -> bool) {
+        let is_in_image = |place: Place| place.holder.is_some_and(|holder| images.contains(&holder));
+        for reference in self.references.iter().filter(|reference| !is_in_image(reference.place)) {
             // SAFETY: the caller's promise: the caller owns the references.
             drop(unsafe { IUnknown::from_raw(reference.object) });
         }
-        for (_, found) in self.objects.iter().enumerate().filter(|(index, _)| !is_spared(*index)) {
+        for (_, found) in
+            self.objects.iter().enumerate().filter(|(index, _)| !is_spared(*index) && !images.contains(index))
+        {
             // SAFETY: the caller's promise.
             unsafe { release(found.from.cast_mut().cast::<c_void>()) };
         }

@@ -288,9 +288,10 @@ impl Method {
             rooms.any(|param| param.request.is_some_and(|room| room as usize == at))
         };
         let of_root = survey.slots.iter().filter(|(place, _)| place.holder.is_none() && is_room(place.at));
-        let spared: Vec<usize> = of_root.map(|(_, object)| *object).chain(image.held_elsewhere(&survey)).collect();
+        let spared: Vec<usize> = of_root.map(|(_, object)| *object).collect();
+        let images = image.images(self.layout(&self.given), &survey);
         // SAFETY: the caller's promise.
-        unsafe { survey.free_but(|object| spared.contains(&object)) };
+        unsafe { survey.free_but(&images, |object| spared.contains(&object)) };
     }
 }
 

@@ -268,7 +268,7 @@ pub unsafe fn clear_elements(first: *mut u8, element: Element, count: usize, typ
     // SAFETY: the caller's promise.
     let survey = unsafe { Survey::elements_to_free(first, element, count, types) };
     // SAFETY: the caller's promise. The elements are object 0, which is spared.
-    unsafe { survey.free_but(|object| object == 0) };
+    unsafe { survey.free_but(&[], |object| object == 0) };
 }
 
 const fn pointers(parts: &'static [Part]) -> ElementType {

@@ -25,6 +25,9 @@ pub(super) enum Target {
     Reference(usize),
 }
 
+/// The bytes that an allocation takes in addition to its content, and a pointer to it.
+const ALLOCATION: usize = 64;
+
 /// The owner of all kept parameters. The number of any other owner is its parameter's offset.
 const KEPT: u32 = u32::MAX;
 
@@ -71,8 +74,9 @@ fn slots_of(found: &Checked) -> Vec<Range<usize>> {
     let mut at = 0;
     while let Some(first) = found.slots.get(at) {
         let holder = found.objects.partition_point(|object| object.body <= first.at);
+        let start = holder.checked_sub(1).map_or(0, |holder| found.objects[holder].body);
         let end = found.objects.get(holder).map_or(u32::MAX, |object| object.body);
-        let count = found.slots[at..].iter().take_while(|slot| (first.at..end).contains(&slot.at)).count();
+        let count = found.slots[at..].iter().take_while(|slot| (start..end).contains(&slot.at)).count();
         slots[holder] = at..at + count;
         at += count;
     }
@@ -112,7 +116,7 @@ impl Making<'_> {
         let copy = match self.made[object] {
             Some((by, copy)) if by == owner => copy,
             earlier => {
-                self.more += earlier.map_or(0, |_| self.rooms[object]);
+                self.more += earlier.map_or(0, |_| self.rooms[object] + ALLOCATION);
                 if self.more > ROOM_MAX {
                     return Err(code::E_OUTOFMEMORY.into());
                 }

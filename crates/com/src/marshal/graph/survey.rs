@@ -241,7 +241,9 @@ impl Survey {
 
     /// Returns the identity of an object with these numbers of elements.
     fn target(&self, at: *const u8, element: Element, counts: (usize, usize)) -> Target {
-        (at.addr(), element, if self.is_tolerant { (0, 0) } else { counts })
+        // The address of a string gives its length.
+        let is_text = matches!(element, Element::Char | Element::Wide);
+        (at.addr(), element, if self.is_tolerant || is_text { (0, 0) } else { counts })
     }
 
     /// Returns the number of used elements and the number for which there is room. For a structure
@@ -373,6 +375,13 @@ impl Survey {
         extent: &Extent,
         outer: &[i64],
     ) -> Result<usize> {
+        let is_shared = class == Class::Full || self.is_tolerant;
+        if is_shared
+            && matches!(extent, Extent::Text)
+            && let Some(known) = self.shared.get(&self.target(pointer, to, (0, 0)))
+        {
+            return Ok(*known);
+        }
         let counts @ (count, room) = match extent {
             Extent::Counted { size, length } => {
                 // SAFETY: the caller's promise.
@@ -387,7 +396,7 @@ impl Survey {
             Extent::One => unsafe { self.elements(pointer, to, 1) }?,
         };
         let index = self.objects.len();
-        if class == Class::Full || self.is_tolerant {
+        if is_shared {
             match self.shared.entry(self.target(pointer, to, counts)) {
                 Entry::Occupied(known) => return Ok(*known.get()),
                 Entry::Vacant(place) => place.insert(index),

@@ -30,6 +30,12 @@ const TAKEN: [&str; 17] = [
     "prepared", "selected", "memcpy", "memset", "free",
 ];
 
+/// Further names of variables, and names that classes of generated C++ code inherit, which hide types.
+const HIDDEN: [&str; 5] = ["arguments", "count", "first", "implements", "no_methods"];
+
+/// The methods of every interface, which hide types in the interface's class.
+const OF_UNKNOWN: [&str; 3] = ["QueryInterface", "AddRef", "Release"];
+
 /// The namespaces of C++'s headers, and `main`.
 const GLOBAL: [&str; 3] = ["std", "obvia", "main"];
 
@@ -49,7 +55,7 @@ pub(super) fn ident(name: &str) -> String {
 /// Returns the name of a type. The name differs from the variables of generated functions, from
 /// namespaces and `main`, and from the names of libraries.
 pub(super) fn type_ident(name: &str) -> String {
-    let is_hidden = |stem: &str| TAKEN.contains(&stem) || ["arguments", "count", "first", "implements"].contains(&stem);
+    let is_hidden = |stem: &str| TAKEN.contains(&stem) || HIDDEN.contains(&stem);
     distinct(name, |stem| is_hidden(stem) || GLOBAL.contains(&stem) || LIBRARY.contains(stem))
 }
 
@@ -106,7 +112,9 @@ fn declared_names(model: &Model) -> CNames {
 fn used(model: &Model, keyword: &str, name: &str) -> String {
     let name = type_ident(name);
     let names = model.known.c_names.get_or_init(|| declared_names(model));
-    if names.of_imported.iter().any(|seen| seen.inner.contains(&name)) { format!("{keyword} {name}") } else { name }
+    let is_hidden =
+        OF_UNKNOWN.contains(&name.as_str()) || names.of_imported.iter().any(|seen| seen.inner.contains(&name));
+    if is_hidden { format!("{keyword} {name}") } else { name }
 }
 
 /// Returns a method's name in the vtable.

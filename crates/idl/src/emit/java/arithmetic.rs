@@ -47,7 +47,8 @@ pub(super) fn arith(value: &Expr, leaf: &dyn Fn(&Expr) -> String, outer: &dyn Fn
         Expr::Const(value) => format!("{value}L"),
         Expr::Member(..) | Expr::Outer(_) => {
             let (text, ty) = (leaf(value), of_type(value, outer));
-            let is_long = ty == Base::I64 || text.contains("toUnsignedLong") || text.contains("unsigned(");
+            let of_long = ["toUnsignedLong", "unsigned(", "? 1L : 0L"];
+            let is_long = ty == Base::I64 || of_long.iter().any(|known| text.contains(*known));
             if is_long { text } else { format!("(long) {text}") }
         }
         Expr::Unary("-", inner) => format!("Math.negateExact({})", of(inner)),

@@ -147,9 +147,10 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Returns the description of an object's interface, or the argument that contains its IID.
-    pub(super) fn wanted(&self, object: &Object) -> String {
-        object_info(self.context, object, |operand| self.given[operand.index].clone())
+    /// Returns the description of an object's interface, or the argument or the result that contains
+    /// its IID.
+    pub(super) fn wanted(&self, object: &Object, side: Side) -> String {
+        object_info(self.context, object, |operand| self.operand(operand, side))
     }
 
     /// Returns the expression that unmarshals a reference. If unmarshaling fails, the expression
@@ -162,7 +163,9 @@ impl<'a> Method<'a> {
         rest: impl Iterator<Item = &'b ParamPlan<'b>>,
     ) -> String {
         let rest: String = rest.map(|other| format!(", {}Reference", self.stem(other))).collect();
-        format!("Marshal.object({through}, {}Reference, {}{rest})", self.stem(param), self.wanted(object))
+        // A proxy unmarshals results, and a stub arguments.
+        let side = if self.is_proxy { Side::AfterCall } else { Side::BeforeCall };
+        format!("Marshal.object({through}, {}Reference, {}{rest})", self.stem(param), self.wanted(object, side))
     }
 
     /// Returns the results, in the order of the source.

@@ -223,7 +223,7 @@ fn measure(out: &mut Writer, method: &Method<'_>) -> String {
                 format!("Frames.plus({length}, {stem}Bytes)")
             }
             Passing::Object(object) => {
-                let wanted = method.wanted(object);
+                let wanted = method.wanted(object, Side::BeforeCall);
                 out.line(format!("byte[] {stem}Reference = Marshal.reference(this, {name}, {wanted});"));
                 format!("Frames.plus({length}, {stem}Reference)")
             }

@@ -261,7 +261,7 @@ fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length:
             Some(format!("Frames.plus({length}, {value}.length, {bytes})"))
         }
         Passing::OutObject(object) => {
-            let wanted = method.wanted(object);
+            let wanted = method.wanted(object, Side::AfterCall);
             out.line(format!("byte[] {stem}Reference = Marshal.reference(call, {value}, {wanted});"));
             Some(format!("Frames.plus({length}, {stem}Reference)"))
         }

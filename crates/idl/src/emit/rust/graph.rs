@@ -9,9 +9,9 @@ use super::names::{binding, value};
 use super::proxy::{self, layout_table};
 use super::stub;
 use super::tables;
-use crate::model::{Direction, Memory, Model, Param, Type};
+use crate::model::{Base, Direction, Memory, Model, Param, Type};
 use crate::plan::shapes::Shapes;
-use crate::plan::{MethodPlan, ParamPlan, element_counts, in_place, is_plain};
+use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts, in_place, is_plain};
 use crate::text::writer::Writer;
 
 /// Writes the table of an interface's types.
@@ -60,10 +60,20 @@ fn is_place(model: &Model, param: &Param) -> bool {
     !std::ptr::eq(in_place(model, param), &raw const param.ty)
 }
 
-/// Returns the slice of the values outside a frame that expressions read.
+/// Returns the slice of the values outside a frame that expressions read. A GUID has its upper half
+/// before its lower one.
 fn outer_text(plan: &MethodPlan<'_>, outer: &[usize], side: Side) -> String {
-    let number = |index: &usize| format!("i64::try_from({}).unwrap_or(i64::MAX)", operand_text(plan, *index, side));
-    format!("&[{}]", outer.iter().map(number).collect::<Vec<_>>().join(", "))
+    let number = |(at, index): (usize, &usize)| {
+        let text = operand_text(plan, *index, side);
+        match &plan.params[*index].passing {
+            Passing::Value(Type::Base(Base::Guid)) | Passing::RefPointer(Type::Base(Base::Guid)) => {
+                let shift = if outer[..at].contains(index) { 0 } else { 64 };
+                format!("({text}.to_u128() >> {shift}) as i64")
+            }
+            _ => format!("i64::try_from({text}).unwrap_or(i64::MAX)"),
+        }
+    };
+    format!("&[{}]", outer.iter().enumerate().map(number).collect::<Vec<_>>().join(", "))
 }
 
 /// Writes a block's table. Returns the parameters outside the block that its expressions read.
@@ -141,8 +151,13 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     for param in converted() {
         automation::take(out, param, automation::memory(param).unwrap_or(Memory::Variant));
     }
-    // All that may fail comes before this: a caller's values are freed only if others replace them.
     if changes(model, plan) {
+        // The caller's values are freed only after everything that may fail.
+        for param in plan.ordered(false).into_iter().filter(|param| param.param.direction == Direction::Out) {
+            if is_place(model, param.param) || automation::memory(param).is_some() {
+                out.line(format!("results.verify({})?;", binding(&param.param.code)));
+            }
+        }
         out.line("// SAFETY: by COM's rules, the method may free what [in, out] parameters hold.");
         out.line(format!("unsafe {{ image.free({}, &[]) }};", layout(context, plan, "GIVEN")));
     }

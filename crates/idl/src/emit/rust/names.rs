@@ -19,7 +19,7 @@ static PRELUDE: Words = Words::new(|| {
     From Into TryFrom TryInto AsRef AsMut ToOwned ToString Iterator IntoIterator DoubleEndedIterator \
     ExactSizeIterator Extend FromIterator Fn FnMut FnOnce AsyncFn AsyncFnMut AsyncFnOnce Future IntoFuture Send \
     Sync Sized Unpin drop size_of size_of_val align_of align_of_val bool char str u8 u16 u32 u64 u128 usize i8 \
-    i16 i32 i64 i128 isize f32 f64 obvia std core alloc"
+    i16 i32 i64 i128 isize f32 f64 obvia idl std core alloc"
         .split(' ')
         .collect()
 });

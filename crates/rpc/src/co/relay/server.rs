@@ -9,6 +9,7 @@ use super::exchange::{Addressee, Arrived, Performed, cache_target};
 use super::translation::Translation;
 use super::{Attribution, Interface, Interfaces, PEER_TIMEOUT, fill, limits, over, wait};
 use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
+use crate::octets::shrink;
 use crate::status::Status;
 use crate::uuid::Uuid;
 use crate::vi_call::TargetId;
@@ -188,6 +189,7 @@ impl SharedLanes {
         }
         let mut state = self.lock();
         state.is_sending = false;
+        shrink(&mut bytes);
         state.sent = bytes;
         self.send_ended.notify_all();
         (state, outcome)
@@ -222,6 +224,7 @@ impl SharedLanes {
             Ok(addressee) => addressee.put_request(inbox, Arrived { opnum, order, stub, is_maybe }, scratch)?,
             Err(status) => Err(status),
         };
+        shrink(scratch);
         match put {
             Ok(performed) => {
                 attribution.set(call.maker.cloned());
@@ -404,6 +407,7 @@ impl Relay for Lane {
             Ok(()) => association.respond(id, scratch),
             Err(status) => association.fault(id, status, true),
         };
+        shrink(scratch);
         answered.map_err(over)?;
         self.calls().answered = Some(id);
         self.shared.flush(state).1
@@ -412,6 +416,10 @@ impl Relay for Lane {
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
         if let Some(call) = self.calls().current.take_if(|call| call.id.is_none()) {
             call.performed.end();
+        }
+        // A lane may also wait for a cancel of its current call, whose arguments are in the inbox.
+        if self.calls().current.is_none() {
+            inbox.discard();
         }
         let deadline = Deadline::Within(span).start();
         let mut turns = self.shared.turns();

@@ -6,6 +6,7 @@ use crate::co::relay::translation::Translation;
 use crate::co::relay::{Attribution, Interfaces};
 use crate::dg::relay::BIND;
 use crate::dg::{CallKey, IncomingCall};
+use crate::octets::shrink;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use obvia_via::datagram::Host;
@@ -337,6 +338,7 @@ impl Lane {
             Ok(addressee) => addressee.put_request(inbox, Arrived { opnum, order, stub, is_maybe }, &mut scratch)?,
             Err(status) => Err(status),
         };
+        shrink(&mut scratch);
         match put {
             Ok(performed) => {
                 *self.current() = Some(Call { key, is_maybe, performed });
@@ -380,6 +382,7 @@ impl Relay for Lane {
             Ok(()) => self.client.shared.respond(key, &scratch),
             Err(status) => self.client.shared.fault(key, status, true),
         }
+        shrink(&mut scratch);
         Ok(())
     }
 
@@ -388,6 +391,10 @@ impl Relay for Lane {
         if let Some(Call { key, performed, .. }) = ended {
             performed.end();
             self.is_done(key);
+        }
+        // A lane may also wait for a cancel of its current call, whose arguments are in the inbox.
+        if self.current().is_none() {
+            inbox.discard();
         }
         match self.next(span, REST)? {
             Some(call) => self.put(&call, inbox),
