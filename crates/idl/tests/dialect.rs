@@ -286,6 +286,12 @@ fn limits_belong_to_integers_or_are_refused_by_back_ends() {
     ] {
         assert_eq!(first_error(declaration, method), "bad-range", "{declaration}{method}");
     }
+    assert_eq!(limits("", "HRESULT M([in, max_value(300)] unsigned small n);"), Some((0, 255)));
+    for method in ["HRESULT M([in, max_value(1)] boolean n);", "HRESULT M([in, max_value(9)] DIGIT n);"] {
+        assert_eq!(first_error(named, method), "bad-max-value", "{method}");
+    }
+    let pointer = with(named, "HRESULT M([in] DIGIT (*f)(long));").replace("[object,", "[object, local,");
+    check(&pointer);
 }
 
 #[test]
@@ -293,6 +299,10 @@ fn strings_with_a_size_of_their_own_are_refused_by_back_ends() {
     refused_by_all(&with("", "HRESULT M([in] long n, [in, string, size_is(n)] char *s);"), "a string that has a size");
     let types = "struct S { long n; [string, size_is(n)] char *s; };";
     refused_by_all(&with(types, "HRESULT M([in] struct S *s);"), "a string that has a size");
+    refused_by_all(
+        &with("struct S { long n; [string] wchar_t s[]; };", "HRESULT M([in] struct S *s);"),
+        "ends in a string",
+    );
     check(&with("", "HRESULT M([in] long n, [in, size_is(n)] LPWSTR *names);"));
 }
 

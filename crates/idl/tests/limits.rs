@@ -143,6 +143,9 @@ fn repetitions_within_a_declaration_cost_linear_time() {
         format!("[object, uuid({uuid})] interface I{at} : IUnknown {{\n{}\n}}", methods(at))
     });
     accepted("comments that end like blocks", format!("import \"unknwn.idl\";\n{interfaces}"));
+    let arrays: Vec<String> = (0..1022).map(|at| format!("*a{at}")).collect();
+    let members = format!("struct S {{ long n; [unique, size_is(n)] long {}; }};", arrays.join(", "));
+    accepted("arrays of one count", with_method(&members, "[in] struct S *s"));
     let stars = "*".repeat(256);
     let text = with_method("", "").replace("HRESULT M", &format!("HRESULT {stars}M"));
     refused("many stars before a method", text, "too-deep", 4);

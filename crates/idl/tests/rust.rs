@@ -45,7 +45,7 @@ fn lengths_of_arrays_are_compared_with_members_of_every_name() {
         &code,
         &[
             &format!("let length: i32 = obvia::rt::count({any})?;"),
-            &format!("obvia::rt::check_length_or_none(b.map(|items| items.len()), Some({any}))?;"),
+            "obvia::rt::check_length_or_none(b.map(|items| items.len()), obvia::rt::elements(length))?;",
             "obvia::rt::check_length_or_none(a.map(|items| items.len()), obvia::rt::elements_of((|| Some(i64::try_from(length).ok()?))()))?;",
             "obvia::rt::check_length(a.len(), obvia::rt::elements_of((|| Some((i64::try_from(items).ok()?).checked_mul(2_i64)?))()))?;",
         ],
@@ -70,7 +70,7 @@ fn arrays_that_may_be_missing_are_compared_if_they_are_there() {
         &code,
         &[
             &format!("let n = obvia::rt::count({any})?;"),
-            &format!("obvia::rt::check_length_or_none(c.map(|items| items.len()), Some({any}))?;"),
+            "obvia::rt::check_length_or_none(c.map(|items| items.len()), obvia::rt::elements(n))?;",
         ],
     );
 }

@@ -2,7 +2,7 @@
 
 use super::passing::is_in_block;
 use super::types::{counts, in_place};
-use crate::model::{Arith, Interface, InterfaceId, Method, Model, Object, Operand, Param, Type, Unsupported};
+use crate::model::{Arith, Interface, InterfaceId, Method, Model, Object, Operand, Param, Type, Unsupported, Varying};
 use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 
@@ -133,6 +133,11 @@ fn operand_reason(model: &Model, method: &Method, param: &Param) -> Option<Strin
         if found.is_some() {
             return found;
         }
+    }
+    if let Some(Varying::Length(length)) = &param.varying
+        && let Some(found) = of_value("an array whose length", length, is_in)
+    {
+        return Some(found);
     }
     if elements_read_parameters(block) {
         return Some("leads through other pointers to an array whose size depends on a parameter".to_owned());

@@ -205,6 +205,8 @@ impl Resolver<'_> {
             if is_open {
                 if at + 1 != members.len() {
                     self.report(open_array_inside(declarator.span));
+                } else if matches!(&ty, Type::Pointer(pointer) if pointer.extent == Extent::Text) {
+                    self.not_yet("a structure that ends in a string");
                 } else if let Type::Pointer(pointer) = ty
                     && let Extent::Counted { size, length } = pointer.extent
                     && self.check_complete(&pointer.to, declarator.span)
@@ -345,7 +347,9 @@ impl Resolver<'_> {
         let (least, most) = (self.evaluate_int(least)?, self.evaluate_int(most)?);
         let own = match self.model.innermost(ty) {
             Type::Enum(_) => Base::I32.range(),
-            Type::Base(base) if base.is_integer() && *base != Base::Boolean => base.range(),
+            Type::Base(base) if base.is_number() => base.range(),
+            // A pointer to a function whose result is limited.
+            Type::Void => return None,
             _ => None,
         };
         let text = match own {
@@ -378,10 +382,16 @@ impl Resolver<'_> {
         let Some(attribute) = find(attributes, "max_value") else {
             return range;
         };
-        let integer = matches!(ty, Type::Base(base) if base.is_integer()) && direction == Direction::In;
-        let most = match attribute.arguments.as_slice() {
-            [Some(most)] if integer && !has(attributes, "range") => self.evaluate_int(most)?,
-            _ if has(attributes, "range") => {
+        let own_most = match ty {
+            Type::Base(base) if base.is_number() && direction == Direction::In => base.range().map(|(_, most)| most),
+            _ => None,
+        };
+        let is_limited = self.range_attribute(attributes, spec).is_some();
+        let most = match (attribute.arguments.as_slice(), own_most) {
+            ([Some(most)], Some(own_most)) if !is_limited => {
+                self.evaluate_int(most).map(|most| i128::from(most).min(own_most) as i64)?
+            }
+            _ if is_limited => {
                 let error = Diagnostic::error("bad-max-value", attribute.span, "[range] limits this parameter already");
                 self.report(error.help("remove one of them"));
                 return range;

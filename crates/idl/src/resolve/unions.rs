@@ -207,9 +207,11 @@ impl Resolver<'_> {
             match tag_value(&self.model.unions[id].tag, value) {
                 Some(tag) => value = tag,
                 None => {
-                    let text = format!("no discriminant has the value {value}");
-                    let error = Diagnostic::error("bad-switch", case.span, text);
-                    self.report(error.help("the discriminant's type is too small for it, or it is 2^63 or greater"));
+                    let is_unsigned = self.model.unions[id].tag == Type::Base(Base::U64);
+                    let number = if is_unsigned { i128::from(value.cast_unsigned()) } else { value.into() };
+                    let error = format!("no discriminant has the value {number}");
+                    let help = "the discriminant's type is too small for it; an unsigned hyper is below 2^63";
+                    self.report(Diagnostic::error("bad-switch", case.span, error).help(help));
                     continue;
                 }
             }

@@ -6,7 +6,7 @@ use super::conversions::{self, Elements};
 use super::expression::{Side, arith_text, operand_text, size_text};
 use super::names::{binding, ident, interface, is_unsafe, item_name, of_interface, tuple, value};
 use super::parameters::{argument, result, signature};
-use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type};
+use crate::model::{Arith, Direction, InterfaceId, Model, Operand, Transfer, Type, distinct};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 use crate::text::writer::Writer;
 use std::collections::BTreeMap;
@@ -92,8 +92,8 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("Self {");
     out.line(format!("base__: {base_vtable}::{base_new}(),"));
     for plan in own {
-        let method = ident(&plan.method.name);
-        out.line(format!("{method}: {method}::<Identity, OFFSET>,"));
+        let (method, shim) = (ident(&plan.method.name), shim_name(plan));
+        out.line(format!("{method}: {shim}::<Identity, OFFSET>,"));
     }
     out.line("}");
     out.line("}");
@@ -109,13 +109,20 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("");
 }
 
+/// Returns the name of a method's function in the vtable of an implementation. The name differs from
+/// the constant that all of these functions have.
+fn shim_name(plan: &MethodPlan<'_>) -> String {
+    distinct(&ident(&plan.method.name), |stem| stem == "OFFSET")
+}
+
 /// Writes the function in the vtable of an implementation. The function converts pointers to the
 /// arguments of the trait's method.
 fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Context { model, name, .. } = context;
     let ((params, result), method) = (signature(model, plan), ident(&plan.method.name));
     out.line(format!(
-        "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> {result} {{"
+        "unsafe extern \"system\" fn {}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> {result} {{",
+        shim_name(plan)
     ));
     out.line("// SAFETY: `this` is OFFSET pointers from the start of an Identity that the caller holds.");
     out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");

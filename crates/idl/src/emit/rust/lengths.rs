@@ -41,13 +41,14 @@ pub(super) fn count(out: &mut Writer, variable: &str, mut lengths: Vec<Length>) 
     // An array that is never missing gives the number before those that may be.
     lengths.sort_by_key(|length| matches!(length, Length::Optional(_)));
     let Some((first, others)) = lengths.split_first() else { return };
-    let number = match first {
-        Length::Known(length) => length.clone(),
+    let (number, wanted) = match first {
+        Length::Known(length) => (length.clone(), format!("Some({length})")),
         Length::Optional(length) => {
             let others: String = others.iter().map(|other| format!(".or({})", other.text())).collect();
-            format!("{length}{others}.unwrap_or(0)")
+            let name = variable.split(':').next().unwrap_or(variable);
+            (format!("{length}{others}.unwrap_or(0)"), format!("obvia::rt::elements({name})"))
         }
     };
     out.line(format!("let {variable} = obvia::rt::count({number})?;"));
-    others.iter().for_each(|other| other.check(out, &format!("Some({number})")));
+    others.iter().for_each(|other| other.check(out, &wanted));
 }
