@@ -103,6 +103,18 @@ public abstract class Channel {
         return new BadMessageException("the results do not match the interface: " + what);
     }
 
+    /**
+     * Returns the exception for a failed access to the memory of a call's frames, which the peer
+     * has truncated or another thread has closed; the connection has ended then. Throws the
+     * failure itself if the memory is in order.
+     */
+    public RpcException failed(Throwable why) {
+        if (why instanceof Error error) {
+            throw error;
+        }
+        throw (RuntimeException) why;
+    }
+
     /** Frees the reply after its results have been read, so that the next call can be made. */
     public abstract void end();
 }

@@ -70,7 +70,8 @@ final class Link extends Transport {
     /** An interface with its fingerprint, which may differ between class loaders. */
     private record Meaning(Guid iid, long high, long low) {}
 
-    private Link(ProcessRuntime runtime, long oxid, Window window) {
+    /** Creates the link of a connection to the process with an OXID. */
+    Link(ProcessRuntime runtime, long oxid, Window window) {
         this.runtime = runtime;
         this.oxid = oxid;
         takesReferences = window.takesRegions();
@@ -349,6 +350,10 @@ final class Link extends Transport {
         if (!home.has(channel)) {
             channel.window().close();
         }
+    }
+
+    HomeConnection home() {
+        return home;
     }
 
     /** Makes a call of the runtime itself over the home connection. */

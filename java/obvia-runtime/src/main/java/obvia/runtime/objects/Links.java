@@ -146,10 +146,19 @@ final class Links {
             all.janitorsBell.drainPermits();
         }
         all.runtime.clients().dropUnclaimed();
+        Throwable failure = null;
         for (Link link : all.links.values()) {
-            if (all.known(link.oxid()) == link) {
-                link.tidy();
+            try {
+                if (all.known(link.oxid()) == link) {
+                    link.tidy();
+                }
+            } catch (RuntimeException | Error e) {
+                // The other links are served before the janitor reports the failure.
+                failure = e;
             }
+        }
+        if (failure != null) {
+            throw new IllegalStateException("a link is not served", failure);
         }
         return true;
     }

@@ -27,6 +27,14 @@ final class RuntimeClient {
     private RuntimeClient() {}
 
     private static byte[] call(WindowChannel channel, int opnum, ByteBuffer request) {
+        try {
+            return exchange(channel, opnum, request);
+        } catch (InternalError | IllegalStateException e) {
+            throw channel.failed(e);
+        }
+    }
+
+    private static byte[] exchange(WindowChannel channel, int opnum, ByteBuffer request) {
         int length = request.flip().remaining();
         int padded = length + 7 & -8;
         channel.request(padded);

@@ -88,8 +88,23 @@ final class WindowChannel extends Channel implements CallContext.Cached {
 
     @Override
     protected WindowChannel request(int length) {
-        at = window.place(length);
-        return this;
+        try {
+            at = window.place(length);
+            return this;
+        } catch (InternalError | IllegalStateException e) {
+            throw failed(e);
+        }
+    }
+
+    @Override
+    public RpcException failed(Throwable why) {
+        if (window.isWhole()) {
+            return super.failed(why);
+        }
+        isBroken = true;
+        link.forget(this);
+        RpcException known = PeerFailure.of(why);
+        return known.result() == Hresult.RPC_E_DISCONNECTED ? link.gone(known) : known;
     }
 
     @Override

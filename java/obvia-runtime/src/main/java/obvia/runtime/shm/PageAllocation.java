@@ -88,6 +88,11 @@ final class PageAllocation implements AutoCloseable {
         }
     }
 
+    /** Returns the number of bytes at the file's beginning that have pages. */
+    long allocated() {
+        return allocated;
+    }
+
     /** Whether the folder of shared memory is full. */
     static boolean isFull() {
         try {

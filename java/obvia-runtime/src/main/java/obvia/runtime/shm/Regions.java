@@ -2,6 +2,7 @@ package obvia.runtime.shm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -127,6 +128,18 @@ public final class Regions {
             return null;
         }
         return memory.asSlice(offset, count * size);
+    }
+
+    /** Whether the memory of all regions exists. */
+    public boolean areWhole() {
+        try {
+            for (Region region : mapped) {
+                region.read.get(ValueLayout.JAVA_BYTE, region.read.byteSize() - 1);
+            }
+            return true;
+        } catch (InternalError e) {
+            return false;
+        }
     }
 
     private Region search(int number) {

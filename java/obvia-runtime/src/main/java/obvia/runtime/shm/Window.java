@@ -106,6 +106,9 @@ public final class Window extends WindowSender implements AutoCloseable {
             return window;
         } catch (IOException e) {
             throw RpcException.of(Hresult.E_FAIL, "greeting a peer: " + e, e);
+        } catch (InternalError e) {
+            // The peer has truncated a segment.
+            throw PeerFailure.of(e);
         } finally {
             if (window == null) {
                 Resources.close(connection);
@@ -428,6 +431,21 @@ public final class Window extends WindowSender implements AutoCloseable {
         } catch (InternalError | IllegalStateException e) {
             // The peer's memory is gone, or this side has closed it.
             return true;
+        }
+    }
+
+    /**
+     * Whether the memory of the last messages exists: a failed access to it ends the connection,
+     * and no other failure does.
+     */
+    public boolean isWhole() {
+        try {
+            Layout.WORD.getAcquire(peer, Layout.AREA - 4);
+            Layout.WORD.getAcquire(own, lastWord());
+            Layout.WORD.getAcquire(frame, Math.max(0, at + length - 1) & -4);
+            return true;
+        } catch (InternalError | IllegalStateException e) {
+            return false;
         }
     }
 

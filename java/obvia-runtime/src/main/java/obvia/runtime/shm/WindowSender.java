@@ -212,6 +212,11 @@ abstract class WindowSender {
         return hasUsedArea;
     }
 
+    /** Returns the offset of the last word of this side's segment that a frame may have used. */
+    final long lastWord() {
+        return (pages == null ? end : Math.max(pages.allocated(), Layout.AREA)) - 4;
+    }
+
     /**
      * Whether the peer has consumed all messages of this side, because it has answered the last
      * one.

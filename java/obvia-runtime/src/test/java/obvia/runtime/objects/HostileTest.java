@@ -2,18 +2,23 @@ package obvia.runtime.objects;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
 import obvia.Waiting;
+import obvia.runtime.Flat;
 import obvia.runtime.call.Deadline;
 import obvia.runtime.call.ErrorInfoTest;
 import obvia.runtime.call.Fault;
@@ -40,6 +45,14 @@ class HostileTest {
         }
     }
 
+    private static void awaitTruncation(Window window) {
+        try {
+            Wires.await("the server truncates its memory", () -> !window.isWhole());
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(Waiting.class)
     void truncatedSegmentsCauseABadMessage(Waiting waiting) throws Exception {
@@ -57,6 +70,59 @@ class HostileTest {
                     evil.ring();
                 });
         assertTrue(why instanceof BadMessageException, why.toString());
+    }
+
+    /** A reply in memory that is gone when the results are read. */
+    @Test
+    void resultsInTruncatedMemoryCauseABadMessage() throws Exception {
+        HostileServer.against(
+                Waiting.BLOCK,
+                window -> {
+                    WindowChannel channel = new Link(new ProcessRuntime(), 1, window).home().channel();
+                    channel.request(8);
+                    channel.callDirectly(1, 3, 8);
+                    var fault = assertThrows(InternalError.class, () -> channel.replyMemory.get(Flat.LONG, channel.replyAt));
+                    assertInstanceOf(BadMessageException.class, channel.failed(fault));
+                    assertTrue(channel.isClosed(), "the connection is not used again");
+                    return null;
+                },
+                HostileServer::answerInTruncatedMemory);
+    }
+
+    @Test
+    void otherFailuresDoNotEndAConnection() throws Exception {
+        HostileServer.against(
+                Waiting.BLOCK,
+                window -> {
+                    WindowChannel channel = new Link(new ProcessRuntime(), 1, window).home().channel();
+                    channel.request(200_000);
+                    for (Throwable own : new Throwable[] {new InternalError(), new IllegalStateException()}) {
+                        assertSame(own, assertThrows(own.getClass(), () -> channel.failed(own)));
+                    }
+                    assertFalse(channel.isClosed(), "the connection goes on");
+                    return null;
+                },
+                evil -> {});
+    }
+
+    /** The references are sent again over the link's next connection. */
+    @Test
+    void releasesInTruncatedMemoryCauseABadMessage() throws Exception {
+        HostileServer.against(
+                Waiting.BLOCK,
+                window -> {
+                    Link link = new Link(new ProcessRuntime(), 1, window);
+                    var batch = List.of(new RuntimeCalls.CountedReference(1, 1));
+                    var unsent = new ArrayList<RuntimeCalls.CountedReference>();
+                    awaitTruncation(window);
+                    assertThrows(BadMessageException.class, () -> link.atHome(home -> {
+                        RuntimeClient.release(home, batch, unsent::add);
+                        return null;
+                    }));
+                    assertEquals(batch, unsent);
+                    return null;
+                },
+                HostileServer::truncate);
     }
 
     @Test

@@ -94,6 +94,15 @@ class LoopbackTest {
         assertNull(expected.helpFile());
     }
 
+    /** A method that uses memory which a third process has truncated: its caller is not to blame. */
+    @Test
+    void faultsInOtherMemoryDoNotEndTheCallersConnection() throws Exception {
+        RpcException why = assertThrows(RpcException.class, () -> about(() -> {
+            throw new InternalError("a fault occurred in an unsafe memory access operation");
+        }));
+        assertEquals(Hresult.RPC_E_SERVERFAULT, why.result());
+    }
+
     @Test
     void aFailureHasASourceAndHelp() throws Exception {
         RpcException why = assertThrows(AccessDeniedException.class, () -> about(() -> {

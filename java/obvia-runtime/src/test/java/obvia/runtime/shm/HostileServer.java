@@ -75,6 +75,21 @@ public final class HostileServer implements AutoCloseable {
         }
     }
 
+    /**
+     * Answers the client's first call with a frame in an area that is truncated before the client
+     * reads the frame.
+     */
+    public void answerInTruncatedMemory() {
+        ByteBuffer slot = buffer(Layout.SLOT_SIZE).putLong(1L | 3L << 32 | (long) Window.RESPONSE << 48 | (long) Layout.IN_AREA << 56);
+        slot.putLong(1L << 32).putInt(0).putInt(0).putInt(8).rewind();
+        try {
+            own.file().truncate(Layout.AREA);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        write(slot);
+    }
+
     /** Rings the client's doorbell. */
     public void ring() {
         connection.call();
@@ -84,6 +99,11 @@ public final class HostileServer implements AutoCloseable {
     public void fault(int status, byte[] frame) {
         ByteBuffer slot = buffer(Layout.SLOT_SIZE).putLong(1L | 3L << 32 | (long) Window.FAULT << 48 | (long) frame.length << 56);
         slot.putLong(Integer.toUnsignedLong(status) | 1L << 32).put(frame).rewind();
+        write(slot);
+    }
+
+    /** Writes the server's first message. */
+    private void write(ByteBuffer slot) {
         try {
             own.file().write(slot.slice(8, Layout.SLOT_SIZE - 8), Layout.slot(1) + 8);
             own.file().write(slot.slice(0, 8), Layout.slot(1));
