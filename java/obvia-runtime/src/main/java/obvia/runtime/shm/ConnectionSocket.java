@@ -171,14 +171,25 @@ final class ConnectionSocket implements AutoCloseable {
         selector = null;
     }
 
+    /** Whether {@link #watch} can be called: the poller runs. */
+    boolean isWatchable() {
+        try {
+            poller();
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** Calls {@code then} when the peer rings the doorbell or closes the socket. */
     void watch(Runnable then) throws IOException {
         poller().watch(socket, then);
     }
 
-    private Poller poller() {
+    private Poller poller() throws IOException {
+        Poller poller = Poller.instance();
         isPolled = true;
-        return Poller.instance();
+        return poller;
     }
 
     private synchronized void open() throws IOException {
@@ -200,7 +211,7 @@ final class ConnectionSocket implements AutoCloseable {
         Resources.close(socket);
         Resources.close(selector);
         if (isPolled) {
-            Poller.instance().release();
+            Poller.release();
         }
     }
 }

@@ -1,7 +1,6 @@
 package obvia.runtime.shm;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -13,9 +12,8 @@ import java.util.concurrent.locks.LockSupport;
  * on one platform thread: a virtual thread in a selector would pin its carrier.
  */
 final class Poller implements RepeatedTask.Step {
-    private static final class Holder {
-        static final Poller INSTANCE = start();
-    }
+    /** The poller; {@code null} before its first successful start. */
+    private static volatile Poller instance;
 
     private final Selector selector;
 
@@ -23,18 +21,30 @@ final class Poller implements RepeatedTask.Step {
         this.selector = selector;
     }
 
-    static Poller instance() {
-        return Holder.INSTANCE;
+    /**
+     * Returns the poller.
+     *
+     * @throws IOException if it cannot be started now, because the system is at a limit of
+     *     descriptors or threads
+     */
+    static Poller instance() throws IOException {
+        Poller started = instance;
+        return started != null ? started : start();
     }
 
-    private static Poller start() {
-        try {
-            Poller poller = new Poller(Selector.open());
-            RepeatedTask.start("obvia-poller", true, "waiting for connections", poller);
-            return poller;
-        } catch (IOException e) {
-            throw new UncheckedIOException("creating a selector", e);
+    private static synchronized Poller start() throws IOException {
+        if (instance == null) {
+            Selector selector = Selector.open();
+            Poller poller = new Poller(selector);
+            try {
+                RepeatedTask.start("obvia-poller", true, "waiting for connections", poller);
+            } catch (OutOfMemoryError e) {
+                selector.close();
+                throw new IOException("there is no thread that waits for connections", e);
+            }
+            instance = poller;
         }
+        return instance;
     }
 
     /**
@@ -58,8 +68,11 @@ final class Poller implements RepeatedTask.Step {
      * Releases the file descriptors of closed sockets. A registered socket keeps its descriptor
      * until the selector polls again, which may take long while no other connection is used.
      */
-    void release() {
-        selector.wakeup();
+    static void release() {
+        Poller started = instance;
+        if (started != null) {
+            started.selector.wakeup();
+        }
     }
 
     private void await(SocketChannel socket, Object waiter) throws IOException {

@@ -376,7 +376,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         // Sets the flag before the slot is read. Pairs with the fence in `ring`.
         VarHandle.fullFence();
         connection.look();
-        if (isHere() || connection.hasEnded()) {
+        if (isHere() || connection.hasEnded() || !connection.isWatchable()) {
             rise();
             return false;
         }
