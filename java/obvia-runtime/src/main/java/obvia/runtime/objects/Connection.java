@@ -125,6 +125,7 @@ final class Connection implements Runnable {
         OF_THREAD.put(Thread.currentThread(), this);
         boolean isOver = true;
         try {
+            window.rise();
             isOver = serveAll();
         } catch (HandedOver e) {
             isOver = false;
@@ -149,11 +150,15 @@ final class Connection implements Runnable {
         }
     }
 
+    /** Closes the connection. The client's references are dropped whatever fails before. */
     private void close() {
-        Pool.clearAll();
-        window.close();
-        regions.close();
-        runtime.clients().leave(client);
+        try {
+            Pool.clearAll();
+            window.close();
+            regions.close();
+        } finally {
+            runtime.clients().leave(client);
+        }
     }
 
     /**
@@ -229,25 +234,29 @@ final class Connection implements Runnable {
         isResting.set(true);
         try {
             window.watch(this::wake);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
+            // The connection has ended, or memory is exhausted: this thread continues.
             if (isResting.compareAndSet(true, false)) {
                 IdleConnections.WARM.decrementAndGet();
-                throw PeerFailure.ended(e);
+                window.rise();
+                return false;
             }
         }
         return true;
     }
 
-    /** Resumes the connection after the client has rung the doorbell or ended. */
+    /**
+     * Resumes the connection after the client has rung the doorbell or ended. Touches no memory of
+     * the connection, because the poller's thread serves other connections, too.
+     */
     private void wake() {
         if (!isResting.compareAndSet(true, false)) {
             return;
         }
         IdleConnections.WARM.decrementAndGet();
         try {
-            window.rise();
             start();
-        } catch (OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("a connection is closed, because there is no thread for it", e);
             close();
         }

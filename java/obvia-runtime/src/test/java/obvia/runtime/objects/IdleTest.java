@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import obvia.Obvia;
+import obvia.runtime.shm.HostileClient;
 import obvia.runtime.shm.Wires;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -75,6 +76,21 @@ class IdleTest {
             holder.kill();
             Wires.await("what it held is dropped", () -> there.held() == 1);
             assertEquals("", peer.errors());
+        }
+    }
+
+    /** The fault must not occur on the poller's thread, which would lose the connection. */
+    @Test
+    void idleConnectionsWithTruncatedMemoryAreClosed() throws Exception {
+        try (Peer peer = Peer.calc("old", "-Dobvia.idle.warm=50");
+                HostileClient evil = new HostileClient(peer.name)) {
+            ICalc there = Obvia.bind(ICalc.class, peer.name);
+            // The home connection rests as well.
+            Wires.await("the connection rests", () -> there.about(Calcs.WARM) == 2);
+            evil.truncate();
+            evil.ring();
+            Wires.await("the server closes the connection", evil::hasEnded);
+            assertEquals(3, there.add(1, 2));
         }
     }
 
