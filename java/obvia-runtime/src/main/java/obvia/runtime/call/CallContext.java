@@ -81,6 +81,11 @@ public final class CallContext {
         return ofWork != null ? ofWork : Deadline.in(USUAL);
     }
 
+    /** Performs work that consists of several waits, which share the deadline of one call. */
+    public static <R, E extends Throwable> R byOneDeadline(ScopedValue.CallableOp<? extends R, E> work) throws E {
+        return current().by(currentDeadline()).during(work);
+    }
+
     /** See {@link obvia.Obvia#callerDeadline}. */
     public Optional<Instant> callerDeadline() {
         return Optional.ofNullable(callers).map(end -> Instant.now().plusNanos(end.at() - System.nanoTime()));

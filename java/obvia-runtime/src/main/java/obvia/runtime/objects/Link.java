@@ -68,7 +68,11 @@ final class Link extends Transport {
     private WindowChannel hot;
 
     /** An interface with its fingerprint, which may differ between class loaders. */
-    private record Meaning(Guid iid, long high, long low) {}
+    private record Meaning(Guid iid, long high, long low) {
+        static Meaning of(InterfaceInfo<?> info) {
+            return new Meaning(info.iid(), info.fingerprintHigh(), info.fingerprintLow());
+        }
+    }
 
     /** Creates the link of a connection to the process with an OXID. */
     Link(ProcessRuntime runtime, long oxid, Window window) {
@@ -112,31 +116,43 @@ final class Link extends Transport {
      * none of the calls.
      */
     static Link reach(ProcessRuntime runtime, String name) {
-        Deadline deadline = CallContext.currentDeadline();
-        Window window = Window.connect(name, Waiting.ADAPTIVE, true, deadline);
-        long oxid;
-        try {
-            oxid = Bind.introduce(new Link(runtime, 0, window).home.channel(), runtime.oxid());
-            if (name.equals(ObjRef.endpoint(oxid))) {
-                Link link = new Link(runtime, oxid, window);
-                window = null;
-                return link;
+        return CallContext.byOneDeadline(() -> {
+            Link named = open(runtime, name);
+            if (name.equals(ObjRef.endpoint(named.oxid))) {
+                return named;
             }
+            named.close();
+            Link known = runtime.links().known(named.oxid);
+            return known != null ? known : reach(runtime, named.oxid);
+        });
+    }
+
+    /** Connects to the process with an OXID: the server of the OXID's endpoint must claim it. */
+    static Link reach(ProcessRuntime runtime, long oxid) {
+        return CallContext.byOneDeadline(() -> {
+            Link link = open(runtime, ObjRef.endpoint(oxid));
+            if (link.oxid != oxid) {
+                link.close();
+                throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the endpoint leads to another process");
+            }
+            return link;
+        });
+    }
+
+    /** Connects to the server of a name. Returns a link to the process that the server claims. */
+    private static Link open(ProcessRuntime runtime, String name) {
+        Window window = Window.connect(name, Waiting.ADAPTIVE, true, CallContext.currentDeadline());
+        boolean isDone = false;
+        try {
+            long oxid = Bind.introduce(new Link(runtime, 0, window).home.channel(), runtime.oxid());
+            Link link = new Link(runtime, oxid, window);
+            isDone = true;
+            return link;
         } finally {
-            if (window != null) {
+            if (!isDone) {
                 window.close();
             }
         }
-        Link known = runtime.links().known(oxid);
-        if (known != null) {
-            return known;
-        }
-        Link link = reach(runtime, ObjRef.endpoint(oxid));
-        if (link.oxid != oxid) {
-            link.close();
-            throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the endpoint leads to another process");
-        }
-        return link;
     }
 
     /** Returns the link of a proxy; {@code null} for any other object. */
@@ -290,6 +306,10 @@ final class Link extends Transport {
     }
 
     WindowChannel connect(Waiting waiting, boolean isQuiet) {
+        return CallContext.byOneDeadline(() -> connectNow(waiting, isQuiet));
+    }
+
+    private WindowChannel connectNow(Waiting waiting, boolean isQuiet) {
         Window window;
         try {
             window = Window.connect(ObjRef.endpoint(oxid), waiting, isQuiet, CallContext.currentDeadline());
@@ -368,14 +388,18 @@ final class Link extends Transport {
 
     /** Verifies once for each interface that both sides have the same version. */
     void bind(InterfaceInfo<?> info) {
-        Meaning meaning = new Meaning(info.iid(), info.fingerprintHigh(), info.fingerprintLow());
-        if (!bound.contains(meaning)) {
+        if (!isBound(info)) {
             atHome(home -> {
                 Bind.alter(home, info);
                 return null;
             });
-            bound.add(meaning);
+            bound.add(Meaning.of(info));
         }
+    }
+
+    /** Whether both sides are known to have the same version of an interface. */
+    boolean isBound(InterfaceInfo<?> info) {
+        return bound.contains(Meaning.of(info));
     }
 
     @Override

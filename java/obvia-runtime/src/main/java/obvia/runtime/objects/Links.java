@@ -113,7 +113,7 @@ final class Links {
             if (!reference.endpoints().contains(endpoint)) {
                 throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object cannot be reached through shared memory");
             }
-            return keep(Link.reach(runtime, endpoint));
+            return keep(Link.reach(runtime, reference.oxid()));
         } catch (RuntimeException | Error e) {
             unreached.add(reference, received);
             // Another thread may have made a link in the meantime.

@@ -319,8 +319,10 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (own != null) {
             return as(own.object(), type);
         }
-        Link link = links.linkToName(name);
-        return adopt(RuntimeClient.resolve(link, name, info), info, link, link.oxid());
+        return CallContext.byOneDeadline(() -> {
+            Link link = links.linkToName(name);
+            return adopt(RuntimeClient.resolve(link, name, info), info, link, link.oxid());
+        });
     }
 
     /**
@@ -338,6 +340,13 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         if (reference.refs() == 0) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has a count of 0");
         }
+        if (from != null && from.oxid() == reference.oxid() && from.isBound(info)) {
+            return proxy(reference, info, from);
+        }
+        return CallContext.byOneDeadline(() -> proxy(reference, info, from));
+    }
+
+    private <T> T proxy(ObjRef reference, InterfaceInfo<T> info, Link from) {
         Link link = from;
         if (from != null && from.oxid() == reference.oxid()) {
             from.addProxy(reference.target());

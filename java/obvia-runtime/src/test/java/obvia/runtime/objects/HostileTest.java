@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.Obvia;
@@ -23,6 +26,8 @@ import obvia.runtime.call.Deadline;
 import obvia.runtime.call.ErrorInfoTest;
 import obvia.runtime.call.Fault;
 import obvia.runtime.call.PeerFailure;
+import obvia.runtime.shm.Acceptor;
+import obvia.runtime.shm.Directory;
 import obvia.runtime.shm.HostileServer;
 import obvia.runtime.shm.Window;
 import obvia.runtime.shm.Wires;
@@ -168,6 +173,54 @@ class HostileTest {
         RpcException refused = failure(Fault.ACCESS_DENIED, good);
         assertEquals(Hresult.E_ACCESSDENIED, refused.result(), "what is no HRESULT of a method has no words");
         assertEquals("the server answered with a fault: the caller has no permission, or its authentication failed", refused.getMessage());
+    }
+
+    /** A server that claims to be the process with another OXID, and counts its clients. */
+    private record Liar(Directory.Name name, AtomicInteger clients) implements AutoCloseable {
+        static Liar of(String name, long claimed) {
+            Liar liar = new Liar(Directory.own().bind(name), new AtomicInteger());
+            Acceptor.start(liar.name, "liar", true, socket -> Thread.ofPlatform().daemon().start(() -> liar.serve(socket, claimed)));
+            return liar;
+        }
+
+        private void serve(SocketChannel socket, long claimed) {
+            clients.incrementAndGet();
+            try (Window window = Window.accept(socket, Waiting.BLOCK, Wires.patience())) {
+                window.receive(Wires.patience());
+                window.takenAll();
+                byte[] answer = Bind.answer(window.bytes(), claimed).unit();
+                long at = window.place(answer.length);
+                MemorySegment.copy(MemorySegment.ofArray(answer), 0, window.memory(), at, answer.length);
+                window.publish(Window.PDU, 0, 0, answer.length);
+                window.receive(Wires.patience());
+            } catch (RpcException e) {
+                // The connection has ended.
+            }
+        }
+
+        @Override
+        public void close() {
+            name.close();
+        }
+    }
+
+    @Test
+    void claimsOfIdentitiesAreFollowedOnce() {
+        long one = Clients.drawNumber();
+        long two = Clients.drawNumber();
+        String name = "liar-" + ProcessHandle.current().pid();
+        try (Liar first = Liar.of(name, one);
+                Liar second = Liar.of(ObjRef.endpoint(one), two);
+                Liar third = Liar.of(ObjRef.endpoint(two), one)) {
+            int result = assertThrows(RpcException.class, () -> Obvia.bind(ITest.class, name)).result();
+            assertEquals(Hresult.RPC_E_INVALID_DATA, result);
+            assertEquals(List.of(1, 1, 0), List.of(first.clients.get(), second.clients.get(), third.clients.get()));
+            ObjRef reference = new ObjRef(ITestInfo.INFO.iid(), 1, one, 1, 1, List.of(ObjRef.endpoint(one)));
+            var links = new ProcessRuntime().links();
+            result = assertThrows(RpcException.class, () -> links.linkToObject(reference)).result();
+            assertEquals(Hresult.RPC_E_INVALID_DATA, result);
+            assertEquals(0, third.clients.get());
+        }
     }
 
     /**
