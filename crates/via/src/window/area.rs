@@ -76,17 +76,17 @@ impl SendArea {
     }
 
     /// Whether a frame of `length` bytes fits now, if the peer has taken every message up to
-    /// `taken`.
+    /// `taken`, and `next` is the number of the next message.
     ///
     /// Chooses the place so that the byte at `bulk` of the frame begins a cache line: copies
     /// between places of equal alignment in their lines are the fastest.
-    pub(super) fn has_room(&mut self, length: usize, bulk: usize, taken: u32) -> bool {
+    pub(super) fn has_room(&mut self, length: usize, bulk: usize, taken: u32, next: u32) -> bool {
         debug_assert!(bulk.is_multiple_of(AREA_ALIGN), "bulk begins at an object's alignment");
         let place_from = |cursor: usize| {
             let place = (cursor + bulk).next_multiple_of(LINE) - bulk;
             (place <= self.length() && length <= self.length() - place).then_some(place)
         };
-        let place = place_from(self.cursor()).or_else(|| place_from(0).filter(|_| self.is_free(taken)));
+        let place = place_from(self.cursor()).or_else(|| place_from(0).filter(|_| self.is_free(taken, next)));
         if let Some(place) = place {
             self.set_cursor(place);
         }
@@ -100,9 +100,11 @@ impl SendArea {
     }
 
     /// Whether the peer has taken every frame of the area, if it has taken every message up to
-    /// `taken`.
-    pub(super) fn is_free(&self, taken: u32) -> bool {
-        taken.wrapping_sub(self.last).cast_signed() >= 0
+    /// `taken`, and `next` is the number of the next message: the last frame's message is not one
+    /// between them. That message may be any number of messages back.
+    pub(super) fn is_free(&self, taken: u32, next: u32) -> bool {
+        let first = taken.wrapping_add(1);
+        self.last.wrapping_sub(first) >= next.wrapping_sub(first)
     }
 
     /// Whether frames of this length need a larger area, at any alignment in a cache line.
@@ -234,7 +236,7 @@ mod tests {
     /// Places a frame, and returns its offset, if there is room when the peer has taken every
     /// message up to `taken`.
     fn send(area: &mut SendArea, sequence: u32, length: usize, taken: u32) -> Option<u32> {
-        area.has_room(length, 8, taken).then(|| area.commit(length, sequence).offset)
+        area.has_room(length, 8, taken, sequence).then(|| area.commit(length, sequence).offset)
     }
 
     #[test]
@@ -253,6 +255,19 @@ mod tests {
                 assert_eq!(send(&mut area, 4, 1000, taken), None, "{taken} taken");
             }
             assert_eq!(send(&mut area, 4, 1000, 3), Some(56));
+        });
+    }
+
+    #[test]
+    fn an_area_is_free_however_many_messages_ago_its_last_frame_was_taken() {
+        with_area(|mut area| {
+            for messages in [1, 1 << 31, u32::MAX] {
+                assert_eq!(send(&mut area, 1, 3000, 0), Some(56), "{messages}");
+                let sequence = 1_u32.wrapping_add(messages);
+                assert_eq!(send(&mut area, sequence, 3000, sequence.wrapping_sub(1)), Some(56), "{messages}");
+                assert_eq!(send(&mut area, sequence.wrapping_add(1), 3000, sequence.wrapping_sub(1)), None, "{messages}");
+                area.set_cursor(0);
+            }
         });
     }
 

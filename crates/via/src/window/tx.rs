@@ -192,8 +192,8 @@ impl Tx {
         if self.area.is_too_small(length) {
             enlarge(self, length, deadline)?;
         }
-        if !self.area.has_room(length, bulk, self.taken) {
-            self.await_credit(deadline, |tx| tx.area.has_room(length, bulk, tx.taken))?;
+        if !self.area.has_room(length, bulk, self.taken, self.next) {
+            self.await_credit(deadline, |tx| tx.area.has_room(length, bulk, tx.taken, tx.next))?;
         }
         Ok(self.area.frame(length))
     }
@@ -220,7 +220,7 @@ impl Tx {
     #[cold]
     fn enlarge_area(&mut self, length: usize, deadline: Deadline) -> Result<(), Error> {
         while self.area.is_too_small(length) {
-            self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
+            self.await_credit(deadline, |tx| tx.area.is_free(tx.taken, tx.next))?;
             let grown = self.area.grow(length, &self.wire);
             if let Err(Error::AreaRefused { length, by_peer }) = grown {
                 self.refused = Some(Box::new((self.next, Error::AreaRefused { length, by_peer: !by_peer })));

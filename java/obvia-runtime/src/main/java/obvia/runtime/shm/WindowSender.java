@@ -46,8 +46,8 @@ abstract class WindowSender {
     private final boolean peerMaySleep;
 
     // The number of the next message, and of the last one that the peer has consumed.
-    private int next = 1;
-    private int taken;
+    int next = 1;
+    int taken;
     // The place of the next frame in the area, the current end of the area, and the last message
     // with a frame there.
     private long cursor = Layout.AREA;
@@ -99,7 +99,7 @@ abstract class WindowSender {
      */
     public final long place(int length) {
         if (next - taken > Layout.SLOT_COUNT) {
-            awaitCredit(false, 0);
+            awaitCredit(false);
         }
         return placed = length <= Layout.INLINE_MAX ? Layout.slot(next) + Layout.SLOT_FRAME : placeInArea(length);
     }
@@ -110,12 +110,12 @@ abstract class WindowSender {
             throw FrameLimit.exceeded(length);
         }
         if (Layout.AREA + needed > end) {
-            awaitCredit(true, lastInArea);
+            awaitCredit(true);
             end = Layout.AREA + Math.min(FrameLimit.BYTES, Math.max(2 * (end - Layout.AREA), Long.highestOneBit(needed) * 2));
             cursor = Layout.AREA;
         }
         if (cursor + length > end) {
-            awaitCredit(true, lastInArea);
+            awaitCredit(true);
             cursor = Layout.AREA;
         }
         if (pages != null) {
@@ -166,12 +166,20 @@ abstract class WindowSender {
     }
 
     /**
-     * If {@code isArea}, waits until the peer has consumed a message in the area; otherwise waits
+     * Whether the peer has not consumed the last frame in the area: its message is one of those
+     * after {@link #taken}. An older message may be any number of messages back.
+     */
+    private boolean isAreaInUse() {
+        return Integer.compareUnsigned(lastInArea - taken - 1, next - taken - 1) < 0;
+    }
+
+    /**
+     * If {@code isArea}, waits until the peer has consumed the frames in the area; otherwise waits
      * until a slot is free.
      */
-    private void awaitCredit(boolean isArea, int message) {
+    private void awaitCredit(boolean isArea) {
         Deadline deadline = CallContext.currentDeadline();
-        while (isArea ? taken - message < 0 : next - taken > Layout.SLOT_COUNT) {
+        while (isArea ? isAreaInUse() : next - taken > Layout.SLOT_COUNT) {
             int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
             // A valid count lies between the known count and the number of sent messages. A smaller
             // count lags behind responses.

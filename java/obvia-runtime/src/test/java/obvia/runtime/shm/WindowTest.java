@@ -101,6 +101,20 @@ public class WindowTest {
         }
     }
 
+    /** The numbers of messages wrap around. */
+    @Test
+    void areasAreFreeHoweverManyMessagesAgoTheirLastFrameWasTaken() throws Exception {
+        for (int messages : new int[] {0, Integer.MIN_VALUE, -2}) {
+            try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
+                send(pair.client(), Window.ONEWAY, 200_000, 1);
+                receive(pair.server(), Window.ONEWAY, 200_000, 1);
+                pair.client().next += messages;
+                pair.client().takenAll();
+                CallContext.NONE.by(Deadline.in(Duration.ofSeconds(5))).during(() -> pair.client().place(300_000));
+            }
+        }
+    }
+
     @Test
     void waitingForCreditTimesOut() throws Exception {
         try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK)) {
