@@ -135,14 +135,19 @@ final class NamedExports {
      * @param client the OXID of the client
      */
     ObjRef marshal(String name, Guid iid, Caller caller, long client) {
-        // The lock prevents a concurrent replacement of the object.
-        synchronized (names) {
+        while (true) {
             NamedExport named = names.get(name);
             if (named == null) {
                 throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported as `" + name + "`");
             }
+            // The program's rule may take long, so it is asked without the lock.
             runtime.rules().admit(named.object(), name, caller);
-            return runtime.marshalOwn(named.object(), Interfaces.find(iid, named.object()), client, named.isVirtual());
+            // The lock prevents a concurrent replacement of the object.
+            synchronized (names) {
+                if (names.get(name) == named) {
+                    return runtime.marshalOwn(named.object(), Interfaces.find(iid, named.object()), client, named.isVirtual());
+                }
+            }
         }
     }
 

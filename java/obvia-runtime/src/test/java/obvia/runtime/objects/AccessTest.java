@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import obvia.Endpoint;
 import obvia.Export;
 import obvia.Guid;
 import obvia.Hresult;
@@ -128,6 +132,39 @@ class AccessTest {
             assertEquals(5, guard.add(2, 3), "the object's own rule holds instead");
             refused(() -> Obvia.createInstance(guarded(peer.name), ITest.class));
             assertTrue(peer.errors().contains("refused method 3 of "), peer.errors());
+        }
+    }
+
+    /** A rule may ask another process, and that process may look up names here. */
+    @Test
+    void aSlowRuleDelaysNoOtherName() throws Exception {
+        var isAsked = new CountDownLatch(1);
+        var mayAnswer = new CountDownLatch(1);
+        ITest slow = new Peer.Subject();
+        Obvia.setAccess(slow, _ -> {
+            isAsked.countDown();
+            return await(mayAnswer);
+        });
+        String name = "slow-rule-" + ProcessHandle.current().pid();
+        try (Export one = Obvia.export(slow, ITest.class, name);
+                Export other = Obvia.export(new Peer.Subject(), ITest.class, name + "-other");
+                Endpoint loopback = Obvia.loopback()) {
+            var bound = CompletableFuture.supplyAsync(() -> loopback.bind(ITest.class, one.name()).add(2, 3));
+            assertTrue(await(isAsked));
+            other.replace(new Peer.Subject());
+            mayAnswer.countDown();
+            assertEquals(5, bound.get(60, TimeUnit.SECONDS));
+        } finally {
+            mayAnswer.countDown();
+            Obvia.clearAccess(slow);
+        }
+    }
+
+    private static boolean await(CountDownLatch event) {
+        try {
+            return event.await(60, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 
