@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.call.Deadline;
 import obvia.runtime.call.PeerFailure;
@@ -85,6 +86,9 @@ final class AnnouncedFiles {
         try {
             announced = connection.receive(length(pid), Deadline.in(Duration.ofSeconds(1)));
         } catch (RpcException e) {
+            if (e.result() == Hresult.RPC_E_CALL_CANCELED) {
+                throw e;
+            }
             throw PeerFailure.broken("the announcement of a file is incomplete: " + e.getMessage());
         }
         return read(announced, pid);

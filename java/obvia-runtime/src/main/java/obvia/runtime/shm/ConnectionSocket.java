@@ -67,12 +67,20 @@ final class ConnectionSocket implements AutoCloseable {
         }
     }
 
-    /** Receives exactly {@code length} bytes. */
+    /**
+     * Receives exactly {@code length} bytes.
+     *
+     * @throws RpcException with RPC_E_CALL_CANCELED if the thread is interrupted, with RPC_E_TIMEOUT
+     *     after the deadline, or with RPC_E_DISCONNECTED if the peer closes the socket
+     */
     ByteBuffer receive(int length, Deadline deadline) {
         while (got.remaining() < length) {
             if (!fill() && !hasEnded) {
                 // Bytes that have arrived count, even if this thread is late.
                 deadline.check();
+                if (Thread.currentThread().isInterrupted()) {
+                    throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
+                }
                 nap(deadline.left());
             }
             if (hasEnded && got.remaining() < length) {

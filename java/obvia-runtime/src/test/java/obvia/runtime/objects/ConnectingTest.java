@@ -22,6 +22,8 @@ import obvia.CallTimeoutException;
 import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
+import obvia.runtime.shm.Acceptor;
+import obvia.runtime.shm.Directory;
 import obvia.runtime.shm.Wires;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,6 +102,24 @@ class ConnectingTest {
                 begun.complete(Thread.currentThread());
                 return assertThrows(CallCanceledException.class, () -> Obvia.bind(ICalc.class, busy.name));
             });
+            begun.get().interrupt();
+            assertEquals(Hresult.RPC_E_CALL_CANCELED, cancelled.get(20, TimeUnit.SECONDS).result());
+        }
+    }
+
+    /** The server's queue has room, so that the client waits for the server's greeting. */
+    @Test
+    void anInterruptionEndsTheWaitForAGreeting() throws Exception {
+        String name = "silent-" + ProcessHandle.current().pid();
+        try (Directory.Name silent = Directory.own().bind(name)) {
+            var begun = new CompletableFuture<Thread>();
+            var cancelled = begin(Thread.ofPlatform().daemon(), () -> {
+                begun.complete(Thread.currentThread());
+                return assertThrows(CallCanceledException.class, () -> Obvia.bind(ICalc.class, name));
+            });
+            var accepted = new CompletableFuture<SocketChannel>();
+            Acceptor.start(silent, "silent", true, accepted::complete);
+            accepted.get(20, TimeUnit.SECONDS);
             begun.get().interrupt();
             assertEquals(Hresult.RPC_E_CALL_CANCELED, cancelled.get(20, TimeUnit.SECONDS).result());
         }
