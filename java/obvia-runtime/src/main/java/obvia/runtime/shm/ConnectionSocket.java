@@ -92,22 +92,24 @@ final class ConnectionSocket implements AutoCloseable {
         return bytes;
     }
 
-    /** Consumes wake-ups and returns the next other byte, or -1 if there is none. */
+    /**
+     * Consumes wake-ups and returns the next other byte, or -1 if there is none among the bytes of
+     * one look.
+     */
     int next() {
         if (isFlooded) {
             throw PeerFailure.broken("it sent an unexpected notification");
         }
-        while (true) {
+        int left = LOOKS;
+        do {
             while (got.hasRemaining()) {
                 byte next = got.get();
                 if (next != CALL) {
                     return next & 0xff;
                 }
             }
-            if (!fill()) {
-                return -1;
-            }
-        }
+        } while (left-- > 0 && fill());
+        return -1;
     }
 
     /** Reads from the socket. Returns whether any bytes were read. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import obvia.BadMessageException;
@@ -149,6 +150,21 @@ public class WindowTest {
                     pair.client()::interrupt, CompletableFuture.delayedExecutor(100, java.util.concurrent.TimeUnit.MILLISECONDS));
             RpcException rung = assertThrows(RpcException.class, () -> pair.client().receive(Wires.patience()));
             assertEquals(Hresult.RPC_E_CALL_CANCELED, rung.result());
+        }
+    }
+
+    /** A server that never stops to send wake-ups must not keep a call beyond its deadline. */
+    @Test
+    void theSearchForAnAnnouncementIsShort() throws Exception {
+        String name = "wakeful-" + ProcessHandle.current().pid();
+        try (Directory.Name bound = Directory.own().bind(name);
+                var client = new ConnectionSocket(Directory.own().connect(name, Wires.patience()));
+                var server = new ConnectionSocket(bound.listener().accept())) {
+            server.send(ByteBuffer.allocate(40_000).put(39_999, (byte) 1));
+            assertEquals(-1, client.next());
+            client.look();
+            client.look();
+            assertEquals(1, client.next());
         }
     }
 
