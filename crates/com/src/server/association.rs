@@ -30,9 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use windows_core::GUID;
 
-/// The greatest number of authenticated users of an association. Security contexts are limited to
-/// this number, too, but a client may replace its contexts, whereas users stay until the
-/// association ends.
+/// The greatest number of authenticated users of an association: as many as its security contexts.
 const USERS_MAX: usize = 2000;
 
 /// The users of a client that has not introduced itself. Each counts as a client with a number of

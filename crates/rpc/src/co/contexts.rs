@@ -8,9 +8,8 @@ use std::sync::Arc;
 /// The maximum number of an association's security contexts: as many as a client may make (MS-RPCE
 /// 3.3.1.5.4).
 ///
-/// A context lasts as long as its association, or until the client replaces it. A server may refuse
-/// further contexts, but must not drop any: it could not tell the client, whose next call would
-/// fail.
+/// A context lasts as long as its association. A server may refuse further contexts, but must not
+/// drop any: it could not tell the client, whose next call would fail.
 pub(super) const CONTEXTS_MAX: usize = 2000;
 /// The maximum number of contexts whose client has not proved its identity yet.
 pub(super) const UNPROVED_MAX: usize = 64;
@@ -75,14 +74,12 @@ impl SecurityContexts {
         self.entries.iter_mut().find(|entry| entry.id == id)
     }
 
-    /// Adds a context. A context with the same identifier is replaced. Fails if there are too many
-    /// contexts.
+    /// Adds a context with an unused identifier. Fails if there are too many contexts.
     pub(super) fn insert(&mut self, entry: Entry) -> Result<&mut Entry, SecurityError> {
-        let others = || self.entries.iter().filter(|other| other.id != entry.id);
-        if others().count() >= CONTEXTS_MAX || others().filter(|other| !other.is_done).count() >= UNPROVED_MAX {
+        let unproved = self.entries.iter().filter(|entry| !entry.is_done).count();
+        if self.entries.len() >= CONTEXTS_MAX || unproved >= UNPROVED_MAX {
             return Err(SecurityError::TooManyContexts);
         }
-        self.remove(entry.id);
         self.entries.push(entry);
         self.entries.last_mut().ok_or(SecurityError::NotReady)
     }

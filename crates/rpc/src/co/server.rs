@@ -398,7 +398,10 @@ impl ServerAssociation {
         }
         let response = Response { alloc_hint: 0, context_id, cancels, stub };
         let header = Header::new(PduType::RESPONSE, 0, id);
-        let entry = security.and_then(|security| self.security.get_mut(security.context_id));
+        let entry = match security {
+            Some(security) => Some(self.security.get_mut(security.context_id).ok_or(SecurityError::NotReady)?),
+            None => None,
+        };
         output::put(&mut self.output, self.length, &header, &response, &[], entry)?;
         Ok(())
     }

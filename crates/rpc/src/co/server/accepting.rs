@@ -139,11 +139,12 @@ impl ServerAssociation {
         }
     }
 
-    /// Processes a token. Returns the token for the answer.
+    /// Processes a token. Returns the token for the answer. Fails if the context is established:
+    /// nothing protects a token, so that an attacker could replace the context of running calls.
     fn authenticate(&mut self, head: TrailerHead, token: &[u8]) -> Result<OwnedToken, SecurityError> {
         let entry = match self.security.get_mut(head.context_id) {
-            Some(entry) if !entry.is_done => entry,
-            _ => {
+            Some(entry) => entry,
+            None => {
                 let kind = AuthType(head.kind);
                 let level = Level::from_wire(head.level).ok_or(SecurityError::Level(head.level))?;
                 let acceptor = self.options.acceptor.as_ref().ok_or(SecurityError::UnknownType(kind))?;

@@ -189,6 +189,41 @@ fn a_signed_call_performs_no_method_of_another_interface_than_the_client_bound()
     }
 }
 
+/// An attacker between client and server sends an alter_context, which nothing protects.
+#[test]
+fn no_alter_context_replaces_the_security_of_a_running_call() {
+    for level in [Level::Connect, Level::Integrity, Level::Privacy] {
+        let mut pair = authenticated(Level::Privacy);
+        let id = pair.client.call(&OutgoingCall { security: Some(0), ..call(b"read") }).unwrap();
+        assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(_)))));
+        pair.server.input.push(&proposal(0, level));
+        let outcome = pair.server.poll(&mut judge);
+        assert!(matches!(outcome, Err(AssociationError::Security(SecurityError::Token(_)))), "{level:?}: {outcome:?}");
+        let answers = std::mem::take(pair.server.output());
+        assert_eq!(units(&answers).iter().map(|unit| unit.header.kind).collect::<Vec<_>>(), [PduType::FAULT]);
+        // The method may return before the connection ends.
+        pair.server.respond(id, b"the secret").unwrap();
+        assert!(!pair.server.output().windows(10).any(|window| window == b"the secret"));
+        pair.tell_client();
+        let Ok(Some(ClientEvent::Response(response))) = pair.client.poll() else { panic!("no response") };
+        assert_eq!(response.stub, b"the secret");
+    }
+}
+
+/// An attacker who has an account could complete a call whose first fragments the client has sent.
+#[test]
+fn no_alter_context_replaces_the_security_of_an_incomplete_call() {
+    let mut pair = authenticated(Level::Privacy);
+    pair.client.call(&OutgoingCall { security: Some(0), ..call(&[7; 200_000]) }).unwrap();
+    let sent = std::mem::take(pair.client.output());
+    let first = usize::from(units(&sent)[0].header.length);
+    pair.server.input.push(&sent[..first]);
+    assert!(matches!(pair.server.poll(&mut judge), Ok(None)));
+    pair.server.input.push(&proposal(0, Level::Privacy));
+    let outcome = pair.server.poll(&mut judge);
+    assert!(matches!(outcome, Err(AssociationError::Security(SecurityError::Token(_)))), "{outcome:?}");
+}
+
 /// Replaces a syntax identifier in units.
 fn replace(bytes: &mut [u8], known: SyntaxId, other: SyntaxId) {
     let wire = |syntax: SyntaxId| [&syntax.uuid.to_wire()[..], &syntax.version.to_le_bytes()].concat();
@@ -210,17 +245,22 @@ fn an_association_can_have_several_security_contexts() {
     assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(came))) if came.security.is_none()));
 }
 
-/// Proposes a security context by its first token alone, which the client of [`Pair`] would not do.
-/// Returns the kind of the server's answer, and its status if it is a fault.
-fn propose(pair: &mut Pair, number: u32) -> (PduType, Option<Status>) {
+/// Returns an alter_context that proposes a security context by its first token alone, which the
+/// client of [`Pair`] would not send.
+fn proposal(number: u32, level: Level) -> Vec<u8> {
     let contexts = vec![context(0, &[NDR])];
     let sizes = FragmentSizes { sent: 4280, received: 4280 };
     let bind = Bind { alters: true, flags: 0, call_id: 70_000 + number, sizes, group: 1, contexts };
-    let kind = AuthType::NTLM.0;
-    let head = TrailerHead { kind, level: Level::Privacy as u8, padding: 0, context_id: number };
+    let head = TrailerHead { kind: AuthType::NTLM.0, level: level as u8, padding: 0, context_id: number };
     let mut bytes = Vec::new();
     bind.write(&mut bytes, Some((head, &[0])));
-    pair.server.input.push(&bytes);
+    bytes
+}
+
+/// Proposes a security context. Returns the kind of the server's answer, and its status if it is a
+/// fault.
+fn propose(pair: &mut Pair, number: u32) -> (PduType, Option<Status>) {
+    pair.server.input.push(&proposal(number, Level::Privacy));
     assert_eq!(pair.server.poll(&mut judge), Ok(None));
     let answers = std::mem::take(pair.server.output());
     let answer = &units(&answers)[0];
