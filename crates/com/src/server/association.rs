@@ -83,8 +83,8 @@ impl Users {
 /// A client that has introduced itself.
 struct Introduced {
     presence: Presence,
-    /// Whether the client's principal owns the claimed process, as verified at the first call.
-    is_proved: OnceLock<bool>,
+    /// The principal of the first call, and whether it owns the claimed process.
+    first: OnceLock<(Option<Arc<Principal>>, bool)>,
 }
 
 /// A function that serves a further window of an association.
@@ -242,13 +242,16 @@ impl AssociationClient {
         Ok((target, interface_of(info, registry::plan(info))))
     }
 
-    /// Rejects a client that claims another principal's process.
+    /// Rejects a client that claims another principal's process, and calls of other principals than
+    /// that of the first call.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
         // The principals of a client that has not introduced itself have client numbers of their
         // own.
         let Some(client) = self.named() else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);
-        if *client.is_proved.get_or_init(|| client.presence.prove(&self.peer, self.local(), principal)) {
+        let prove = || (principal.cloned(), client.presence.prove(&self.peer, self.local(), principal));
+        let (first, is_proved) = client.first.get_or_init(prove);
+        if *is_proved && first.as_ref() == principal {
             return Ok(());
         }
         access::log_denial(&self.peer, Denial::Proof);
@@ -275,9 +278,9 @@ impl AssociationClient {
             match Presence::introduced(self.exporter, client, &self.challenge, &self.peer, self.local.as_deref()) {
                 // No other thread sets the presence while this thread holds the guard of the users.
                 Ok(presence) if known.is_none() || presence.is_proved() => {
-                    unused = place.set(Introduced { presence, is_proved: OnceLock::new() }).err();
+                    unused = place.set(Introduced { presence, first: OnceLock::new() }).err();
                 }
-                Ok(presence) => unused = Some(Introduced { presence, is_proved: OnceLock::new() }),
+                Ok(presence) => unused = Some(Introduced { presence, first: OnceLock::new() }),
                 Err(status) => refusal = reason_of(status),
             }
         }
@@ -335,6 +338,8 @@ impl Interfaces for AssociationClient {
     }
 
     fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
+        // A target that is found once serves the calls of all principals.
+        self.prove(maker)?;
         if self.is_foreign() {
             self.exporter.exports().note_call(target);
         }
@@ -437,12 +442,14 @@ impl Clients for DatagramClients {
 #[cfg(test)]
 mod tests {
     use super::{AssociationClient, USERS_MAX, Users};
-    use crate::protocol::binding::{Introduction, Transfers};
+    use crate::protocol::binding::{self, Introduction, Transfers};
+    use crate::protocol::own_calls;
     use crate::server::Presence;
     use crate::server::entrance::NetworkWindow;
     use crate::server::local_setups::{LocalSetups, MAX};
     use crate::server::standing::Standing;
     use crate::services::process;
+    use crate::types::identity::draw;
     use obvia_rpc::co::relay::Interfaces as _;
     use obvia_rpc::co::{Budget as _, IncomingCall, Presentation};
     use obvia_rpc::mgmt;
@@ -514,11 +521,39 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn an_association_of_an_introduced_client_has_one_user() {
+        let user = |user: &str| {
+            let principal = Arc::new(Principal { domain: "A".to_owned(), user: user.to_owned() });
+            Authenticated { principal, kind: AuthType::NTLM, level: Level::Privacy }
+        };
+        let (anna, berta) = (user("anna"), user("berta"));
+        let introduced = || {
+            let client = client();
+            client.identify(Introduction { oxid: draw().unwrap(), asks: false, proof: None });
+            client
+        };
+        let call = |client: &AssociationClient, maker: Option<&Authenticated>| {
+            let found = client.find(None, binding::RUNTIME, maker);
+            // The relay caches what it has found.
+            let admitted = client.admit(own_calls::TARGET, 0, maker);
+            assert_eq!(found.map(drop), admitted);
+            admitted
+        };
+        for (first, other) in [(Some(&anna), Some(&berta)), (Some(&anna), None), (None, Some(&berta))] {
+            let client = introduced();
+            assert_eq!(call(&client, first), Ok(()));
+            assert_eq!(call(&client, other), Err(Status::ACCESS_DENIED));
+            assert_eq!(call(&client, first), Ok(()));
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn an_association_has_a_limited_number_of_users() {
         let exporter = process::runtime().unwrap().exporter();
         let mut users = Users::default();
         let user = |number: usize| Arc::new(Principal { domain: format!("A{number}"), user: "anna".to_owned() });
-        let draw = || crate::types::identity::draw().map_err(|_| Status::REMOTE_NO_MEMORY);
+        let draw = || draw().map_err(|_| Status::REMOTE_NO_MEMORY);
         let enter = || Presence::unnamed(exporter, draw, &Peer::Host("far".to_owned()), None, None);
         let numbers: Vec<_> = (0..USERS_MAX).map(|number| users.add(Some(&user(number)), enter).unwrap()).collect();
         assert_eq!(users.add(Some(&user(USERS_MAX)), enter), Err(Status::REMOTE_NO_MEMORY));
