@@ -74,8 +74,9 @@ pub trait Accounts: Send + Sync {
         false
     }
 
-    /// Returns the time for which proofs for this user are refused unchecked, because too many were
-    /// wrong. By default every proof is checked.
+    /// Returns the time for which proofs for this user are refused, because too many were wrong. By
+    /// default none is refused. Asked before a proof is checked, and again before a right proof is
+    /// accepted, since other proofs may be checked at the same time.
     fn barred_for(&self, _domain: &str, _user: &str) -> Option<Duration> {
         None
     }

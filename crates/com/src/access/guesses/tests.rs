@@ -88,3 +88,28 @@ fn not_even_the_right_password_is_accepted_after_too_many_wrong_ones() {
     assert_eq!(prove(&accounts, &other, "right"), Ok(()));
     ground::until("the pause is over", || prove(&accounts, &guesser, "right").is_ok());
 }
+
+/// Accounts for which wrong proofs arrive while a proof is checked.
+struct Busy {
+    table: AccountTable,
+    guesser: Peer,
+}
+
+impl Accounts for Busy {
+    fn hash(&self, domain: &str, user: &str) -> Option<NtHash> {
+        // As many wrong proofs as cause the longest pause.
+        for _ in 0..FREE + 6 {
+            lock(&GUESSES).tried(&Source::of(&self.guesser), user, false, Instant::now());
+        }
+        self.table.hash(domain, user)
+    }
+}
+
+#[test]
+fn proofs_that_are_checked_at_once_are_as_few_as_those_in_turn() {
+    let [guesser, other] = ["10.66.0.3", "10.66.0.4"].map(|host| Peer::Host(host.to_owned()));
+    let table = AccountTable::default().with("anna", NtHash::of_password("right"));
+    let accounts: Arc<dyn Accounts> = Arc::new(Busy { table, guesser: guesser.clone() });
+    assert_eq!(prove(&accounts, &guesser, "right"), Err(SecurityError::Denied));
+    assert_eq!(prove(&accounts, &other, "right"), Ok(()));
+}

@@ -100,6 +100,11 @@ impl Acceptor {
                 return Err(NtlmError::Barred);
             }
             let checked = self.check_response(&message, accounts);
+            // Wrong proofs that were checked meanwhile count, too. Otherwise a client could try as
+            // many passwords at once as it has connections.
+            if checked.is_ok() && accounts.barred_for(domain, user).is_some() {
+                return Err(NtlmError::Barred);
+            }
             // A malformed response does not count as a guess of the password.
             if matches!(checked, Ok(_) | Err(NtlmError::Denied)) {
                 accounts.tried(domain, user, checked.is_ok());
