@@ -166,6 +166,11 @@ pub struct Principal {
 }
 
 impl Principal {
+    /// Whether the caller is anonymous: it has proved nothing, and others can compute its keys.
+    pub fn is_anonymous(&self) -> bool {
+        self.user.is_empty()
+    }
+
     /// Whether `name` is the user's name; case is ignored.
     pub fn is_user(&self, name: &str) -> bool {
         uppercase(&self.user) == uppercase(name)

@@ -37,10 +37,13 @@ pub fn caller() -> Option<Caller> {
 ///
 /// ```no_run
 /// # fn of(object: &obvia::IUnknown) -> obvia::Result<()> {
-/// use obvia::security::{Callers, set_access};
+/// use obvia::security::{Caller, Callers, set_access};
 ///
 /// set_access(object, Callers::nobody().with_user(1000))?;
-/// set_access(object, |caller: &obvia::security::Caller| caller.authenticated.is_some())
+/// // The accounts may permit anonymous callers, who count as authenticated.
+/// set_access(object, |caller: &Caller| {
+///     caller.authenticated.as_ref().is_some_and(|known| !known.principal.is_anonymous())
+/// })
 /// # }
 /// ```
 pub fn set_access<I: Interface>(object: &I, access: impl Access + 'static) -> Result<()> {

@@ -51,8 +51,7 @@ impl Remote {
         let known = client.authenticated.as_ref().map(|known| &known.principal);
         match self {
             Self::Everybody => true,
-            // An anonymous principal does not count as authenticated.
-            Self::Authenticated => known.is_some_and(|known| !known.user.is_empty()),
+            Self::Authenticated => known.is_some_and(|known| !known.is_anonymous()),
             Self::Account(user) => known.is_some_and(|known| known.is_user(user)),
         }
     }
