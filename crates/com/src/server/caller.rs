@@ -157,10 +157,11 @@ impl Caller {
     }
 
     /// Whether the network cannot read the running method's response: the caller runs on this host,
-    /// or the call is encrypted.
+    /// or the call is encrypted with keys that only the caller and this process can compute.
     pub(crate) fn is_confidential(&self) -> bool {
         let is_here = Place::of([(&Origin::of(&self.peer), self.local())]).is_here();
-        is_here || self.authenticated().is_some_and(|maker| maker.level == Level::Privacy)
+        let is_sealed = |maker: Authenticated| maker.level == Level::Privacy && !maker.principal.is_anonymous();
+        is_here || self.authenticated().is_some_and(is_sealed)
     }
 
     /// Returns the host name by which the caller's connection reaches this process, if it has one.
@@ -311,4 +312,30 @@ pub(crate) fn caller() -> Option<Arc<Caller>> {
 /// returns false.
 pub fn is_cancelled() -> bool {
     caller().is_some_and(|caller| caller.alarm.is_closed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Caller, PrincipalSource};
+    use crate::server::Identity;
+    use crate::services::process;
+    use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
+    use obvia_via::window::{Alarm, Peer};
+    use std::sync::Arc;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn encrypted_calls_of_anonymous_callers_are_not_confidential() {
+        let exporter = process::runtime().unwrap().exporter();
+        for (user, level, expected) in
+            [("anna", Level::Privacy, true), ("anna", Level::Integrity, false), ("", Level::Privacy, false)]
+        {
+            let principal = Arc::new(Principal { user: user.to_owned(), ..Principal::default() });
+            let maker = PrincipalSource::Connection(Some(Authenticated { principal, kind: AuthType::NTLM, level }));
+            let client = Identity { oxid: 1, number: None, is_foreign: true };
+            let (peer, watch) = (Peer::Host("192.0.2.1".to_owned()), exporter.exports().table.watch(Alarm::default()));
+            let caller = Caller::new(exporter, client, (peer, None), maker, Alarm::default(), watch);
+            assert_eq!(caller.is_confidential(), expected, "{user} {level:?}");
+        }
+    }
 }
