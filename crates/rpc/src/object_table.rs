@@ -3,6 +3,7 @@
 use obvia_via::window::Alarm;
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
@@ -32,10 +33,30 @@ impl std::error::Error for LookUpError {}
 
 #[derive(Debug)]
 struct Place<T> {
-    // Invariant: never 0, and incremented at every removal. A place without generations left stays
-    // empty.
+    // Invariant: never 0, and drawn anew at every removal.
     generation: u32,
     tenant: Option<T>,
+}
+
+/// Random generations. Peers cannot predict them, so they cannot name targets of which they were
+/// never told. A keyed hash draws them without a system call.
+#[derive(Debug, Default)]
+struct Generations {
+    key: RandomState,
+    drawn: u64,
+}
+
+impl Generations {
+    /// Draws a generation that is not 0, and not the previous one of its place.
+    fn draw(&mut self, previous: u32) -> u32 {
+        loop {
+            self.drawn += 1;
+            let drawn = self.key.hash_one(self.drawn) as u32;
+            if drawn != 0 && drawn != previous {
+                return drawn;
+            }
+        }
+    }
 }
 
 /// Numbered places for targets. Reuse changes a place's generation, so that stale numbers fail.
@@ -43,11 +64,12 @@ struct Place<T> {
 pub struct ObjectTable<T> {
     places: Vec<Place<T>>,
     free: Vec<u32>,
+    generations: Generations,
 }
 
 impl<T> Default for ObjectTable<T> {
     fn default() -> Self {
-        Self { places: Vec::new(), free: Vec::new() }
+        Self { places: Vec::new(), free: Vec::new(), generations: Generations::default() }
     }
 }
 
@@ -60,8 +82,9 @@ impl<T> ObjectTable<T> {
             return (index, place.generation);
         }
         let index = u32::try_from(self.places.len()).expect("four billion objects do not fit memory");
-        self.places.push(Place { generation: 1, tenant: Some(tenant) });
-        (index, 1)
+        let generation = self.generations.draw(0);
+        self.places.push(Place { generation, tenant: Some(tenant) });
+        (index, generation)
     }
 
     /// Finds a target.
@@ -86,10 +109,8 @@ impl<T> ObjectTable<T> {
         self.get(index, generation)?;
         let place = &mut self.places[index as usize];
         let tenant = place.tenant.take().ok_or(LookUpError::Free)?;
-        if let Some(next) = place.generation.checked_add(1) {
-            place.generation = next;
-            self.free.push(index);
-        }
+        place.generation = self.generations.draw(generation);
+        self.free.push(index);
         Ok(tenant)
     }
 
@@ -331,10 +352,29 @@ mod tests {
         assert_eq!(table.remove(index, generation), Ok("first"));
         assert_eq!(table.get(index, generation), Err(LookUpError::Stale));
         let (again, next) = table.insert("second");
-        assert_eq!((again, next), (index, generation + 1));
+        assert_eq!(again, index);
+        assert_eq!(table.get(index, next), Ok(&"second"));
         assert_eq!(table.get(index, generation), Err(LookUpError::Stale));
-        assert_eq!(table.get(index, generation + 2), Err(LookUpError::Stale));
-        assert_eq!(table.get(index + 1, 1), Err(LookUpError::OutOfRange));
+        assert_eq!(table.get(index, next ^ 1), Err(LookUpError::Stale));
+        assert_eq!(table.get(index + 1, next), Err(LookUpError::OutOfRange));
+    }
+
+    #[test]
+    fn generations_are_random() {
+        let mut tables = [ObjectTable::default(), ObjectTable::default()];
+        let mut drawn: Vec<u32> = (0..64).flat_map(|_| tables.each_mut().map(|table| table.insert(()).1)).collect();
+        // Each place is used again as well.
+        for _ in 0..64 {
+            let last = drawn[drawn.len() - 1];
+            tables[1].remove(63, last).unwrap();
+            drawn.push(tables[1].insert(()).1);
+        }
+        assert!(drawn.iter().all(|&generation| generation != 0));
+        assert!(drawn.iter().filter(|&&generation| generation > u32::MAX / 2).count() > 32);
+        drawn.sort_unstable();
+        drawn.dedup();
+        // Two of 192 random numbers are equal in one of 200,000 runs, and two pairs almost never.
+        assert!(drawn.len() > 190);
     }
 
     #[test]
@@ -342,7 +382,8 @@ mod tests {
         let mut table = ObjectTable::default();
         let (index, generation) = table.insert(());
         table.remove(index, generation).unwrap();
-        assert_eq!(table.get(index, generation + 1), Err(LookUpError::Free));
+        let next = table.places[index as usize].generation;
+        assert_eq!(table.get(index, next), Err(LookUpError::Free));
     }
 
     #[test]
@@ -350,16 +391,16 @@ mod tests {
         let table = SharedTable::default();
         let (watch, stranger) = (table.watch(Alarm::default()), table.watch(Alarm::default()));
         let (index, generation) = table.insert(5);
-        let (other, _) = table.insert(6);
+        let (other, others) = table.insert(6);
         assert_eq!(table.copy(index, generation, &watch), Ok(5));
-        assert_eq!(table.copy(other, 1, &stranger), Ok(6));
+        assert_eq!(table.copy(other, others, &stranger), Ok(6));
         watch.revalidate(5, 2);
         stranger.revalidate(6, 2);
-        assert_eq!(table.missing([(index, generation), (other, 1)].into_iter()), []);
+        assert_eq!(table.missing([(index, generation), (other, others)].into_iter()), []);
         assert_eq!(table.remove([(index, generation), (7, 1)]).targets, [5]);
         assert_eq!((watch.target(), watch.valid()), (u64::MAX, 0));
         assert_eq!((stranger.target(), stranger.valid()), (6, 2));
-        assert_eq!(table.missing([(index, generation), (other, 1)].into_iter()), [index]);
+        assert_eq!(table.missing([(index, generation), (other, others)].into_iter()), [index]);
         assert_eq!(table.get(index, generation), Err(LookUpError::Stale));
         table.recall();
         assert_eq!((stranger.target(), stranger.valid()), (u64::MAX, 0));

@@ -63,8 +63,6 @@ struct Tables {
     last_oid: u64,
     /// The marshaled data, by the target of its entry.
     data: HashMap<TargetId, Data>,
-    /// The last number for marshaled data without an entry.
-    last_weak: u32,
     /// The references to the entries, by IPID and OID.
     references: References,
 }
@@ -128,7 +126,6 @@ impl Exports {
             // processes.
             last_oid: oxid & !u64::from(u32::MAX),
             data: HashMap::new(),
-            last_weak: 0,
             references: References::new(Pinging::default(), Limits::default()),
         };
         Self { table: SharedTable::default(), oxid, tables: Mutex::new(tables) }

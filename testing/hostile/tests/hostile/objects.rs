@@ -92,10 +92,9 @@ fn on_a_connection(server: Server, act: impl FnOnce(&mut Peer, wire::Target)) {
 fn unknown_targets_are_not_found(server: Server) {
     on_a_connection(server, |peer, object| {
         let add = Frame::block(8).bytes;
-        peer.refused((object.0, object.1 + 1), 3, &add, NOT_FOUND);
+        peer.refused((object.0, object.1 ^ 1), 3, &add, NOT_FOUND);
         for index in [object.0, object.0 + 1, 1000, u32::MAX] {
-            // The generations of other clients' objects are small, as they grow by one with each
-            // object; these values are far from them.
+            // The generations of other clients' objects are random, and almost never these.
             for generation in [0, 1 << 30, u32::MAX] {
                 if (index, generation) != SYSTEM {
                     peer.refused((index, generation), 3, &add, NOT_FOUND);

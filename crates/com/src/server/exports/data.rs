@@ -10,6 +10,7 @@ use super::{Entry, Exported, Exports, Tables, query};
 use crate::orpc::{Client, Refs};
 use crate::types::agile::Agile;
 use crate::types::error::{Error, Result, code};
+use crate::types::identity;
 use crate::types::registry::InterfaceInfo;
 use crate::types::upkeep;
 use crate::types::weak::weak_to;
@@ -97,7 +98,7 @@ impl Exports {
         let known = tables.oids.get(&identity).map(|known| known.0);
         let oid = known.unwrap_or(tables.last_oid + 1);
         tables.last_oid = tables.last_oid.max(oid);
-        let target = tables.fresh_weak();
+        let target = tables.fresh_weak()?;
         tables.data.insert(target, Data::Weak(identity, weak));
         Ok(Exported { oid, target })
     }
@@ -166,12 +167,12 @@ impl Exports {
 }
 
 impl Tables {
-    fn fresh_weak(&mut self) -> TargetId {
+    /// Draws a number that peers cannot guess.
+    fn fresh_weak(&mut self) -> Result<TargetId> {
         loop {
-            self.last_weak = self.last_weak.wrapping_add(1).max(WEAK_FIRST);
-            let target = TargetId { index: self.last_weak, generation: 0 };
+            let target = TargetId { index: (identity::draw()? as u32).max(WEAK_FIRST), generation: 0 };
             if !self.data.contains_key(&target) {
-                return target;
+                return Ok(target);
             }
         }
     }

@@ -1,5 +1,6 @@
 package obvia.runtime.objects;
 
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -20,10 +21,11 @@ import obvia.runtime.Interfaces;
  * last reference to any of these interfaces.
  */
 final class Exports {
+    private static final SecureRandom RANDOM = new SecureRandom();
+
     private final List<Entry> table = new ArrayList<>();
     private final List<Integer> vacant = new ArrayList<>();
     private final Map<Object, Identity> objects = new IdentityHashMap<>();
-    private int generation;
     private long lastOid;
 
     /**
@@ -138,9 +140,7 @@ final class Exports {
 
     private Entry enter(Object object, InterfaceInfo<?> info, Identity identity) {
         int index = vacant.isEmpty() ? table.size() : vacant.removeLast();
-        // Generation 0 is unused.
-        generation = generation == -1 ? 1 : generation + 1;
-        long target = Integer.toUnsignedLong(index) | (long) generation << 32;
+        long target = Integer.toUnsignedLong(index) | (long) drawGeneration() << 32;
         Entry entry = new Entry(object, info, target, identity, new HashMap<>());
         if (index == table.size()) {
             table.add(entry);
@@ -148,6 +148,15 @@ final class Exports {
             table.set(index, entry);
         }
         return entry;
+    }
+
+    /**
+     * Draws a generation that is not 0. Processes cannot predict it, so they cannot name objects of
+     * which they were never told.
+     */
+    private static int drawGeneration() {
+        int drawn = RANDOM.nextInt();
+        return drawn == 0 ? 1 : drawn;
     }
 
     /** Replaces an object: existing references lead to the new one from then on. */
