@@ -4,7 +4,7 @@
 mod accept;
 mod admission;
 pub(crate) mod association;
-mod caller;
+pub(crate) mod caller;
 mod clients;
 mod connection;
 pub(crate) mod connections;

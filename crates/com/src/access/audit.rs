@@ -40,7 +40,8 @@ pub enum Refused {
         /// The interface of the object or of the functions.
         interface: String,
         /// The number of the method in the call. Objects' methods begin with 3, after those of
-        /// IUnknown. Functions begin with 3 in FLAT and with 0 in NDR.
+        /// IUnknown. Functions begin with 3 in FLAT and with 0 in NDR. For an object, 0 stands for
+        /// a query of its interfaces, and for a reference to it in an argument.
         method: u16,
     },
     /// A connection whose client failed to authenticate.

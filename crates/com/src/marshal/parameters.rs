@@ -6,6 +6,7 @@ use crate::protocol::frame::{Arrays, Scalar, Value};
 use crate::protocol::objref::{ObjRef, REFERENCE_MAX, parse};
 use crate::runtime::data::with_handler;
 use crate::runtime::marshaling::unmarshal_custom;
+use crate::runtime::returned::Sender;
 use crate::runtime::{Runtime, response};
 use crate::server::caller;
 use crate::types::error::{Error, Result, code, fault_of};
@@ -49,23 +50,28 @@ pub unsafe fn reference_for_caller(
 }
 
 /// Unmarshals a reference in a frame.
-pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: Wanted) -> Result<IUnknown> {
+pub(crate) fn receive(
+    frame: RegionView<'_>,
+    (body, count): (usize, usize),
+    wanted: Wanted,
+    sender: Sender,
+) -> Result<IUnknown> {
     if count > REFERENCE_MAX {
         return Err(Error::new(code::RPC_E_INVALID_OBJREF, "an object reference is too long"));
     }
     let mut bytes = vec![0; count];
     frame.copy_to(body, &mut bytes).ok_or(code::RPC_E_INVALID_OBJREF)?;
-    unmarshal(Runtime::current()?, &bytes, wanted)
+    unmarshal(Runtime::current()?, &bytes, wanted, sender)
 }
 
 /// Unmarshals an OBJREF.
-pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted) -> Result<IUnknown> {
+pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted, sender: Sender) -> Result<IUnknown> {
     let any = parse(bytes)?;
     // A reference to an unknown interface is given back.
     let info = wanted.info().inspect_err(|_| runtime.refuse(&any))?;
     match any {
         Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
-        any => with_handler(&any, runtime.unmarshal(&ObjRef::from_any(&any)?, info)?, info),
+        any => with_handler(&any, runtime.unmarshal(&ObjRef::from_any(&any)?, info, sender)?, info),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::marshal::parameters::{self, OwnedArray, OwnedObject, OwnedText};
 use crate::orpc::Client;
 use crate::protocol::frame::{Arrays, Scalar, Value, aligned};
 use crate::runtime::Runtime;
-use crate::runtime::returned;
+use crate::runtime::returned::{self, Sender};
 use crate::types::error::{Failed, Result, forget, invalid_reply, recall};
 use obvia_rpc::vi_call::Reply;
 use obvia_via::RegionView;
@@ -208,7 +208,7 @@ impl<'a> ReplyView<'a> {
         let Some((body, count)) = found else {
             return Ok(OwnedObject(None));
         };
-        let object = parameters::receive(frame, body, count, wanted);
+        let object = parameters::receive(frame, (body, count), wanted, Sender::Callee);
         settle_return(|| self.giver());
         Ok(OwnedObject(Some(object?)))
     }

@@ -17,6 +17,7 @@ use crate::client::proxy::Wanted;
 use crate::marshal::parameters;
 use crate::marshal::reply::settle_return;
 use crate::protocol::frame::{Arrays, Measure, Scalar, Value, aligned};
+use crate::runtime::returned::Sender;
 use crate::server;
 use crate::types::error::fault_of;
 use obvia_rpc::status::Status;
@@ -132,7 +133,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         let Some((body, count)) = found else {
             return Ok(Received(None));
         };
-        let object = parameters::receive(frame, body, count, wanted);
+        let object = parameters::receive(frame, (body, count), wanted, Sender::Caller);
         settle_return(|| Some(server::caller()?.holder()));
         object.map(|object| Received(Some(object))).map_err(|error| fault_of(&error))
     }

@@ -134,6 +134,13 @@ impl References {
         self.pointers.get(ipid).and_then(|pointer| pointer.holders.get(&client)).copied().unwrap_or_default()
     }
 
+    /// Whether a client has references to an interface pointer. A client whose references have
+    /// moved to another client counts as that one.
+    pub fn is_holder(&self, ipid: &GUID, client: Client) -> bool {
+        let Some(Pointer { holders, .. }) = self.pointers.get(ipid) else { return false };
+        holders.contains_key(&client) || self.merged.heir(client).is_some_and(|heir| holders.contains_key(&heir))
+    }
+
     /// Returns the number of interface pointers to which a client has references.
     pub fn held_by(&self, client: Client) -> usize {
         self.shares.get(&client).map_or(0, |share| share.ipids.len())

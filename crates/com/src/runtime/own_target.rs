@@ -50,6 +50,7 @@ fn serve_query(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status>
     let (through, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
     let caller = current_caller()?;
     let outcome = (|| {
+        caller.check_named(through)?;
         let exports = caller.exporter.exports();
         let object = exports.get(through)?.object;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
@@ -77,6 +78,9 @@ fn serve_transfer(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Stat
     if refs == 0 {
         // A transfer without references adds no expected process.
         return answer(call, Ok(Vec::new()));
+    }
+    if let Err(error) = caller.check_named(target) {
+        return answer(call, Err(error));
     }
     let refs = Refs::public(refs.min(1 << 20));
     if caller.process() == Some(to) {

@@ -1,14 +1,15 @@
 //! References to objects of any process, for clients, and the interface pointers that references
 //! stand for.
 
+use super::Runtime;
 use super::marshaling::{release_custom, unwrapped};
-use super::{Runtime, returned};
+use super::returned::{self, Sender};
 use crate::client::link::Link;
 use crate::client::own_target;
 use crate::client::proxy::{import, look_behind};
 use crate::orpc::{Client, ClientNumber, ObjRef as Any};
 use crate::protocol::objref::{ObjRef, securities_for};
-use crate::server::exports;
+use crate::server::{self, exports};
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo};
 use std::sync::Arc;
@@ -127,14 +128,24 @@ impl Runtime {
     }
 
     /// Returns the interface pointer that a reference stands for: a proxy, or the object itself if
-    /// it belongs to this process.
-    pub(crate) fn unmarshal(&'static self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    /// it belongs to this process. A caller may name only objects of this process to which it has
+    /// references, or which it may call: otherwise a method would reach for its caller any object
+    /// whose reference the caller forges.
+    pub(crate) fn unmarshal(
+        &'static self,
+        reference: &ObjRef,
+        info: &'static InterfaceInfo,
+        sender: Sender,
+    ) -> Result<IUnknown> {
         registry::register_for_calls(info);
         if reference.oxid == self.oxid() {
             // The count is 0 where the sender keeps its own reference until this process has the
             // object.
             if reference.public_refs > 0 {
                 returned::note_return(reference.target, reference.public_refs.into());
+            }
+            if sender == Sender::Caller && self.rules().is_used() {
+                server::caller().ok_or(code::E_ACCESSDENIED)?.check_named(reference.target)?;
             }
             let object = self.exports().get(reference.target)?.object;
             return exports::query(object.get(), info);
@@ -171,7 +182,7 @@ impl Runtime {
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
         if reference.oxid != link.oxid() {
-            return self.unmarshal(reference, info);
+            return self.unmarshal(reference, info, Sender::Callee);
         }
         link.learn(&reference.bindings);
         self.import(link, reference, info)
@@ -206,137 +217,4 @@ fn gone() -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::proxy::UNKNOWN_INFO;
-    use crate::services::process;
-    use crate::types::identity;
-    use obvia_rpc::vi_call::TargetId;
-    use obvia_via::Deadline;
-    use std::time::{Duration, Instant};
-    use windows_core::GUID;
-
-    #[obvia::object()]
-    struct Object;
-
-    /// Returns a reference to a new object of this process, counted for the client behind a link.
-    fn given(runtime: &'static Runtime, link: &Link) -> ObjRef {
-        runtime.marshal_own(&IUnknown::from(Object), &UNKNOWN_INFO, runtime.receiver_behind(link)).unwrap()
-    }
-
-    /// Returns the runtime, a link to this process, and a reference that the runtime has received
-    /// over the link.
-    fn referenced() -> (&'static Runtime, Arc<Link>, ObjRef) {
-        let runtime = process::runtime().unwrap();
-        let link = Arc::new(Link::to_itself());
-        let known = given(runtime, &link);
-        (runtime, link, known)
-    }
-
-    /// Drops a proxy, and checks that its object loses the last reference then, and not before.
-    fn drop_last(runtime: &Runtime, link: &Link, target: TargetId, proxy: IUnknown) {
-        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
-        assert!(runtime.exports().get(target).is_ok());
-        drop(proxy);
-        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
-        assert!(runtime.exports().get(target).is_err());
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_refused_reference_to_a_proxys_target_does_not_end_the_proxy() {
-        let (runtime, link, known) = referenced();
-        let target = known.target;
-        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
-        let forged = ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), public_refs: u32::MAX / 2, ..known };
-        assert!(runtime.import(&link, &forged, &UNKNOWN_INFO).is_err());
-        drop_last(runtime, &link, target, proxy);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_refused_reference_does_not_end_a_proxy_that_is_made_before_it_is_given_back() {
-        let (runtime, link, known) = referenced();
-        let forged =
-            ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), bindings: Vec::new(), securities: Vec::new(), ..known };
-        assert!(runtime.import(&link, &forged, &UNKNOWN_INFO).is_err());
-        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
-        drop_last(runtime, &link, known.target, proxy);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_proxy_with_a_forged_oid_does_not_end_another_proxy_of_its_target() {
-        let (runtime, link, known) = referenced();
-        let target = known.target;
-        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
-        let forged = ObjRef { oid: !known.oid, public_refs: u32::MAX / 2, ..known };
-        drop(runtime.import(&link, &forged, &UNKNOWN_INFO).unwrap());
-        drop_last(runtime, &link, target, proxy);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn an_unreached_reference_does_not_end_the_proxy_whose_reference_opens_the_link() {
-        let (runtime, other, known) = referenced();
-        let unused = given(runtime, &other);
-        let target = known.target;
-        for (target, public_refs) in [(target, u32::MAX / 2), (unused.target, unused.public_refs)] {
-            let (bindings, securities) = (Vec::new(), Vec::new());
-            let unreached = ObjRef { target, public_refs, bindings, securities, ..known };
-            runtime.unreached.add(&unreached, Instant::now(), ground::LATEST);
-        }
-        let import = |link: &Arc<Link>| Ok((Arc::clone(link), runtime.import(link, &known, &UNKNOWN_INFO)?));
-        let (link, proxy) = runtime.with_link_for(&known, import).unwrap();
-        ground::until("the other reference is given back", || runtime.exports().get(unused.target).is_err());
-        assert!(runtime.exports().get(target).is_ok());
-        drop(proxy);
-        ground::until("the references are given back with the proxy", || runtime.exports().get(target).is_err());
-        assert!(link.is_unused());
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn the_reference_count_of_a_proxy_does_not_wrap() {
-        let (runtime, link, mut known) = referenced();
-        let proxy = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
-        known.public_refs = u32::MAX;
-        let same = runtime.import(&link, &known, &UNKNOWN_INFO).unwrap();
-        drop((proxy, same));
-        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
-        assert!(runtime.exports().get(known.target).is_err());
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn references_are_counted_for_no_client_that_has_left() {
-        let runtime = process::runtime().unwrap();
-        let (link, object) = (Link::to_another(identity::draw().unwrap()), IUnknown::from(Object));
-        let forget = |receiver| {
-            let forgotten = |number| Client::Process(number) == receiver;
-            runtime.clients().forget_expected(Instant::now(), Duration::ZERO, forgotten);
-        };
-        let left = runtime.receiver_behind(&link);
-        forget(left);
-        let refused = runtime.marshal_own(&object, &UNKNOWN_INFO, left).err().map(|error| error.code());
-        assert_eq!(refused, Some(code::RPC_E_DISCONNECTED));
-        let Client::Process(number) = left else { panic!("a process has a number") };
-        assert_eq!(runtime.exports().held_by(number), 0);
-        // The reference to pass on is counted for the client that follows the one that has left.
-        let (receiver, made) = runtime.marshal_for(&link, left, &object, &UNKNOWN_INFO).unwrap();
-        assert!(receiver != left && runtime.is_there(receiver));
-        runtime.exports().release(receiver, [(made.target, made.public_refs.into())]);
-        forget(receiver);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "opens sockets")]
-    fn a_reference_to_an_unknown_interface_is_given_back() {
-        let (runtime, link, known) = referenced();
-        let unknown = ObjRef { iid: GUID::from_u128(0x5d1c_9e1a), ..known };
-        assert!(runtime.import(&link, &unknown, &UNKNOWN_INFO).is_err());
-        assert!(runtime.exports().get(unknown.target).is_ok());
-        assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
-        assert!(runtime.exports().get(unknown.target).is_err());
-    }
-}
+mod tests;

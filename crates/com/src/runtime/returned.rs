@@ -8,6 +8,15 @@ thread_local! {
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
 }
 
+/// The sender of a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// The caller of the method that this thread performs, which sent the reference as an argument.
+    Caller,
+    /// The process that this thread has called, which returned the reference.
+    Callee,
+}
+
 /// Records that an object of this process was unmarshaled here, with the references that its sender
 /// gave up.
 pub(crate) fn note_return(target: TargetId, refs: u64) {

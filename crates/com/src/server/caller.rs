@@ -6,7 +6,7 @@ use crate::access;
 use crate::orpc::{Client, ClientNumber, Forwarded, Giver};
 use crate::protocol::place::{Origin, Place};
 use crate::server::association::AssociationClient;
-use crate::types::error;
+use crate::types::error::{self, code};
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
 use obvia_rpc::security::{Authenticated, Level};
@@ -17,6 +17,9 @@ use obvia_via::window::{Alarm, Peer};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// The number of QueryInterface, in the log of refusals.
+const QUERY_INTERFACE: u16 = 0;
 
 thread_local! {
     /// The caller of the method that runs, or ran last, on this thread.
@@ -211,6 +214,23 @@ impl Caller {
     /// Returns the caller as security checks see it.
     pub(crate) fn shown(&self) -> access::Caller {
         access::Caller { peer: self.peer.clone(), authenticated: self.authenticated() }
+    }
+
+    /// Verifies that the caller may name an object of this process: that the caller has references
+    /// to it, or may call it. Anyone can forge a reference to an object whose number they know.
+    ///
+    /// # Errors
+    ///
+    /// E_ACCESSDENIED for any other object; the refusal is logged. RPC_E_DISCONNECTED if there is
+    /// no such object.
+    pub(crate) fn check_named(&self, target: TargetId) -> error::Result<()> {
+        let (exports, rules) = (self.exporter.exports(), self.exporter.rules());
+        if !rules.is_used() || exports.is_holder(target, self.holder()) {
+            return Ok(());
+        }
+        let found = exports.get(target)?;
+        let denied = |_| code::E_ACCESSDENIED.into();
+        rules.admit((found.identity, found.interface), QUERY_INTERFACE, || self.shown()).map_err(denied)
     }
 
     /// Makes this the caller of the current thread.

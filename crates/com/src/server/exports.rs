@@ -289,6 +289,11 @@ impl Exports {
         self.tables().references.held_by(Client::Process(process))
     }
 
+    /// Whether a client has references to an entry.
+    pub(crate) fn is_holder(&self, target: TargetId, client: Client) -> bool {
+        self.tables().references.is_holder(&self.ipid(target), client)
+    }
+
     /// Returns the processes that have references.
     pub(crate) fn processes(&self) -> Vec<ClientNumber> {
         self.tables().references.processes().collect()

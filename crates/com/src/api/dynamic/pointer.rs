@@ -16,6 +16,7 @@ use crate::marshal::stub::{no_results, results, serve};
 use crate::protocol::objref::{ObjRef, parse};
 use crate::protocol::own_calls;
 use crate::runtime::response;
+use crate::runtime::returned::Sender;
 use crate::server;
 use crate::server::exports;
 use crate::services::process;
@@ -134,7 +135,7 @@ pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
 /// If the reference is malformed, or its object cannot be reached.
 pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
     let (runtime, link) = (process::runtime()?, imported(through)?.link);
-    let object = unmarshal(runtime, reference, Wanted::Known(info));
+    let object = unmarshal(runtime, reference, Wanted::Known(info), Sender::Callee);
     settle_return(|| runtime.giver_behind(&link));
     object
 }
@@ -179,7 +180,7 @@ pub fn reference_for_caller(object: &IUnknown, info: &'static InterfaceInfo) -> 
 ///
 /// As for [`object`].
 pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
-    let object = unmarshal(process::runtime()?, reference, Wanted::Known(info));
+    let object = unmarshal(process::runtime()?, reference, Wanted::Known(info), Sender::Caller);
     settle_return(|| Some(server::caller()?.holder()));
     object
 }

@@ -21,9 +21,10 @@ pub fn caller() -> Option<Caller> {
 /// interfaces, from the next call on. The rule replaces [the default rule](set_default_access) for
 /// the object. For an interface of functions, the object is the performer.
 ///
-/// Callers that the rule refuses do not get the object by a name either. A client that has received
-/// a reference from another process can still query interfaces and change reference counts. Calls
-/// within the process are not checked. Other obvia processes that receive a proxy of this process
+/// Callers that the rule refuses do not get the object by a name either, and cannot name it in an
+/// argument unless they have references to it. A client that has received a reference from another
+/// process can still query interfaces and change reference counts. Calls within the process are not
+/// checked. Other obvia processes that receive a proxy of this process
 /// call the proxy's object directly, and are not checked here.
 ///
 /// The rule ends with the object if the object has weak references, as those of

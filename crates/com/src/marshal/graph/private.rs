@@ -9,6 +9,7 @@ use crate::marshal::parameters;
 use crate::marshal::reply::settle_return;
 use crate::orpc::Client;
 use crate::runtime::Runtime;
+use crate::runtime::returned::Sender;
 use crate::server;
 use crate::types::deadline;
 use crate::types::error::{Result, code};
@@ -83,9 +84,14 @@ impl PrivateFrame {
         self.memory.0
     }
 
-    /// Unmarshals the references under one deadline, in the order of their slots. `giver` returns
-    /// the client that gives up the references.
-    fn references(&mut self, found: &Checked, giver: impl Fn() -> Option<Client>) -> Result<Vec<IUnknown>> {
+    /// Unmarshals the references of `sender` under one deadline, in the order of their slots.
+    /// `giver` returns the sender as a client, which gives up the references.
+    fn references(
+        &mut self,
+        found: &Checked,
+        sender: Sender,
+        giver: impl Fn() -> Option<Client>,
+    ) -> Result<Vec<IUnknown>> {
         let slots: Vec<_> = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?))).collect();
         if slots.is_empty() {
             return Ok(Vec::new());
@@ -94,7 +100,7 @@ impl PrivateFrame {
             let object = found.objects[object as usize];
             let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
             let wanted = Wanted::Iid(GUID::from_u128(iid));
-            let made = Runtime::current().and_then(|runtime| parameters::unmarshal(runtime, bytes, wanted));
+            let made = Runtime::current().and_then(|runtime| parameters::unmarshal(runtime, bytes, wanted, sender));
             settle_return(&giver);
             made
         };
@@ -127,7 +133,7 @@ impl PrivateFrame {
         found: &Checked,
         types: &'static [ElementType],
     ) -> Result<(Vec<Wide>, Vec<IUnknown>)> {
-        let references = self.references(found, giving_caller)?;
+        let references = self.references(found, Sender::Caller, giving_caller)?;
         let wider = self.make_room(found, types)?;
         let mut objects = references.iter();
         let base = self.base();
@@ -162,7 +168,7 @@ impl PrivateFrame {
         kept: &[Part],
         giver: impl Fn() -> Option<Client>,
     ) -> Result<Allocations> {
-        let references = self.references(found, giver)?;
+        let references = self.references(found, Sender::Callee, giver)?;
         let rooms = rooms(found, layout.types);
         let plan = owners::copies(found, layout.block.shape.parts, kept, &rooms)?;
         let mut copies = Allocations::default();
@@ -255,7 +261,7 @@ mod tests {
         let mut frame = PrivateFrame::zeros(bytes.len()).unwrap();
         frame.bytes().copy_from_slice(&bytes);
         let begun = Instant::now();
-        let made = deadline::with_timeout(LIMIT, || frame.references(&found, || None));
+        let made = deadline::with_timeout(LIMIT, || frame.references(&found, Sender::Callee, || None));
         assert!(made.is_err());
         assert!(begun.elapsed() < LIMIT * COUNT / 2, "{:?}", begun.elapsed());
     }

@@ -17,6 +17,7 @@ pub(super) fn serve_keep(call: &mut ServerCall<'_>) -> std::result::Result<Answe
     let target = target_from(block(call, 8)?, 0)?;
     let caller = current_caller()?;
     let outcome = (|| {
+        caller.check_named(target)?;
         let exports = caller.exporter.exports();
         let (object, info) = (exports.get(target)?.object, exports.interface(target));
         // The caller may end before the data is unmarshaled, and the data may never be unmarshaled.

@@ -90,7 +90,9 @@ fn target(caller: &Caller, ipid: &GUID) -> Result<TargetId> {
 /// Returns `refs` references to a further interface of an object.
 fn query(caller: &Arc<Caller>, ipid: &GUID, iid: &GUID, refs: u32) -> Result<ObjRef> {
     let runtime = Runtime::current()?;
-    let object = runtime.exports().get(target(caller, ipid)?).map_err(|_| code::RPC_E_INVALID_OBJECT)?.object;
+    let through = target(caller, ipid)?;
+    let object = runtime.exports().get(through).map_err(|_| code::RPC_E_INVALID_OBJECT)?.object;
+    caller.check_named(through)?;
     let info = Wanted::Iid(*iid).info().map_err(|_| code::E_NOINTERFACE)?;
     let (holder, refs) = (caller.holder(), refs.max(1));
     let found = runtime.exports().add(object.get(), info, holder, refs.into())?;
@@ -105,7 +107,8 @@ fn counts(refs: &InterfaceRef) -> Refs {
 
 fn add(caller: &Caller, refs: &InterfaceRef) -> Result<()> {
     let target = target(caller, &refs.ipid)?;
-    let added = caller.exporter.exports().add_to(target, caller.holder(), counts(refs));
+    let named = caller.check_named(target);
+    let added = named.and_then(|()| caller.exporter.exports().add_to(target, caller.holder(), counts(refs)));
     // The object is gone, or was never exported.
     added.map_err(
         |error| if error.code() == code::RPC_E_DISCONNECTED { Error::from(code::CO_E_OBJNOTREG) } else { error },

@@ -107,6 +107,11 @@ final class Connection implements Runnable {
         return new Caller(Math.max(0, window.pid()), null, null, null, SecurityLevel.NONE);
     }
 
+    /** Verifies that the client may name an object. */
+    void checkNamed(long target) {
+        runtime.checkNamed(target, client, peer());
+    }
+
     /** Whether virtual threads call the methods now. */
     boolean isVirtual() {
         return isVirtual;

@@ -223,6 +223,12 @@ final class Exports {
         leave(entry);
     }
 
+    /** Whether a client has references to an interface pointer. */
+    synchronized boolean isHolder(long client, long target) {
+        Entry entry = find(target);
+        return entry != null && entry.holders.containsKey(client);
+    }
+
     /** Whether a client has references. */
     synchronized boolean isHolder(long client) {
         return table.stream().anyMatch(entry -> entry != null && entry.holders.containsKey(client));

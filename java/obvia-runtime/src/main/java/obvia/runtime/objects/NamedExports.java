@@ -141,7 +141,7 @@ final class NamedExports {
                 throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported as `" + name + "`");
             }
             // The program's rule may take long, so it is asked without the lock.
-            runtime.rules().admit(named.object(), name, caller);
+            runtime.rules().admit(named.object(), "the object " + name, caller);
             // The lock prevents a concurrent replacement of the object.
             synchronized (names) {
                 if (names.get(name) == named) {

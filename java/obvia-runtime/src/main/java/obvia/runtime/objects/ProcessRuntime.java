@@ -363,6 +363,17 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         return link.addedProxy(info, reference.target(), reference.oid(), reference.refs());
     }
 
+    /**
+     * Verifies that a client may name an object of this process: that the client has references to
+     * it, or may call it. Anyone can forge a reference to an object whose number they know.
+     */
+    void checkNamed(long target, long client, Caller caller) {
+        Exports.Entry entry = exports.find(target);
+        if (entry != null && !exports.isHolder(client, target)) {
+            rules.admit(entry.object(), "a reference to " + entry.info().name(), caller);
+        }
+    }
+
     private static void checkInterface(ObjRef reference, InterfaceInfo<?> info) {
         if (!reference.iid().equals(info.iid())) {
             throw RpcException.of(Hresult.RPC_E_INVALID_OBJREF, "the reference has another interface than requested");

@@ -79,8 +79,8 @@ final class Rules {
     }
 
     /** Throws E_ACCESSDENIED if the caller may not call the object. */
-    void admit(Object object, String name, Caller caller) {
-        admit(of(object), "the object " + name, caller);
+    void admit(Object object, String what, Caller caller) {
+        admit(of(object), what, caller);
     }
 
     /** Throws E_ACCESSDENIED if the caller may not create objects of the class. */

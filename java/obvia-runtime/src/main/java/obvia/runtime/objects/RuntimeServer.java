@@ -75,6 +75,7 @@ final class RuntimeServer {
         call.expect(24);
         Exports exports = connection.runtime().exports();
         long through = call.memory.get(Flat.LONG, call.at);
+        connection.checkNamed(through);
         long target = exports.query(through, guid(call, 8), connection.client(), RuntimeCalls.REFS_PER_QUERY).target();
         call.reply(8);
         call.replyMemory.set(Flat.LONG, call.replyAt, target);
@@ -116,6 +117,7 @@ final class RuntimeServer {
         long target = call.memory.get(Flat.LONG, call.at);
         long to = call.memory.get(Flat.LONG, call.at + 8);
         long refs = call.memory.get(Flat.LONG, call.at + 16);
+        connection.checkNamed(target);
         connection.runtime().links().startJanitor();
         connection.runtime().clients().passOn(target, connection.pid(), to, (int) Math.min(Math.max(refs, 0), 1 << 20));
     }

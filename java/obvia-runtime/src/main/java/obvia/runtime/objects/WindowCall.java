@@ -81,7 +81,13 @@ final class WindowCall extends InCall {
 
     @Override
     protected <T> T object(byte[] reference, InterfaceInfo<T> info) {
-        return connection.runtime().adopt(ObjRef.fromBytes(reference), info, null, connection.client());
+        ObjRef received = ObjRef.fromBytes(reference);
+        ProcessRuntime runtime = connection.runtime();
+        if (received.oxid() == runtime.oxid()) {
+            // A refused client has no references that it could give up.
+            connection.checkNamed(received.target());
+        }
+        return runtime.adopt(received, info, null, connection.client());
     }
 
     /** Reads the references in a call's frame: targets and counts. */

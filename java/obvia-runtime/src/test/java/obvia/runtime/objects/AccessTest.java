@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import obvia.Caller;
 import obvia.Endpoint;
 import obvia.Export;
 import obvia.Guid;
@@ -125,6 +126,7 @@ class AccessTest {
             refused(() -> made.add(2, 3));
             refused(() -> made.visit(new Peer.Subject()));
             assertEquals(5, guard.add(2, 3), "objects of the process itself call it");
+            assertEquals(2, guard.visit(made), "a client passes back an object to which it has references");
             guard.fail(OPEN);
             assertEquals(5, made.add(2, 3), "a rule that is taken back holds no longer");
             guard.fail(CLOSE_ALL_BUT_THIS);
@@ -165,6 +167,24 @@ class AccessTest {
             return event.await(60, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void clientsNameOnlyObjectsToWhichTheyHaveReferencesOrWhichTheyMayCall() {
+        ProcessRuntime runtime = (ProcessRuntime) obvia.ObviaRuntime.instance();
+        ITest object = new Peer.Subject();
+        long holder = 7;
+        Exports.Entry entry = runtime.exports().add(object, obvia.runtime.InterfaceInfo.of(ITest.class), holder, 1, false);
+        Caller stranger = new Caller(1, null, null, null, SecurityLevel.NONE);
+        try {
+            runtime.checkNamed(entry.target(), 8, stranger);
+            Obvia.setAccess(object, _ -> false);
+            runtime.checkNamed(entry.target(), holder, stranger);
+            refused(() -> runtime.checkNamed(entry.target(), 8, stranger));
+        } finally {
+            Obvia.clearAccess(object);
+            runtime.exports().release(holder, entry.target(), -1);
         }
     }
 
