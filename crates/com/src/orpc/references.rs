@@ -40,7 +40,7 @@ mod values;
 
 use merged::Merged;
 pub use receivers::Giver;
-use receivers::Receivers;
+use receivers::{Receivers, subtract};
 use share::{Share, share};
 pub(crate) use values::is_older;
 pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Refs};
@@ -76,6 +76,8 @@ struct Pointer {
 #[derive(Debug)]
 struct Set {
     maker: Client,
+    /// The number of the user or host behind the maker, as in a [`Giver`].
+    source: Option<u64>,
     oids: HashSet<u64>,
     sequence: u16,
     // Invariant: `quiet` contains the set with this time.
@@ -88,6 +90,9 @@ pub struct References {
     objects: HashMap<u64, Object>,
     pointers: HashMap<GUID, Pointer>,
     sets: HashMap<u64, Set>,
+    /// The number of sets of each source.
+    // Invariant: no number is 0.
+    set_sources: HashMap<u64, usize>,
     // Invariant: no share is empty.
     shares: HashMap<Client, Share>,
     /// The numbers of shares that have a giver.
@@ -108,6 +113,7 @@ impl References {
             objects: HashMap::new(),
             pointers: HashMap::new(),
             sets: HashMap::new(),
+            set_sources: HashMap::new(),
             shares: HashMap::new(),
             receivers: Receivers::default(),
             merged: Merged::default(),
@@ -163,7 +169,8 @@ impl References {
         if refs.is_none() {
             return Ok(());
         }
-        let share = share(&mut self.shares, &self.limits, client)?;
+        let most = self.limits.clients.saturating_add(self.sets.len());
+        let share = share(&mut self.shares, most, client)?;
         if share.ipids.len() >= self.limits.interfaces_per_client && !share.ipids.contains(&ipid) {
             return Err(OUT_OF_RESOURCES);
         }
@@ -280,12 +287,19 @@ impl References {
         if self.ping(set, now) { Status(0) } else { INVALID_SET }
     }
 
-    /// Performs ComplexPing (3.1.2.5.1.3). `fresh` is the identifier for a new set.
-    pub fn complex_ping(&mut self, ping: &ComplexPing, client: Client, fresh: u64, now: Instant) -> PingAnswer {
+    /// Performs ComplexPing (3.1.2.5.1.3) of a client. `source` is a number for the user or host
+    /// behind the client, as in a [`Giver`]; `fresh` is the identifier for a new set.
+    pub fn complex_ping(
+        &mut self,
+        ping: &ComplexPing,
+        (client, source): (Client, Option<u64>),
+        fresh: u64,
+        now: Instant,
+    ) -> PingAnswer {
         let is_new = ping.set == 0;
         let id = if is_new { fresh } else { ping.set };
         if is_new {
-            if let Err(status) = self.make_set(id, client, ping.sequence, now) {
+            if let Err(status) = self.make_set(id, (client, source), ping.sequence, now) {
                 return PingAnswer { set: 0, status };
             }
         } else {
@@ -441,16 +455,25 @@ impl References {
         true
     }
 
-    fn make_set(&mut self, id: u64, maker: Client, sequence: u16, now: Instant) -> Result<(), Status> {
-        if id == 0 || self.sets.contains_key(&id) {
+    fn make_set(
+        &mut self,
+        id: u64,
+        (maker, source): (Client, Option<u64>),
+        sequence: u16,
+        now: Instant,
+    ) -> Result<(), Status> {
+        let of_source = source.and_then(|source| self.set_sources.get(&source)).copied().unwrap_or_default();
+        let is_full = self.sets.len() >= self.limits.sets || of_source >= self.limits.sets_per_source;
+        if id == 0 || self.sets.contains_key(&id) || is_full {
             return Err(OUT_OF_RESOURCES);
         }
-        let share = share(&mut self.shares, &self.limits, maker)?;
+        let share = share(&mut self.shares, usize::MAX, maker)?;
         if share.sets.len() >= self.limits.sets_per_client {
             return Err(OUT_OF_RESOURCES);
         }
         share.sets.insert(id);
-        self.sets.insert(id, Set { maker, oids: HashSet::new(), sequence, pinged: now });
+        source.into_iter().for_each(|source| *self.set_sources.entry(source).or_default() += 1);
+        self.sets.insert(id, Set { maker, source, oids: HashSet::new(), sequence, pinged: now });
         self.quiet.insert((now, id));
         Ok(())
     }
@@ -488,6 +511,7 @@ impl References {
         oids.into_iter().for_each(|oid| self.leave_set(id, oid, pinged));
         if let Some(set) = self.sets.remove(&id) {
             self.quiet.remove(&(set.pinged, id));
+            set.source.into_iter().for_each(|source| subtract(&mut self.set_sources, source));
             self.forget_share(set.maker, |share| {
                 share.sets.remove(&id);
             });

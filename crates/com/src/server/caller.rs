@@ -185,6 +185,12 @@ impl Caller {
         self.exporter.giver(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
     }
 
+    /// Returns the caller as a client that makes ping sets: the holder, and its source as in
+    /// [`Self::giver`].
+    pub(crate) fn pinger(&self) -> (Client, Option<u64>) {
+        (self.holder(), self.giver().source)
+    }
+
     /// Returns the client that owns the context handles of the running method.
     ///
     /// # Errors

@@ -332,8 +332,8 @@ impl Exports {
         self.tables().references.simple_ping(set, Instant::now())
     }
 
-    /// Performs ComplexPing of a peer.
-    pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client) -> Result<PingAnswer> {
+    /// Performs ComplexPing of a peer, which has a source as in a [`Giver`].
+    pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: (Client, Option<u64>)) -> Result<PingAnswer> {
         let references = &mut self.tables().references;
         let mut fresh = draw_set()?;
         // An identifier has 16 bits. If most of them are taken, the last identifier drawn may be in

@@ -54,7 +54,8 @@ impl Receivers {
     }
 }
 
-fn subtract<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
+/// Subtracts 1 from a number. Removes the number if it becomes 0.
+pub(super) fn subtract<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K) {
     let Entry::Occupied(mut count) = counts.entry(key) else { return };
     *count.get_mut() -= 1;
     if *count.get() == 0 {

@@ -1,7 +1,7 @@
 //! The entries of one client in the tables of references.
 
 use super::super::OUT_OF_RESOURCES;
-use super::{Client, Giver, Limits};
+use super::{Client, Giver};
 use obvia_rpc::status::Status;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -19,16 +19,13 @@ pub(super) struct Share {
     pub(super) giver: Option<Giver>,
 }
 
-/// Returns the entries of a client, which are made if the client is new.
-pub(super) fn share<'a>(
-    shares: &'a mut HashMap<Client, Share>,
-    limits: &Limits,
-    client: Client,
-) -> Result<&'a mut Share, Status> {
+/// Returns the entries of a client, which are made if the client is new. There may be `most`
+/// clients.
+pub(super) fn share(shares: &mut HashMap<Client, Share>, most: usize, client: Client) -> Result<&mut Share, Status> {
     let count = shares.len();
     match shares.entry(client) {
         Entry::Occupied(entry) => Ok(entry.into_mut()),
-        Entry::Vacant(_) if count >= limits.clients => Err(OUT_OF_RESOURCES),
+        Entry::Vacant(_) if count >= most => Err(OUT_OF_RESOURCES),
         Entry::Vacant(entry) => Ok(entry.insert(Share::default())),
     }
 }

@@ -122,15 +122,15 @@ fn ping_sets_keep_their_objects_while_pinged() {
     }
     // A new set ignores unknown OIDs.
     let made = ComplexPing { set: 0, sequence: 1, added: vec![7, 8, 9], removed: vec![] };
-    assert_eq!(tables.complex_ping(&made, ALICE, 99, now + seconds(300)), PingAnswer { set: 99, status: OK });
+    assert_eq!(tables.complex_ping(&made, (ALICE, None), 99, now + seconds(300)), PingAnswer { set: 99, status: OK });
     assert_eq!(tables.simple_ping(98, now), INVALID_SET);
     assert_eq!(tables.simple_ping(99, now + seconds(600)), OK);
     assert!(tables.collect(now + seconds(900)).is_empty());
     let change = |sequence, added, removed| ComplexPing { set: 99, sequence, added, removed };
     let at = now + seconds(900);
-    assert_eq!(tables.complex_ping(&change(5, vec![9], vec![8]), ALICE, 0, at).status, INVALID_OID);
+    assert_eq!(tables.complex_ping(&change(5, vec![9], vec![8]), (ALICE, None), 0, at).status, INVALID_OID);
     // A late change has no effect.
-    assert_eq!(tables.complex_ping(&change(4, vec![8], vec![7]), ALICE, 0, at + seconds(300)).status, OK);
+    assert_eq!(tables.complex_ping(&change(4, vec![8], vec![7]), (ALICE, None), 0, at + seconds(300)).status, OK);
     tables.check();
     assert_eq!(tables.collect(now + seconds(1259)), []);
     let dropped: HashSet<u64> = tables.collect(now + seconds(1260)).iter().map(|dropped| dropped.oid).collect();
@@ -146,7 +146,7 @@ fn references_passed_on_by_a_dead_client_live_by_pings() {
         tables.hand_out(oid, ipid(oid * 10), ALICE, Refs::public(5), now).unwrap();
     }
     let made = ComplexPing { set: 0, sequence: 1, added: vec![7], removed: vec![] };
-    assert_eq!(tables.complex_ping(&made, BOB, 99, now).status, OK);
+    assert_eq!(tables.complex_ping(&made, (BOB, None), 99, now).status, OK);
     let dropped = tables.drop_client(ALICE, now);
     assert_eq!(dropped, [Dropped { oid: 8, ipids: vec![ipid(80)], is_last: true }]);
     tables.check();
@@ -174,15 +174,37 @@ fn references_and_ping_sets_are_limited_per_client() {
     assert!(hand(9, Client::Peer(3)).is_ok());
     assert_eq!((hand(10, Client::Peer(3)), hand(9, Client::Peer(4))), (Err(OUT_OF_RESOURCES), Err(OUT_OF_RESOURCES)));
     let make = ComplexPing { set: 0, sequence: 0, added: vec![1, 2, 3, 4], removed: vec![] };
-    assert_eq!(tables.complex_ping(&make, ALICE, 90, now).status, OK);
-    assert_eq!(tables.complex_ping(&make, ALICE, 90, now).status, OUT_OF_RESOURCES);
-    assert_eq!(tables.complex_ping(&make, ALICE, 91, now).status, OUT_OF_RESOURCES);
-    assert_eq!(tables.complex_ping(&make, ALICE, 92, now).status, OUT_OF_RESOURCES);
+    assert_eq!(tables.complex_ping(&make, (ALICE, None), 90, now).status, OK);
+    assert_eq!(tables.complex_ping(&make, (ALICE, None), 90, now).status, OUT_OF_RESOURCES);
+    assert_eq!(tables.complex_ping(&make, (ALICE, None), 91, now).status, OUT_OF_RESOURCES);
+    assert_eq!(tables.complex_ping(&make, (ALICE, None), 92, now).status, OUT_OF_RESOURCES);
     assert_eq!((tables.sets[&91].oids.len(), tables.sets.len()), (2, 2));
-    assert_eq!(tables.complex_ping(&make, Client::Peer(4), 92, now).status, OUT_OF_RESOURCES);
     tables.check();
     tables.collect(now + seconds(360));
     assert!(tables.is_empty());
+}
+
+#[test]
+fn ping_sets_of_one_host_leave_room_for_the_sets_and_references_of_others() {
+    let limits = Limits { clients: 2, sets: 6, sets_per_source: 3, ..Limits::default() };
+    let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
+    let hand = |tables: &mut References, client| tables.hand_out(1, ipid(1), client, Refs::public(1), now);
+    assert_eq!(hand(&mut tables, ALICE), Ok(()));
+    let empty = ComplexPing { set: 0, sequence: 0, added: vec![], removed: vec![] };
+    // Each client of the host is another one, because the host has many addresses.
+    let make = |tables: &mut References, number, source| {
+        tables.complex_ping(&empty, (Client::Peer(number), source), number, now).status
+    };
+    let of_host: Vec<_> = (10..14).map(|number| make(&mut tables, number, Some(1))).collect();
+    assert_eq!(of_host, [OK, OK, OK, OUT_OF_RESOURCES]);
+    assert_eq!(make(&mut tables, 20, Some(2)), OK);
+    assert_eq!(hand(&mut tables, BOB), Ok(()));
+    let others: Vec<_> = (30..33).map(|number| make(&mut tables, number, None)).collect();
+    assert_eq!(others, [OK, OK, OUT_OF_RESOURCES]);
+    tables.check();
+    tables.collect(now + seconds(360));
+    assert!(tables.set_sources.is_empty());
+    assert_eq!(make(&mut tables, 10, Some(1)), OK);
 }
 
 #[test]
@@ -498,7 +520,7 @@ impl Simulation {
         // Identifiers of sets cannot be guessed. A set of the malicious client's own could only
         // keep objects alive.
         if ping.set != 0 && ping.set < 1 << 32 {
-            assert_eq!(self.tables.complex_ping(&ping, liar, 0, self.now).status, INVALID_SET);
+            assert_eq!(self.tables.complex_ping(&ping, (liar, None), 0, self.now).status, INVALID_SET);
         }
     }
 
@@ -519,7 +541,7 @@ impl Simulation {
                 let (set, status) = match ping {
                     Ping::Simple { set } => (set, self.tables.simple_ping(set, now)),
                     Ping::Complex(ping) => {
-                        let answer = self.tables.complex_ping(&ping, person.client, fresh, now);
+                        let answer = self.tables.complex_ping(&ping, (person.client, None), fresh, now);
                         (answer.set, answer.status)
                     }
                 };

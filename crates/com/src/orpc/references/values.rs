@@ -73,7 +73,8 @@ impl Default for Pinging {
 pub struct Limits {
     /// The number of objects.
     pub objects: usize,
-    /// The number of clients that hold references or have sets.
+    /// The number of clients that hold references. Each set makes room for one more, so that
+    /// clients with sets but without references take no room from others.
     pub clients: usize,
     /// The number of clients that received references from others and are not connected yet.
     pub receivers: usize,
@@ -84,6 +85,10 @@ pub struct Limits {
     pub receivers_per_source: usize,
     /// The number of interface pointers to which one client has references.
     pub interfaces_per_client: usize,
+    /// The number of sets.
+    pub sets: usize,
+    /// The number of sets that the clients of one user or host have made.
+    pub sets_per_source: usize,
     /// The number of sets of one client.
     pub sets_per_client: usize,
     /// The number of objects in all sets of one client, counted in each set.
@@ -99,6 +104,9 @@ impl Default for Limits {
             receivers_per_client: 1 << 10,
             receivers_per_source: 1 << 12,
             interfaces_per_client: 1 << 16,
+            // A quarter of the identifiers, which have 16 bits.
+            sets: 1 << 14,
+            sets_per_source: 1 << 13,
             sets_per_client: 64,
             pinged_per_client: 1 << 17,
         }

@@ -27,7 +27,7 @@ pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) 
             let answer = if scm::is_for(caller) {
                 pings.complex_ping(caller, &ping)
             } else {
-                exports.complex_ping(&ping, caller.holder()).map_err(|_| Status::REMOTE_NO_MEMORY)?
+                exports.complex_ping(&ping, caller.pinger()).map_err(|_| Status::REMOTE_NO_MEMORY)?
             };
             Response::ComplexPing { set: answer.set, backoff: 0, status: answer.status }
         }

@@ -13,11 +13,12 @@ use obvia_rpc::status::Status;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use windows_core::HRESULT;
 
-/// The greatest number of sets, in total and per client.
+/// The greatest number of sets: in total, for the clients of one user or host, and for one client.
 const SETS_MAX: usize = 1 << 14;
+const SETS_PER_SOURCE: usize = 1 << 13;
 const SETS_PER_CLIENT: usize = 64;
 
 const DONE: Status = Status(0);
@@ -29,6 +30,8 @@ pub(crate) struct PingSets(Mutex<HashMap<u64, Set>>);
 #[derive(Clone)]
 struct Set {
     maker: Client,
+    /// The number of the user or host behind the maker.
+    source: Option<u64>,
     pinged: Instant,
     parts: Arc<Mutex<Parts>>,
 }
@@ -104,19 +107,30 @@ impl PingSets {
 
     /// Makes a set without parts, and returns its identifier.
     fn make(&self, caller: &Caller, sequence: u16) -> std::result::Result<u64, Status> {
-        let (maker, patience) = (caller.holder(), caller.exporter.exports().patience());
+        self.make_for(caller.pinger(), sequence, caller.exporter.exports().patience())
+    }
+
+    /// As [`Self::make`], for a client with a source. Sets without a ping for the time `patience`
+    /// have expired.
+    fn make_for(
+        &self,
+        (maker, source): (Client, Option<u64>),
+        sequence: u16,
+        patience: Duration,
+    ) -> std::result::Result<u64, Status> {
         let mut sets = lock(&self.0);
         // The parts of expired sets expire in their processes.
         sets.retain(|_, set| set.pinged.elapsed() < patience);
         let own = sets.values().filter(|set| set.maker == maker).count();
-        if sets.len() >= SETS_MAX || own >= SETS_PER_CLIENT {
+        let of_source = sets.values().filter(|set| source.is_some() && set.source == source).count();
+        if sets.len() >= SETS_MAX || of_source >= SETS_PER_SOURCE || own >= SETS_PER_CLIENT {
             return Err(OUT_OF_RESOURCES);
         }
         for _ in 0..identity::DRAWS {
             let fresh = identity::draw_set().map_err(|_| Status::REMOTE_NO_MEMORY)?;
             if let Entry::Vacant(place) = sets.entry(fresh) {
                 let parts = Arc::new(Mutex::new(Parts { sequence, ..Parts::default() }));
-                place.insert(Set { maker, pinged: Instant::now(), parts });
+                place.insert(Set { maker, source, pinged: Instant::now(), parts });
                 return Ok(fresh);
             }
         }
@@ -220,7 +234,7 @@ fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
     Ok(match request {
         Request::SimplePing { set } if oxid == caller.exporter.oxid() => Response::SimplePing(exports.simple_ping(set)),
         Request::ComplexPing(ping) if oxid == caller.exporter.oxid() => {
-            let PingAnswer { set, status } = exports.complex_ping(&ping, caller.holder())?;
+            let PingAnswer { set, status } = exports.complex_ping(&ping, caller.pinger())?;
             Response::ComplexPing { set, backoff: 0, status }
         }
         request => resolver_call(caller, oxid, &request)?,
@@ -230,4 +244,20 @@ fn ask(caller: &Caller, oxid: u64, request: Request) -> Result<Response> {
 /// Whether an unreachable process has ended, so that its objects are gone.
 fn is_gone(result: HRESULT) -> bool {
     [code::RPC_S_SERVER_UNAVAILABLE, code::RPC_E_DISCONNECTED].contains(&result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clients_of_a_host_leave_ping_sets_for_others() {
+        let sets = PingSets::default();
+        let make = |client, source| sets.make_for((Client::Peer(client), source), 0, Duration::from_secs(360));
+        let clients = (0..).map(|number| number / SETS_PER_CLIENT as u64 + 1);
+        let made = clients.take(SETS_PER_SOURCE + 1).map(|client| make(client, Some(1)).is_ok());
+        assert_eq!(made.filter(|is_made| *is_made).count(), SETS_PER_SOURCE);
+        assert!(make(1000, Some(2)).is_ok() && make(1001, None).is_ok());
+        assert_eq!(make(1000, Some(1)), Err(OUT_OF_RESOURCES));
+    }
 }
