@@ -8,12 +8,13 @@ pub use crate::host::Host;
 
 use crate::bell::Bell;
 use crate::host::mapped;
+use crate::names::addresses;
 use crate::wrap::Conversations;
 use crate::{Deadline, Error};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::str::FromStr;
 
 /// The maximum payload of a UDP datagram over IPv4, in bytes: RFC 768, RFC 791.
@@ -120,13 +121,13 @@ impl DatagramSocket {
     ///
     /// # Errors
     ///
-    /// [`Error::BadAddress`] for a host name that is unknown or has no address; another error when
-    /// the system refuses the socket, or the capture cannot be written.
-    pub fn connect(host: &str, port: u16) -> Result<Self, Error> {
+    /// As for [`addresses`]; another error when the system refuses the socket, or the capture
+    /// cannot be written.
+    pub fn connect(host: &str, port: u16, deadline: Deadline) -> Result<Self, Error> {
         let host = if host.is_empty() { "localhost" } else { host };
-        let unknown =
-            || Error::BadAddress { text: host.to_owned(), why: "the host name is unknown, or has no address" };
-        let place = (host, port).to_socket_addrs().map_err(|_| unknown())?.next().ok_or_else(unknown)?;
+        let found = addresses(host, port, deadline)?;
+        let unknown = || Error::BadAddress { text: host.to_owned(), why: "the host name has no address" };
+        let place = *found.first().ok_or_else(unknown)?;
         let own = if place.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let socket = UdpSocket::bind(own).map_err(Error::io("binding a UDP socket"))?;
         socket.connect(place).map_err(Error::io("connecting a UDP socket"))?;
@@ -247,7 +248,7 @@ mod tests {
 
     fn pair() -> (DatagramSocket, DatagramSocket) {
         let server = DatagramSocket::bind("127.0.0.1", 0).unwrap();
-        let client = DatagramSocket::connect("127.0.0.1", server.port()).unwrap();
+        let client = DatagramSocket::connect("127.0.0.1", server.port(), SOON).unwrap();
         (server, client)
     }
 

@@ -98,6 +98,8 @@ mod memory;
 #[cfg_attr(loom, allow(dead_code))]
 mod message;
 #[cfg(not(loom))]
+pub mod names;
+#[cfg(not(loom))]
 mod nic;
 #[cfg(not(loom))]
 mod notice;

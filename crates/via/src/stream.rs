@@ -6,6 +6,7 @@
 mod local_ends;
 
 use crate::bell::{Bell, await_events};
+use crate::names::addresses;
 use crate::provider::shm::{Directory, local_peer, local_process};
 use crate::socket::accept;
 use crate::window::Peer;
@@ -16,7 +17,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use rustix::time::Timespec;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, TcpListener, TcpStream};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -55,9 +56,7 @@ impl Stream {
     pub fn connect(host: &str, port: u16, deadline: Deadline) -> Result<Self, Error> {
         let deadline = deadline.start();
         let host = if host.is_empty() { "localhost" } else { host };
-        let unknown =
-            |_| Error::BadAddress { text: host.to_owned(), why: "the host name is unknown, or has no address" };
-        for address in (host, port).to_socket_addrs().map_err(unknown)? {
+        for address in addresses(host, port, deadline)? {
             let left = deadline.remaining();
             if left.is_zero() {
                 return Err(Error::TimedOut);

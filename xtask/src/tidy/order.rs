@@ -28,7 +28,7 @@ pub(super) const ORDERS: &[Order] = &[
                 "sync",
                 "wait",
             ],
-            &["bell", "doorbell", "memory", "notice", "random"],
+            &["bell", "doorbell", "memory", "names", "notice", "random"],
             &["descriptor", "socket"],
             &["reliable/link"],
             &["reliable/guard"],

@@ -21,6 +21,7 @@ use obvia_rpc::security::{Authenticated, Principal};
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
+use obvia_via::Deadline;
 use obvia_via::datagram::{DatagramSocket, Host};
 use obvia_via::stream::Stream;
 use obvia_via::window::{Peer, Window};
@@ -28,6 +29,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 use windows_core::GUID;
 
 /// The greatest number of authenticated users of an association: as many as its security contexts.
@@ -429,7 +431,9 @@ impl Clients for DatagramClients {
         let host = host.to_string();
         // An endpoint on all addresses answers from the address by which the system reaches the
         // client's host. Connecting the socket shows this address without sending a packet.
-        let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
+        // An address takes no time.
+        let none = Deadline::Within(Duration::ZERO);
+        let routed = || DatagramSocket::connect(&host, 1, none).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);
         Some(Arc::new(AssociationClient::from(self.exporter, self.serve_lane, Peer::Host(host), local, Transfers::NDR)))
     }

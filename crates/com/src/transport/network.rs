@@ -18,12 +18,13 @@ use crate::transport::network::sequence::port;
 use crate::transport::routes::Targets;
 use crate::types::error::{Error, Result, code};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_via::names::addresses;
 use obvia_via::provider::shm::Directory;
 use obvia_via::stream::Stream;
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
 use sequence::{End, Means, NicMeans, Wanted};
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use built::for_peers;
@@ -66,16 +67,6 @@ pub(crate) fn parse_vi(text: &str) -> Result<StringBinding> {
     }
     let text = format!("`{text}` does not lead over virtual interfaces: {} has none", binding.protocol);
     Err(Error::new(code::E_INVALIDARG, text))
-}
-
-/// Resolves the address of a binding to at least one socket address.
-fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
-    let bad = |why: &str| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}"));
-    match (binding.address.as_str(), port(binding)?).to_socket_addrs().map(Vec::from_iter) {
-        Ok(found) if !found.is_empty() => Ok(found),
-        Ok(_) => Err(bad("the host name has no address")),
-        Err(_) => Err(bad("the host name is unknown")),
-    }
 }
 
 /// Returns the options of a binding to a peer. The binding must have an endpoint.
@@ -174,7 +165,7 @@ impl Network {
             return Err(code::E_UNEXPECTED.into());
         };
         let mut failed = Error::from(code::RPC_S_SERVER_UNAVAILABLE);
-        for place in places(binding)? {
+        for place in addresses(&binding.address, port(binding)?, deadline)? {
             let nic = self.nic(wanted.clone(), means, End::Peer(place))?.nic;
             match window::connect(&nic, &place.to_string(), options, deadline) {
                 Ok(window) => return Ok(window),
@@ -196,7 +187,7 @@ impl Network {
         deadline: Deadline,
     ) -> Result<Window> {
         let window = if let Means::Datagrams = wanted(binding)?.sequence.means {
-            self.activities.connect(binding, targets, options)?
+            self.activities.connect(binding, targets, options, deadline)?
         } else {
             stream::connect(directory, binding, targets, options, deadline)?
         };

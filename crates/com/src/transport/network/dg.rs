@@ -11,6 +11,7 @@ use crate::types::threads::attend;
 use obvia_rpc::dg::relay::{self, Keeper};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
+use obvia_via::Deadline;
 use obvia_via::datagram::DatagramSocket;
 use obvia_via::window::{Options, Window};
 use std::sync::{Arc, OnceLock};
@@ -51,8 +52,14 @@ impl Activities {
     }
 
     /// Prepares calls to a server, without sending a message.
-    pub(super) fn connect(&self, binding: &StringBinding, targets: &Arc<Targets>, options: &Options) -> Result<Window> {
-        let socket = DatagramSocket::connect(&binding.address, port(binding)?)?;
+    pub(super) fn connect(
+        &self,
+        binding: &StringBinding,
+        targets: &Arc<Targets>,
+        options: &Options,
+        deadline: Deadline,
+    ) -> Result<Window> {
+        let socket = DatagramSocket::connect(&binding.address, port(binding)?, deadline)?;
         let Identity { client, keeper } = self.identity()?;
         Ok(relay::client(socket, Arc::clone(targets) as Arc<_>, keeper, *client, options)?)
     }

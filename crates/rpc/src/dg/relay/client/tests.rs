@@ -28,7 +28,7 @@ impl Routes for Nowhere {
 fn a_refused_call_wakes_the_thread_that_receives() {
     let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
-    let socket = DatagramSocket::connect("127.0.0.1", port).unwrap();
+    let socket = DatagramSocket::connect("127.0.0.1", port, LIMIT).unwrap();
     let keeper = Keeper::default();
     let mut window =
         client(socket, Arc::new(Nowhere::default()), &keeper, draw().unwrap(), &Options::default()).unwrap();

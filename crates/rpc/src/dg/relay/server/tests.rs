@@ -107,7 +107,7 @@ struct Process {
 
 impl Process {
     fn new(port: u16) -> Self {
-        let socket = DatagramSocket::connect("127.0.0.1", port).unwrap();
+        let socket = DatagramSocket::connect("127.0.0.1", port, Deadline::after_secs(20)).unwrap();
         let activity = Activity::new(draw().unwrap(), draw().unwrap(), Limits::default(), true);
         Self { socket, activity }
     }

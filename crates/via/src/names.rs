@@ -1,0 +1,109 @@
+//! The addresses of host names. The system's resolver takes as long as a name server takes, which
+//! may be an attacker's, so a thread of its own waits for it.
+
+use crate::{Deadline, Error};
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+
+/// The greatest number of threads that wait for the resolver.
+const LOOKUPS_MAX: usize = 64;
+/// The number of threads that wait for the resolver.
+static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns the addresses of a port of a host, at least one. Only a host that is no IP address takes
+/// a thread and time.
+///
+/// # Errors
+///
+/// [`Error::BadAddress`] for a host name that is unknown or has no address, and while too many
+/// other names are looked up; [`Error::TimedOut`] at the deadline; [`Error::System`] when the
+/// system starts no thread.
+pub fn addresses(host: &str, port: u16, deadline: Deadline) -> Result<Vec<SocketAddr>, Error> {
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(ip, port)]);
+    }
+    let name = host.to_owned();
+    look_up(host, move || Ok((name.as_str(), port).to_socket_addrs()?.collect()), &LOOKUPS, deadline)
+}
+
+/// Runs `ask` on a thread of its own, unless that many threads of `lookups` run already.
+fn look_up(
+    host: &str,
+    ask: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
+    lookups: &'static AtomicUsize,
+    deadline: Deadline,
+) -> Result<Vec<SocketAddr>, Error> {
+    let bad = |why| Error::BadAddress { text: host.to_owned(), why };
+    let place = Place::take(lookups).ok_or_else(|| bad("too many other host names are being looked up"))?;
+    let (tell, told) = mpsc::channel();
+    let wait = move || {
+        let found = ask();
+        drop(place);
+        // The receiver is gone if its deadline has passed.
+        drop(tell.send(found));
+    };
+    let thread = std::thread::Builder::new().name("obvia-resolve".to_owned());
+    thread.spawn(wait).map_err(Error::io("starting a thread that looks up a host name"))?;
+    match told.recv_timeout(deadline.remaining()) {
+        Ok(Ok(found)) if !found.is_empty() => Ok(found),
+        Ok(Ok(_)) => Err(bad("the host name has no address")),
+        Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(bad("the host name is unknown")),
+        Err(RecvTimeoutError::Timeout) => Err(Error::TimedOut),
+    }
+}
+
+/// The place of a thread that waits for the resolver.
+struct Place(&'static AtomicUsize);
+
+impl Place {
+    fn take(lookups: &'static AtomicUsize) -> Option<Self> {
+        let one_more = |count| (count < LOOKUPS_MAX).then_some(count + 1);
+        lookups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok().map(|_| Self(lookups))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Barrier};
+    use std::time::Duration;
+
+    #[test]
+    fn a_resolver_that_does_not_answer_holds_nobody_beyond_the_deadline_and_few_threads() {
+        static WAITING: AtomicUsize = AtomicUsize::new(0);
+        let answer = Arc::new(Barrier::new(LOOKUPS_MAX + 1));
+        let ask = || {
+            let answer = Arc::clone(&answer);
+            move || {
+                answer.wait();
+                Ok(vec![SocketAddr::from(([10, 0, 0, 1], 7))])
+            }
+        };
+        let look = |limit| look_up("silent.example", ask(), &WAITING, Deadline::Within(limit).start());
+        for _ in 0..LOOKUPS_MAX {
+            assert!(matches!(look(Duration::ZERO), Err(Error::TimedOut)));
+        }
+        assert!(matches!(look(ground::LATEST), Err(Error::BadAddress { .. })));
+        answer.wait();
+        ground::until("the resolver has answered", || WAITING.load(Ordering::Relaxed) == 0);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the system for the addresses of a host")]
+    fn addresses_of_names_and_of_addresses_are_found() {
+        let limit = Deadline::Within(ground::LATEST);
+        assert!(addresses("localhost", 7, limit).unwrap().iter().all(|found| found.ip().is_loopback()));
+        // An address takes no time.
+        let past = Deadline::Within(Duration::ZERO);
+        assert_eq!(addresses("::1", 7, past).unwrap(), ["[::1]:7".parse().unwrap()]);
+        assert!(matches!(addresses("no host has spaces", 7, limit), Err(Error::BadAddress { .. })));
+    }
+}
