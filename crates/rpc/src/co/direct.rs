@@ -150,6 +150,8 @@ impl DirectCalls {
                         return answer;
                     }
                 }
+                // The peer may send units that nobody waits for, without end.
+                None if deadline.is_over() => return Err(ViError::TimedOut.into()),
                 None => {
                     let count = stream.receive(association.input.room(), deadline)?;
                     association.input.filled(count);

@@ -198,6 +198,11 @@ fn wait(stream: &Stream, span: Duration) -> Result<bool, ViError> {
     }
 }
 
+/// The greatest number of times that a thread receives bytes without a message for itself, before
+/// it looks at its deadline and at interrupts again. A peer may send units that nobody waits for,
+/// without end.
+const FILLS_MAX: usize = 1024;
+
 /// Receives the available bytes. Returns whether there were any.
 fn fill(stream: &Stream, input: &mut Input) -> Result<bool, ViError> {
     match stream.receive(input.room(), Deadline::Within(Duration::ZERO)) {

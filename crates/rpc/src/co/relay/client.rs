@@ -3,7 +3,7 @@
 
 use super::exchange::{Awaited, cache_target, put_fault, put_pdu};
 use super::translation::Translation;
-use super::{PEER_TIMEOUT, Route, Routes, fill, limits, over, wait};
+use super::{FILLS_MAX, PEER_TIMEOUT, Route, Routes, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
 use crate::co::{AssociationError, ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
 use crate::security::Security;
@@ -211,6 +211,7 @@ impl ClientRelay {
                     break;
                 }
                 Some(_) => {}
+                None if deadline.is_over() => return Err(ViError::TimedOut),
                 None => match self.stream.receive(state.association.input.room(), deadline) {
                     Ok(count) => state.association.input.filled(count),
                     // The interrupt is for a thread that waits for messages.
@@ -349,7 +350,7 @@ impl Relay for ClientRelay {
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
         let mut span = Some(span).filter(|span| !span.is_zero());
-        loop {
+        for _ in 0..FILLS_MAX {
             let mut state = self.lock();
             let delivered = state.deliver(inbox, self.routes.group());
             // A bind may need several exchanges.
@@ -371,6 +372,7 @@ impl Relay for ClientRelay {
                 return Ok(());
             }
         }
+        Ok(())
     }
 
     fn wake(&self) {

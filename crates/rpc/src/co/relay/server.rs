@@ -7,7 +7,7 @@
 
 use super::exchange::{Addressee, Arrived, Performed, cache_target};
 use super::translation::Translation;
-use super::{Attribution, Interface, Interfaces, PEER_TIMEOUT, fill, limits, over, wait};
+use super::{Attribution, FILLS_MAX, Interface, Interfaces, PEER_TIMEOUT, fill, limits, over, wait};
 use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
 use crate::octets::shrink;
 use crate::status::Status;
@@ -320,6 +320,7 @@ impl Lane {
     ) -> (MutexGuard<'a, State>, Result<(), ViError>) {
         let shared = &*self.shared;
         let mut span = Some(span).filter(|span| !span.is_zero());
+        let mut fills = 0;
         loop {
             let taken = shared.take(&mut state, inbox, &self.attribution);
             // The output is sent after an error, too, because the output tells the client the
@@ -367,8 +368,8 @@ impl Lane {
                 }
             }
             match fill(&shared.stream, &mut state.association.input) {
-                Ok(true) => {}
-                Ok(false) => {
+                Ok(true) if fills < FILLS_MAX => fills += 1,
+                Ok(_) => {
                     let outcome = state.association.check_pace().map_err(over);
                     return (state, outcome);
                 }
