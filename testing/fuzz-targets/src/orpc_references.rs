@@ -13,13 +13,20 @@ const LIMITS: Limits = Limits {
     receivers_per_client: 1,
     receivers_per_source: 2,
     interfaces_per_client: 4,
+    sets: 5,
     sets_per_client: 2,
+    sets_per_source: 3,
     pinged_per_client: 6,
 };
 
 fn client(number: u8) -> Client {
     let is_process = number.is_multiple_of(2);
     if is_process { Client::Process(ClientNumber::new(number.into())) } else { Client::Peer(number.into()) }
+}
+
+/// Returns the host of a client. `None` for this host.
+fn source(number: u8) -> Option<u64> {
+    (number > 1).then(|| u64::from(number / 2))
 }
 
 pub fn run(bytes: &[u8]) {
@@ -44,12 +51,12 @@ pub fn run(bytes: &[u8]) {
                 let added = (0..8).filter(|bit| count & (1 << bit) != 0).collect();
                 let removed = (0..8).filter(|bit| which & (1 << bit) != 0).collect();
                 let ping = ComplexPing { set, sequence: count.into(), added, removed };
-                let answer = tables.complex_ping(&ping, client, fresh, now);
+                let answer = tables.complex_ping(&ping, (client, source(who)), fresh, now);
                 fresh += u64::from(answer.set == fresh);
             }
             6 => tables.note_call(&ipid, now),
             7 => {
-                let giver = Giver { client, source: (who > 1).then(|| u64::from(who / 2)) };
+                let giver = Giver { client, source: source(who) };
                 let _ = tables.pass_on(&ipid, (giver, self::client(1 + count % 5)), refs, now);
             }
             8 => tables.connected(client),
