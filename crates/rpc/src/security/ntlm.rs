@@ -127,10 +127,12 @@ pub enum NtlmError {
         /// The number of received bytes.
         length: usize,
     },
-    /// The message has more than [`TOKEN_MAX`] bytes.
+    /// The message is too long.
     Long {
         /// The number of received bytes.
         length: usize,
+        /// The greatest number.
+        limit: usize,
     },
     /// The signature of NTLM messages is missing.
     NotNtlm,
@@ -217,8 +219,8 @@ impl fmt::Display for NtlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Short { length } => write!(f, "the NTLM message is truncated: it has {length} bytes"),
-            Self::Long { length } => {
-                write!(f, "the NTLM message has {length} bytes, more than the limit of {TOKEN_MAX}")
+            Self::Long { length, limit } => {
+                write!(f, "the NTLM message has {length} bytes, more than the limit of {limit}")
             }
             Self::NotNtlm => f.write_str("the token is not an NTLM message"),
             Self::Type { found, expected } => {

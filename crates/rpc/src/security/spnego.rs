@@ -44,7 +44,7 @@ pub enum SpnegoError {
     },
     /// The GSS-API token is for another mechanism than SPNEGO.
     NotSpnego,
-    /// The client lists too many mechanisms.
+    /// The client lists too many mechanisms, or its list is too long.
     TooMany,
     /// The peer does not support NTLM, or has chosen another mechanism.
     NoMechanism,

@@ -16,6 +16,8 @@ const CHALLENGE_FIXED: usize = 56;
 const AUTHENTICATE_FIXED: usize = 64;
 /// The range of the integrity code in AUTHENTICATE, if there is one, behind eight bytes of version.
 const MIC: Range<usize> = 72..88;
+/// The greatest length of NEGOTIATE in bytes. Servers keep it while a client has proved nothing.
+const NEGOTIATE_MAX: usize = 1024;
 /// The greatest length of a name in code units, more than users, hosts and domains need.
 const NAME_MAX: usize = 512;
 
@@ -255,8 +257,9 @@ struct Message<'a> {
 impl<'a> Message<'a> {
     fn open(bytes: &'a [u8], expected: u32, fixed: usize) -> Result<Self, NtlmError> {
         let length = bytes.len();
-        if length > TOKEN_MAX {
-            return Err(NtlmError::Long { length });
+        let limit = if expected == NEGOTIATE { NEGOTIATE_MAX } else { TOKEN_MAX };
+        if length > limit {
+            return Err(NtlmError::Long { length, limit });
         }
         if !bytes.starts_with(&SIGNATURE) {
             return Err(NtlmError::NotNtlm);

@@ -157,3 +157,14 @@ fn every_shorter_or_longer_token_is_refused() {
     let init = NegTokenInit { list: &token::list(&many), token: None };
     assert_eq!(init.mechanisms(), Err(SpnegoError::TooMany));
 }
+
+#[test]
+fn lists_of_mechanisms_over_their_limit_are_refused() {
+    // A server keeps the list until the client has proved itself.
+    for (length, expected) in [(1024, Ok(2)), (1025, Err(SpnegoError::TooMany))] {
+        let list = token::list(&[&vec![1; length - 20], NTLM]);
+        assert_eq!(list.len(), length);
+        let init = NegTokenInit { list: &list, token: None };
+        assert_eq!(init.mechanisms().map(|mechanisms| mechanisms.len()), expected);
+    }
+}

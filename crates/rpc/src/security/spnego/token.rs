@@ -8,6 +8,8 @@ use super::der::{OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE};
 const SPNEGO: &[u8] = &[0x2b, 6, 1, 5, 5, 2];
 /// The maximum number of mechanisms in a client's list.
 const MECHANISMS_MAX: usize = 32;
+/// The maximum length of the list in bytes. Servers keep it while a client has proved nothing.
+const LIST_MAX: usize = 1024;
 
 /// The first token: the client's mechanisms.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +87,9 @@ impl<'a> NegTokenInit<'a> {
     ///
     /// If the list is malformed or too long.
     pub fn mechanisms(&self) -> Result<Vec<&'a [u8]>, SpnegoError> {
+        if self.list.len() > LIST_MAX {
+            return Err(SpnegoError::TooMany);
+        }
         let mut reader = Reader(der::only(self.list, SEQUENCE)?);
         let mut mechanisms = Vec::new();
         while let Some(mechanism) = reader.optional(OBJECT_IDENTIFIER)? {
