@@ -288,6 +288,7 @@ fn references_that_have_moved_are_released_for_the_client_for_which_they_were_co
     tables.hand_out(7, ipid(70), process(1), Refs::public(2), now).unwrap();
     tables.hand_out(7, ipid(70), process(2), Refs::public(3), now).unwrap();
     assert!(tables.merge(process(2), process(1), now));
+    assert_eq!([1, 2, 3].map(|client| tables.is_holder(&ipid(70), process(client))), [true, true, false]);
     assert_eq!(tables.release(&ipid(70), process(2), Refs::public(3)), None);
     assert_eq!(tables.held(&ipid(70), process(1)), Refs::public(2));
     assert!(tables.release(&ipid(70), process(2), Refs::public(2)).is_some() && tables.is_empty());
