@@ -191,6 +191,38 @@ fn changed_type_library_bytes_cause_no_panic() {
 }
 
 #[test]
+fn type_library_names_must_be_identifiers() {
+    let (library, _) = made(TONES);
+    let renamed = |name: &str| {
+        let mut library = library.clone();
+        name.clone_into(&mut library.types[0].name);
+        typelib::read(&typelib::write(&library).unwrap())
+    };
+    for name in ["_Tone1", "T\u{f6}ne", "\u{d7}"] {
+        assert_eq!(renamed(name).unwrap().types[0].name, name);
+    }
+    for name in
+        ["I : IUnknown {}\n#include \"/etc/hostname\"\n", "\u{1b}[2J", "T\u{9b}2J", "1T", "T*", "T t", "T\u{a0}t"]
+    {
+        let error = renamed(name).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("no type library: {name:?} is not a name, at byte 0x")), "{error}");
+    }
+}
+
+#[test]
+fn the_idl_of_a_type_library_has_no_control_characters() {
+    let (mut library, _) = made(TONES);
+    let harmful = "\u{1b}]0;owned\u{7}1\u{9b}2J\u{7f}\x001\n\r\t";
+    library.help.text = Some(harmful.to_owned());
+    library.imports[0].file = format!("{harmful}**//");
+    let text = typelib::idl(&read(&typelib::write(&library).unwrap()));
+    assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
+    assert!(!text.contains("*/\" */"), "{text}");
+    let (again, _) = made(&format!("import \"oaidl.idl\";\n{text}"));
+    assert_eq!(again.help.text.as_deref(), Some(harmful));
+}
+
+#[test]
 fn the_idl_text_of_a_type_library_is_limited() {
     // Many types have the same members with the same long name.
     const TYPES: usize = 40;

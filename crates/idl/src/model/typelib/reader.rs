@@ -168,7 +168,8 @@ impl<'a> Reader<'a> {
         let at = self.inside(Segment::Names, place, layout::NAME, from)?;
         let length = usize::from(self.bytes(at + 8, 1)?[0]);
         self.inside(Segment::Names, place, layout::NAME + length, from)?;
-        self.letters(at + layout::NAME, length).map(Some)
+        let name = self.letters(at + layout::NAME, length)?;
+        if is_identifier(&name) { Ok(Some(name)) } else { bad(at, format!("{name:?} is not a name")) }
     }
 
     /// Returns the text whose place is at `from`. `None` if `from` holds no place.
@@ -470,6 +471,14 @@ impl<'a> Reader<'a> {
         let help = self.help(at + layout::VARIABLE, size - layout::VARIABLE)?;
         Ok(Variable { name, id, flags: self.word(at + 8)?, ty: self.description(at + 4, 0)?, place, help })
     }
+}
+
+/// Whether a name is an identifier, or empty, as that of a library without a name. Letters outside
+/// ASCII are accepted, because libraries have names in many languages. IDL has no such letters, so
+/// they have no meaning there.
+fn is_identifier(name: &str) -> bool {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || c == '_' || c > '\u{a0}';
+    !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_inner)
 }
 
 fn kind(number: u32, at: usize) -> Taken<Kind> {

@@ -233,8 +233,8 @@ impl Text<'_> {
                     ForeignId::Uuid(0x0000_0000_0000_0000_c000_0000_0000_0046) => "IUnknown".to_owned(),
                     ForeignId::Uuid(0x0002_0400_0000_0000_c000_0000_0000_0046) => "IDispatch".to_owned(),
                     // The type's name is recorded only in the other library.
-                    ForeignId::Uuid(value) => format!("/* {} of {} */", uuid(value), quoted(file).replace("*/", "")),
-                    ForeignId::At(at) => format!("/* type {at} of {} */", quoted(file).replace("*/", "")),
+                    ForeignId::Uuid(value) => format!("/* {} of {} */", uuid(value), quoted(file).replace("*/", "* /")),
+                    ForeignId::At(at) => format!("/* type {at} of {} */", quoted(file).replace("*/", "* /")),
                 };
                 ("interface", name)
             }

@@ -57,7 +57,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// Returns a text as an IDL string.
+/// Returns a text as an IDL string, with control characters escaped.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
@@ -66,7 +66,8 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            '\0' => out.push_str("\\0"),
+            // Three digits, because a further digit would belong to a shorter escape.
+            c if c.is_control() => out.push_str(&format!("\\{:03o}", u32::from(c))),
             c => out.push(c),
         }
     }
