@@ -16,6 +16,7 @@ use obvia_idl::model::{Interface, InterfaceId, Model};
 use obvia_idl::{Compiler, Failure, description};
 use serde_json::json;
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -162,14 +163,17 @@ impl Described {
         // The query is made only if the text names interfaces that it does not declare.
         let known = OnceCell::new();
         let iid_of = |wanted: &str| {
-            let known: &Vec<dynamic::Known> = known.get_or_init(|| dynamic::interfaces(name).unwrap_or_default());
-            known.iter().find(|known| known.name == wanted).map(|known| known.iid.to_u128())
+            let known: &HashMap<String, GUID> = known.get_or_init(|| {
+                let known = dynamic::interfaces(name).unwrap_or_default();
+                known.into_iter().map(|known| (known.name, known.iid)).collect()
+            });
+            known.get(wanted).map(GUID::to_u128)
         };
         let found = description::interface(name, &text, iid_of).map_err(|failure: Failure| {
             anyhow!("the server of `{name}` returned an invalid description:\n{failure}")
         })?;
-        let (model, id) =
-            found.ok_or_else(|| anyhow!("the server of `{name}` returned a description without an interface"))?;
+        let (model, id) = found
+            .ok_or_else(|| anyhow!("the server of `{name}` returned a text that does not describe an interface"))?;
         Ok(Self { text, model, id })
     }
 

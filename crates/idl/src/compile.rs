@@ -79,6 +79,7 @@ fn bundled_path(name: &str) -> PathBuf {
 #[derive(Clone, Debug, Default)]
 pub struct Compiler {
     include: Vec<PathBuf>,
+    closed: bool,
     permissive: bool,
     side: SideFile,
     test: bool,
@@ -125,6 +126,14 @@ impl Compiler {
     #[must_use]
     pub fn include(mut self, directory: impl Into<PathBuf>) -> Self {
         self.include.push(directory.into());
+        self
+    }
+
+    /// Reads no files but the built-in ones, neither imported and included files nor side files:
+    /// for [`check_text`](Self::check_text) with a text that another program or user wrote.
+    #[must_use]
+    pub fn closed(mut self) -> Self {
+        self.closed = true;
         self
     }
 
@@ -233,6 +242,9 @@ impl Reading<'_> {
 
     /// Returns the path under which a file was read first, or `path` if the file is new.
     fn first_path(&mut self, path: &Path) -> PathBuf {
+        if self.compiler.closed {
+            return path.to_owned();
+        }
         let Ok(whole) = path.canonicalize() else { return path.to_owned() };
         self.paths.entry(whole).or_insert_with(|| path.to_owned()).clone()
     }
@@ -403,6 +415,7 @@ impl Reading<'_> {
         let (path, text) = match &self.compiler.side {
             SideFile::Text(path, text) if depth == 0 => (path.clone(), Ok(text.clone())),
             SideFile::At(path) if depth == 0 => (path.clone(), bytes_of(path).map(text_of)),
+            _ if self.compiler.closed => return,
             _ => {
                 let beside = path.with_extension("acf");
                 if beside == path || !beside.is_file() {
@@ -446,10 +459,7 @@ impl Reading<'_> {
         if AUTOMATION.contains(&base) && self.sources.file(span.file).role != Role::BuiltIn {
             self.add_bundled(0);
         }
-        let from = &self.sources.file(span.file).path;
-        let beside = from.parent().unwrap_or_else(|| Path::new("")).join(name);
-        let mut places = vec![beside];
-        places.extend(self.compiler.include.iter().map(|folder| folder.join(name)));
+        let places = self.places(name, span.file);
         // C headers among the built-in imports are not read: the prelude has their types.
         let is_header = BUILT_IN.contains(&base) && base.ends_with(".h");
         self.uses_prelude |= BUILT_IN.contains(&base) || AUTOMATION.contains(&base);
@@ -461,11 +471,24 @@ impl Reading<'_> {
         } else if !BUILT_IN.contains(&base) {
             let error = Diagnostic::error("no-such-file", span, format!("there is no file `{name}`"));
             let places: Vec<String> = places.iter().map(|path| format!("`{}`", path.display())).collect();
-            let searched =
-                format!("neither beside this file nor in the include directories (-I): {}", places.join(", "));
+            let searched = match places.is_empty() {
+                true => "this text may use only the compiler's built-in files".to_owned(),
+                false => format!("neither beside this file nor in the include directories (-I): {}", places.join(", ")),
+            };
             self.diagnostics.push(error.help(searched));
         }
         None
+    }
+
+    /// Returns the paths that a file's import or include may mean, the most likely first.
+    fn places(&self, name: &str, file: FileId) -> Vec<PathBuf> {
+        if self.compiler.closed {
+            return Vec::new();
+        }
+        let from = &self.sources.file(file).path;
+        let beside = from.parent().unwrap_or_else(|| Path::new("")).join(name);
+        let others = self.compiler.include.iter().map(|folder| folder.join(name));
+        std::iter::once(beside).chain(others).collect()
     }
 
     fn import(&mut self, name: &str, span: Span, depth: usize) {

@@ -2,13 +2,15 @@
 //! and generated code report it.
 
 use crate::compile::Compiler;
-use crate::model::{Interface, InterfaceId, Model};
+use crate::model::{InterfaceId, Model, canonical};
 use crate::text::diagnostic::Failure;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Compiles a description. Returns its model and the interface that it describes, or `None` if it
-/// describes no interface.
+/// Compiles a description. Returns its model and the interface that it describes, or `None` if the
+/// text is not the canonical text of an interface.
+///
+/// Descriptions come from other processes, so the compiler reads no files for them.
 ///
 /// `iid_of` returns the IIDs of interfaces that the text only names, if known.
 ///
@@ -21,12 +23,18 @@ pub fn interface(
     iid_of: impl Fn(&str) -> Option<u128>,
 ) -> Result<Option<(Model, InterfaceId)>, Failure> {
     let whole = format!("{text}{}", announced(text, iid_of));
-    // An empty side file keeps the compiler from reading a side file that happens to be on disk
-    // under this name.
-    let model = Compiler::new().acf_text(name, "").check_text(Path::new(name), &whole)?.model;
-    // The described interface comes after the interfaces that it extends.
-    let last = model.interfaces.iter().rposition(|interface| text.contains(&header(interface)));
-    Ok(last.map(|at| (model, InterfaceId(at))))
+    let model = Compiler::new().closed().check_text(Path::new(name), &whole)?.model;
+    let found = described(text).and_then(|name| model.interfaces.iter().position(|found| found.name == name));
+    // Every other declaration would take memory, and the fingerprint would not depend on it.
+    let found = found.map(InterfaceId).filter(|id| canonical::text(&model, *id) == text);
+    Ok(found.map(|id| (model, id)))
+}
+
+/// Returns the name of the interface that a text describes. The interface comes after the
+/// interfaces that it extends.
+fn described(text: &str) -> Option<&str> {
+    let head = text.lines().rev().find_map(|line| line.strip_prefix("interface ")?.strip_suffix('{'))?;
+    head.split_whitespace().next()
 }
 
 /// Returns declarations, without methods, of the interfaces that a text only names.
@@ -47,14 +55,10 @@ fn uuid(value: u128) -> String {
     format!("{}-{}-{}-{}-{}", &digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..])
 }
 
-fn header(interface: &Interface) -> String {
-    format!("\ninterface {} {}", interface.name, if interface.plain { "{" } else { ":" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{canonical, ndr};
+    use crate::ndr;
 
     const TEXT: &str = "import \"unknwn.idl\";
         [object, uuid(e1a90b6c-37d5-4c8f-9b52-60f4d8a3c701)] interface IThing : IUnknown { HRESULT Number([out] long *number); }
@@ -71,6 +75,58 @@ mod tests {
         assert_eq!(canonical::fingerprint(&model, found), canonical::fingerprint(&whole, victim));
         let (model, found) = interface("IVictim", &told, |_| None).unwrap().unwrap();
         assert_eq!(ndr::words(&model, found), ndr::words(&whole, victim));
+    }
+
+    /// Returns the canonical text of an interface whose method has these parameters.
+    fn with_method(params: &str) -> String {
+        format!(
+            "[object, uuid(e1a90b6c-37d5-4c8f-9b52-60f4d8a3c705), pointer_default(unique)]\n\
+             interface IX : IUnknown {{\n    HRESULT M({params});\n}}\n"
+        )
+    }
+
+    #[test]
+    fn descriptions_read_no_files() {
+        let folder = ground::Folder::new("idl-description");
+        let file = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let word = file("word", "secret");
+        let declared = file("declared.idl", "typedef long Number;");
+        file("IX.acf", "interface IX { [nonsense] M(); }");
+        let name = folder.join("IX").display().to_string();
+        let whole = with_method("[in] long secret");
+        assert!(interface(&name, &whole, |_| None).unwrap().is_some());
+        for bad in [
+            with_method(&format!("[in] long\n#include \"{word}\"\n")),
+            format!("import \"{declared}\";\n{}", with_method("[in] Number secret")),
+            format!("import \"declared.idl\";\n{}", with_method("[in] Number secret")),
+            format!("import \"{declared}\";\n{whole}"),
+        ] {
+            let failure = interface(&name, &bad, |_| None).err().unwrap_or_else(|| panic!("accepted: {bad}"));
+            let codes: Vec<_> = failure.diagnostics.iter().map(|found| found.code).collect();
+            assert_eq!(codes[0], "no-such-file", "{failure}");
+        }
+    }
+
+    #[test]
+    fn descriptions_must_be_canonical_texts() {
+        let whole = with_method("[in] long a");
+        assert!(interface("x", &whole, |_| None).unwrap().is_some());
+        for other in [
+            format!("struct Unused {{\n    long a;\n}};\n{whole}"),
+            format!("interface IUnused;\n{whole}"),
+            format!("import \"oaidl.idl\";\n{whole}"),
+            format!("{whole}\n"),
+            format!("// A comment.\n{whole}"),
+            whole.replace("long a", "long  a"),
+            format!("#define A a\n{}", with_method("[in] long A")),
+            format!("{whole}{}", whole.replace("IX", "IY").replace("c705", "c706")),
+        ] {
+            assert!(interface("x", &other, |_| None).unwrap().is_none(), "{other}");
+        }
     }
 
     #[test]

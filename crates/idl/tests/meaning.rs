@@ -1,7 +1,7 @@
 //! The meaning of files: constants, layouts, opnums, fingerprints, and the canonical text on which
 //! the fingerprints are based.
 
-use obvia_idl::model::{Base, Direction, Interface, InterfaceId, Model, Returns, Type, Value};
+use obvia_idl::model::{Base, Direction, InterfaceId, Model, Returns, Type, Value};
 use obvia_idl::{Compilation, Compiler, canonical, emit};
 use std::path::Path;
 
@@ -362,19 +362,9 @@ fn the_canonical_text_of_every_project_interface_has_its_meaning() {
         for id in (0..model.interfaces.len()).map(InterfaceId) {
             let name = &model.interfaces[id.0].name;
             let text = canonical::text(&model, id);
-            // Interfaces that the text only names are declared after the text. Clients that ask a
-            // server for a description do the same.
-            let announced = model.interfaces.iter().filter(|one| text.contains(&format!("interface {};", one.name)));
-            let uuid = |one: &Interface| format!("{:032x}", one.uuid);
-            let declared = announced.map(|one| {
-                let hex = uuid(one);
-                let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
-                format!("[object, uuid({parts})] interface {} : IUnknown {{ }}\n", one.name)
-            });
-            let whole = format!("{text}{}", declared.collect::<String>());
-            let again = check(&whole).model;
-            let found =
-                again.interfaces.iter().position(|one| one.name == *name).map(InterfaceId).expect("it is there");
+            let uuid = |name: &str| model.interfaces.iter().find(|one| one.name == name).map(|one| one.uuid);
+            let described = obvia_idl::description::interface(name, &text, uuid);
+            let (again, found) = described.unwrap_or_else(|failure| panic!("{failure}")).expect("it is canonical");
             assert_eq!(canonical::text(&again, found), text, "{file}: {name}");
             let kinds = |model: &Model, id| {
                 let kinds = obvia_idl::plan::kinds(model, &model.all_methods(id));

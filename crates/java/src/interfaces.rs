@@ -92,7 +92,7 @@ fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static Inter
 fn words(name: &str, idl: &str) -> Result<Vec<i64>> {
     let wrong = |why: String| Error::new(code::E_INVALIDARG, format!("the description of {name} is invalid: {why}"));
     let found = description::interface(name, idl, |_| None).map_err(|failure: Failure| wrong(failure.to_string()))?;
-    let (model, id) = found.ok_or_else(|| wrong("it has no interface".to_owned()))?;
+    let (model, id) = found.ok_or_else(|| wrong("it is not the canonical text of an interface".to_owned()))?;
     Ok(ndr::words(&model, id))
 }
 

@@ -79,8 +79,11 @@ fn slow_interface_descriptions_end_at_the_time_limit() {
     assert!([1, 2, 4].contains(&ran.code), "{ran:?}");
 }
 
-const LIAR: &str = "[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7afd)]
-interface ILiar : IUnknown { HRESULT Text([out, retval, string] wchar_t **text); }";
+const LIAR: &str = "[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7afd), pointer_default(unique)]
+interface ILiar : IUnknown {
+    HRESULT Text([out, retval, string] wchar_t **text);
+}
+";
 
 /// An object whose replies do not match its interface.
 struct Liar(GUID);
