@@ -1,5 +1,6 @@
 //! The descriptions of interfaces, from servers and from files.
 
+use crate::budget::{PART_BYTES, give_back, reserve};
 use crate::outcome::exception;
 use crate::unchecked;
 use obvia::dynamic::{self, Described, Identity};
@@ -80,39 +81,8 @@ impl Key {
     }
 }
 
-/// The greatest number of different interfaces that a process uses. Interfaces are never freed.
-const INTERFACES_MAX: usize = 10_000;
-
-/// The greatest sum of the sizes of all interfaces that a process uses, in bytes of IDL.
-const BYTES_MAX: usize = 64 << 20;
-
 /// The greatest size of the text in which a server describes an interface, in bytes.
 const TEXT_MAX: usize = 1 << 20;
-
-/// The size that each method adds to an interface's size, because a method's layout is larger than
-/// its text.
-const METHOD_BYTES: usize = 512;
-
-/// The number of interfaces that this process uses, and the sum of their sizes.
-static RESERVED: Mutex<(usize, usize)> = Mutex::new((0, 0));
-
-/// Reserves the place of an interface of this size. Callers reserve the place before they make the
-/// interface's parts, which are never freed.
-fn reserve(bytes: usize) -> obvia::Result<()> {
-    let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
-    let (count, sum) = (reserved.0 + 1, reserved.1.saturating_add(bytes));
-    if count > INTERFACES_MAX || sum > BYTES_MAX {
-        return Err(Error::new(code::E_OUTOFMEMORY, "this process has used too many different interfaces"));
-    }
-    *reserved = (count, sum);
-    Ok(())
-}
-
-/// Gives back the place of an interface of this size.
-fn give_back(bytes: usize) {
-    let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
-    *reserved = (reserved.0 - 1, reserved.1 - bytes);
-}
 
 /// Returns the known interfaces.
 fn known() -> MutexGuard<'static, HashMap<Key, &'static Interface>> {
@@ -127,12 +97,18 @@ fn keep(key: Key, made: Interface) -> &'static Interface {
 }
 
 /// Reserves the place of an interface of a model, and describes the interface to the runtime. If
-/// the runtime refuses the interface, gives the place back.
-fn permit(model: &Model, id: InterfaceId) -> obvia::Result<(Described, &'static InterfaceInfo)> {
+/// the runtime refuses the interface, gives the place back. `parts` is the number of methods, and
+/// of types that are kept for this interface.
+fn permit(
+    model: &Model,
+    id: InterfaceId,
+    server: Option<&str>,
+    parts: usize,
+) -> obvia::Result<(Described, &'static InterfaceInfo)> {
     let described = described(model, id);
-    let bytes = described.idl.len() + METHOD_BYTES * model.all_methods(id).len();
-    reserve(bytes)?;
-    let info = unchecked::describe(&described).inspect_err(|_| give_back(bytes))?;
+    let bytes = described.idl.len() + PART_BYTES * parts;
+    reserve(server, bytes)?;
+    let info = unchecked::describe(&described).inspect_err(|_| give_back(server, bytes))?;
     Ok((described, info))
 }
 
@@ -177,16 +153,20 @@ impl Interface {
         // The query is made only if the text names interfaces that it does not declare.
         let others = OnceCell::new();
         let iid_of = |wanted: &str| {
-            let others: &Vec<_> = others.get_or_init(|| dynamic::interfaces(name).unwrap_or_default());
-            others.iter().find(|other: &&dynamic::Known| other.name == wanted).map(|known| known.iid.to_u128())
+            let others: &HashMap<String, GUID> = others.get_or_init(|| {
+                let known = dynamic::interfaces(name).unwrap_or_default();
+                known.into_iter().map(|known| (known.name, known.iid)).collect()
+            });
+            others.get(wanted).map(GUID::to_u128)
         };
         let invalid = |why: String| Error::new(code::RPC_E_INVALID_DATA, format!("the description of `{name}`: {why}"));
         if text.len() > TEXT_MAX {
             return Err(invalid(format!("the text is longer than {TEXT_MAX} bytes")));
         }
         let found = description::interface(name, &text, iid_of).map_err(|failure| invalid(failure.to_string()))?;
-        let (model, id) = found.ok_or_else(|| invalid("it has no interface".to_owned()))?;
-        Self::of_model(model, id, false)
+        let found = found.ok_or_else(|| invalid("the text is not the canonical text of an interface".to_owned()));
+        let (model, id) = found?;
+        Self::of_model(model, id, Some(name))
     }
 
     /// Returns an interface of an IDL file or a type library: the interface of this name, or,
@@ -196,7 +176,7 @@ impl Interface {
         let checked = if is_library {
             let bytes = std::fs::read(file)?;
             let library = typelib::read(&bytes).map_err(|wrong| PyValueError::new_err(format!("{wrong:?}")))?;
-            Compiler::new().check_text(file, &typelib::idl(&library))
+            Compiler::new().closed().check_text(file, &typelib::idl(&library))
         } else if file.exists() {
             Compiler::new().check(file)
         } else {
@@ -205,29 +185,33 @@ impl Interface {
         let model = checked.map_err(|failure| PyValueError::new_err(failure.to_string()))?.model;
         let id = declared(&model, interface);
         let id = id.map_err(|wrong| PyValueError::new_err(format!("{} {wrong}", file.display())))?;
-        Self::of_model(model, id, true).map_err(|error| exception(py, &error))
+        Self::of_model(model, id, None).map_err(|error| exception(py, &error))
     }
 
-    /// Returns an interface of a model. The model is kept only if the interface is not known.
-    fn of_model(model: Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
-        let key = Key::of(&model, id, is_whole);
+    /// Returns an interface of a model, which comes from a server's text or from a file. The model
+    /// is kept only if the interface is not known.
+    fn of_model(model: Model, id: InterfaceId, server: Option<&str>) -> obvia::Result<&'static Self> {
+        let key = Key::of(&model, id, server.is_none());
         let earlier = known().get(&key).copied();
         if let Some(earlier) = earlier {
             return Ok(earlier);
         }
-        let permitted = permit(&model, id)?;
+        // All types are kept. Those of a file do not count, because the user selects the file.
+        let types = model.structs.len() + model.unions.len() + model.enums.len() + model.interfaces.len();
+        let parts = model.all_methods(id).len() + server.map_or(0, |_| types);
+        let permitted = permit(&model, id, server, parts)?;
         // The model has the types of all interfaces that the text names.
-        Ok(Self::make(key, Box::leak(Box::new(model)), id, permitted, is_whole))
+        Ok(Self::make(key, Box::leak(Box::new(model)), id, permitted, server))
     }
 
-    fn of_kept(model: &'static Model, id: InterfaceId, is_whole: bool) -> obvia::Result<&'static Self> {
-        let key = Key::of(model, id, is_whole);
+    fn of_kept(model: &'static Model, id: InterfaceId, server: Option<&str>) -> obvia::Result<&'static Self> {
+        let key = Key::of(model, id, server.is_none());
         let earlier = known().get(&key).copied();
         if let Some(earlier) = earlier {
             return Ok(earlier);
         }
-        let permitted = permit(model, id)?;
-        Ok(Self::make(key, model, id, permitted, is_whole))
+        let permitted = permit(model, id, server, model.all_methods(id).len())?;
+        Ok(Self::make(key, model, id, permitted, server))
     }
 
     /// Makes an interface whose place has been reserved, and keeps the interface.
@@ -236,16 +220,17 @@ impl Interface {
         model: &'static Model,
         id: InterfaceId,
         (described, info): (Described, &'static InterfaceInfo),
-        is_whole: bool,
+        server: Option<&str>,
     ) -> &'static Self {
         let extended = model.declared_lineage(id).into_iter().filter(|base| *base != id);
         // The runtime's own interfaces are left out, because the runtime refuses descriptions of
         // them.
-        let bases = extended.filter_map(|base| Self::of_kept(model, base, is_whole).ok()).collect();
+        let bases = extended.filter_map(|base| Self::of_kept(model, base, server).ok()).collect();
         let layout = Layout::new(model, &model.all_methods(id));
         let methods = model.remote_methods(id).into_iter().map(|method| Method::of(&layout, method)).collect();
         let structs = model.structs.iter().map(|_| PyOnceLock::new()).collect();
         let enums = model.enums.iter().map(|_| PyOnceLock::new()).collect();
+        let is_whole = server.is_none();
         keep(key, Self { described, info, methods, bases, model, is_whole, structs, enums })
     }
 
@@ -279,7 +264,7 @@ impl Interface {
         }
         let is_it = |found: &obvia_idl::model::Interface| found.uuid == iid.to_u128();
         let found = self.model.interfaces.iter().position(is_it).filter(|_| self.is_whole);
-        found.map(|at| Self::of_kept(self.model, InterfaceId(at), true)).transpose()
+        found.map(|at| Self::of_kept(self.model, InterfaceId(at), None)).transpose()
     }
 
     /// Returns this interface of a file, and all interfaces that clients of its objects need.
@@ -288,7 +273,7 @@ impl Interface {
         let own = self.model.interfaces.iter().position(is_it).map(InterfaceId);
         let all = own.map(|own| self.model.interfaces_from(own)).unwrap_or_default();
         // Interfaces of the runtime itself are left out.
-        all.into_iter().filter_map(|id| Self::of_kept(self.model, id, self.is_whole).ok()).collect()
+        all.into_iter().filter_map(|id| Self::of_kept(self.model, id, None).ok()).collect()
     }
 
     /// Whether this is IUnknown.

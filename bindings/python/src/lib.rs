@@ -5,6 +5,7 @@
 //! structures, enumerations and results.
 
 mod argument;
+mod budget;
 mod callee;
 mod fork;
 mod interface;

@@ -7,13 +7,6 @@ use obvia::{Error, GUID, code};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The greatest number of interfaces that one server may describe.
-const INTERFACES_MAX: usize = 256;
-
-/// The total size of the interfaces that one server may describe, in bytes of IDL. The last
-/// interface may exceed this size.
-const BYTES_MAX: usize = 4 << 20;
-
 /// A server whose objects this process calls. The objects that come from one connection share this
 /// value, so that a server describes an interface once.
 pub(crate) struct Server {
@@ -91,15 +84,10 @@ impl Server {
 
     /// Returns the interface that the server's text describes. `ask` requests the text.
     fn describe(&self, ask: impl FnOnce(&str) -> obvia::Result<String>) -> obvia::Result<&'static Interface> {
-        let described = || self.described.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: usize = described().values().map(|interface| interface.described.idl.len()).sum();
-        if described().len() >= INTERFACES_MAX || bytes > BYTES_MAX {
-            let text = format!("{} has described too many interfaces", self.shown());
-            return Err(Error::new(code::E_OUTOFMEMORY, text));
-        }
         let name = self.name()?;
         let found = self.authenticated(|| Interface::of_text(name, ask(name)?))?;
-        described().insert(found.described.identity.iid.to_u128(), found);
+        let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        described.insert(found.described.identity.iid.to_u128(), found);
         Ok(found)
     }
 

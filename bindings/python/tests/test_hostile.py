@@ -183,32 +183,39 @@ class Hostile(unittest.TestCase):
             self.grab.nodes(node)
 
     def test_a_server_describes_a_limited_number_of_interfaces(self):
-        iids = [f"0b9d4c52-0a34-4ac4-8d6c-2c9f3a1f8{number:03}" for number in range(300)]
-        interface = "[object, uuid({})] interface I{} : IUnknown {{ HRESULT Do([in] I{} *next); }}\n"
-        text = 'import "unknwn.idl";\n' + "".join(f"interface I{number};\n" for number in range(300))
-        text += "".join(interface.format(iid, number, (number + 1) % 300) for number, iid in enumerate(iids))
+        # Each of 60 interfaces extends 49 others. A server may describe 2,500 over all connections.
+        interface = "[object, uuid(0b9d4c52-0a34-4ac4-8d6c-2c9f3a1f8{:03})] interface {} : {} {{ {} }}\n"
+        text = 'import "unknwn.idl";\n' + interface.format(100, "IBase0", "IUnknown", "")
+        text += "".join(interface.format(100 + at, f"IBase{at}", f"IBase{at - 1}", "") for at in range(1, 49))
+        text += "".join(interface.format(200 + at, f"ILeaf{at}", "IBase48", "HRESULT Do();") for at in range(60))
+        params = ", ".join(f"[in] ILeaf{at} *leaf{at}" for at in range(60))
+        text += interface.format(0, "IHub", "IUnknown", f"HRESULT Do({params});")
         file = pathlib.Path(servers.FOLDER, "hub.idl")
         file.write_text(text)
         code = """
 import sys
 import obvia
 
-@obvia.implements("I0", idl=sys.argv[1])
+@obvia.implements("IHub", idl=sys.argv[1])
 class Hub:
-    def do(self, next):
+    def do(self, *leaves):
         pass
 
-with obvia.serve("hub", Hub()):
+with obvia.serve(sys.argv[2], Hub()):
     print("ready", flush=True)
     sys.stdin.read()
 """
-        servers.start(sys.executable, "-c", code, str(file))
-        hub, failures = obvia.connect("hub"), []
-        for iid in iids[1:]:
+        for name in "hub", "other":
+            servers.start(sys.executable, "-c", code, str(file), name)
+
+        def failure(name, leaf):
             with self.assertRaises(obvia.Error) as caught:
-                obvia.query(hub, iid)
-            failures.append(caught.exception.hresult)
-        self.assertEqual(failures, [0x80004002] * 255 + [0x8007000E] * 44)
+                obvia.connect(name, interface=f"ILeaf{leaf}")
+            return caught.exception.hresult
+
+        failures = [failure("hub", leaf) for leaf in range(60)]
+        self.assertEqual(failures, [0x80004002] * 50 + [0x8007000E] * 10)
+        self.assertEqual(failure("other", 59), 0x80004002)
 
 
 class Failures(unittest.TestCase):
