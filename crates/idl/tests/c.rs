@@ -280,6 +280,16 @@ fn programs_may_use_every_typedef() {
 }
 
 #[test]
+fn types_may_have_the_names_of_inherited_members() {
+    let folder = ground::Folder::new("idl-inherited-names");
+    let types = "typedef enum AddRef { One, Two } AddRef;\ntypedef struct no_methods { long a; } no_methods;\n";
+    let text = with_methods(types, "HRESULT Move([in] AddRef one, [in] const no_methods *other);");
+    generated(&folder, &[("types.idl", &text)]).unwrap_or_else(|failure| panic!("{failure}"));
+    let header = std::fs::read_to_string(folder.join("types.h")).expect("it was just written");
+    assert!(header.contains("(enum AddRef one, const no_methods_ *other)"), "{header}");
+}
+
+#[test]
 fn strings_may_consist_of_numbers() {
     let folder = ground::Folder::new("idl-strings-of-numbers");
     let methods = "HRESULT Send([in, string] unsigned short *wide, [in, string, unique] unsigned short *other);\n\

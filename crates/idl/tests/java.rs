@@ -179,6 +179,21 @@ fn booleans_that_count_elements_stay_in_java() {
     );
     let checked = "Frames.checkLength(a.size(), Frames.count((n ? 1L : 0L)));";
     has(&text, &["void m(boolean has, int[] value, S s);", "static Rec of(boolean n, Ints a)", checked]);
+    // javac warns of a cast from long to long.
+    let text = format!(
+        "struct S {{ boolean n; [size_is(n + 1)] long *a; }};
+        {HEAD} : IUnknown {{ HRESULT M([in] struct S *s); }}"
+    );
+    has(&text, &["Frames.count(() -> Math.addExact((n ? 1L : 0L), 1L))"]);
+}
+
+#[test]
+fn iids_of_results_may_be_results_in_java() {
+    let text = format!("{HEAD} : IUnknown {{ HRESULT M([out, iid_is(i)] IUnknown **a, [out] GUID *i); }}");
+    has(
+        &text,
+        &["Marshal.reference(call, outcome.a(), outcome.i())", "new MResult(Marshal.object(this, aReference, i"],
+    );
 }
 
 #[test]
@@ -322,12 +337,12 @@ fn declarations_that_are_too_large_for_java_classes_are_refused_by_name() {
 
 #[test]
 fn long_texts_in_java_are_joined_at_run_time() {
-    let pieces = ["x".repeat(65_535), "x".repeat(4_465)];
+    let pieces = ["x".repeat(65_534), "x".repeat(4_466)];
     let joined = format!("T = String.join(\"\", \"{}\", \"{}\");", pieces[0], pieces[1]);
     let methods =
         listed(1000, " ", |at| format!("HRESULT M{at}([in] long the_first_of_all, [in] long the_last_of_all);"));
     let text = format!("const char *T = \"{}\"; {HEAD} : IUnknown {{ {methods} }}", "x".repeat(70_000));
     has(&text, &[&joined, "String IDL = String.join(\"\", \""]);
-    let text = format!("const char *T = \"{}\"; {HEAD} : IUnknown {{ HRESULT M(); }}", "x".repeat(65_535));
+    let text = format!("const char *T = \"{}\"; {HEAD} : IUnknown {{ HRESULT M(); }}", "x".repeat(65_534));
     has(&text, &["T = \"xxx", "String IDL = \"\"\""]);
 }

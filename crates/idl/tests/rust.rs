@@ -160,6 +160,25 @@ fn types_and_constants_differ_from_what_generated_code_declares() {
 }
 
 #[test]
+fn discriminants_and_iids_of_every_type_are_passed() {
+    let code = rust(
+        "struct S { boolean t; [switch_is(t)] U u; }; struct idl { long *a; };",
+        "HRESULT M([in] REFIID i, [in, out, iid_is(i)] IUnknown **a); HRESULT OFFSET(); HRESULT OFFSET_();",
+    );
+    has_lines(
+        &code,
+        &[
+            "pub fn new(t: bool, u: U<'a>) -> obvia::Result<Self> {",
+            "pub struct idl_<'a> {",
+            "OFFSET: OFFSET_::<Identity, OFFSET>,",
+            "OFFSET_: OFFSET__::<Identity, OFFSET>,",
+        ],
+    );
+    let halves = "&[((unsafe { *i }).to_u128() >> 64) as i64, (unsafe { *i }).to_u128() as i64]";
+    assert!(code.contains(halves), "{code}");
+}
+
+#[test]
 fn constants_have_the_type_of_their_declaration() {
     let code = rust("const float F = 5; const float G = 5.5; const double D = -3;", "");
     has_lines(&code, &["pub const F: f32 = 5.0;", "pub const G: f32 = 5.5;", "pub const D: f64 = -3.0;"]);
@@ -174,6 +193,27 @@ fn comments_have_no_characters_that_compilers_refuse() {
     assert!(code.contains("\n    /// first second") && code.contains("\n}\n\nimpl I_Vtbl {"), "{code}");
     let header = emit::c::emit(&compilation, "x").unwrap_or_else(|errors| panic!("{errors:?}")).header;
     assert!(header.contains(" * b ? ?/\n") && !header.contains('\r'), "{header}");
+}
+
+#[test]
+fn lent_arrays_are_counted_by_numbers() {
+    let text = with("", "HRESULT M([out] boolean *n, [out, lend, size_is(, *n)] long **a);");
+    let errors = emit::rust::emit(&check(&text)).expect_err("it is refused");
+    let said = "parameter `a` is passed as a lent array whose length is a boolean or an enumeration, which the Rust back end does not support yet";
+    assert!(matches!(&errors[..], [one] if one.message == said && one.span.is_some()), "{errors:?}");
+}
+
+#[test]
+fn members_and_parameters_differ_from_statics_of_generated_code() {
+    let code =
+        rust("struct S { long *INTERFACES; long *I_INFO; long *I_M_REPLY; };", "HRESULT M([in] struct S *INTERFACES);");
+    has_lines(
+        &code,
+        &[
+            "pub fn new(INTERFACES_value: Option<&'a i32>, I_INFO_value: Option<&'a i32>, I_M_REPLY_value: Option<&'a i32>) -> Self {",
+            "pub fn M(&self, INTERFACES_: &S<'_>) -> obvia::Result<()> {",
+        ],
+    );
 }
 
 /// Returns the errors for names that these declarations share in Rust.

@@ -1,5 +1,6 @@
 //! Every construct of the language in every permitted place, as IDL.
 
+use crate::forms::{FAMILIES, Form, Value};
 use std::fmt::Write;
 
 /// A construct that has a type.
@@ -85,6 +86,8 @@ pub const CONSTRUCTS: &[Construct] = &[
     construct("bstr", "", "BSTR"),
     wide("variant", "", "VARIANT"),
     wide("safe_array", "", "SAFEARRAY(long)"),
+    wide("currency", "", "CURRENCY"),
+    wide("wire_bytes", "", "BYTE_SIZEDARR"),
     Construct { attributes: "string, utf8", ..construct("utf8_text", "", "char *") },
 ];
 
@@ -176,11 +179,13 @@ pub enum InterfaceKind {
     Plain,
 }
 
-/// A construct in a place.
+/// A construct in a place, or a value in a form.
 pub struct Case {
     /// The unique name of the case.
     pub name: String,
+    /// The name of the construct or of the value.
     pub construct: &'static str,
+    /// The name of the place or of the form.
     pub place: &'static str,
     /// The way in which the containing type is passed. Empty if the construct itself is passed.
     pub passed: &'static str,
@@ -189,9 +194,13 @@ pub struct Case {
     method: String,
 }
 
-/// A quick run tests one of this many combinations of a construct, a place and a way of passing,
-/// and all selected functions.
+/// The number of combinations of a construct, a place and a way of passing, of which a quick run
+/// tests one. A quick run tests all selected functions.
 const STEP: usize = 12;
+
+/// The number of combinations of a value and a form, of which a quick run tests one. No family has
+/// a multiple of this number of forms, so a quick run has different forms of different values.
+const FORM_STEP: usize = 37;
 
 /// Returns all combinations, or those of a quick run. In a quick run each selected construct is in
 /// places of each kind, and each selected place has several constructs.
@@ -224,8 +233,44 @@ pub fn cases(is_wide: bool) -> Vec<Case> {
             let passed = passed.iter().enumerate().filter(|(way, _)| is_taken(*way + kind as usize));
             cases.extend(passed.map(|(_, passed)| case(construct, place, *passed, kind)));
         }
+        cases.extend(formed(kind, is_wide));
     }
     cases
+}
+
+/// Returns the values in their forms. Functions behave like methods, and types behave in local
+/// interfaces as in others.
+fn formed(kind: InterfaceKind, is_wide: bool) -> impl Iterator<Item = Case> {
+    let families = FAMILIES.iter().filter(move |family| match kind {
+        InterfaceKind::Remote => true,
+        InterfaceKind::Local => family.is_local,
+        InterfaceKind::Plain => false,
+    });
+    let of = |values: &'static [Value], forms: &'static [Form]| {
+        values.iter().flat_map(move |value| forms.iter().map(move |form| (value, form)))
+    };
+    let all = families.flat_map(move |family| of(family.values, family.forms));
+    all.step_by(if is_wide { 1 } else { FORM_STEP }).map(move |(value, form)| case_of_form(value, form, kind))
+}
+
+/// Returns the name of a case.
+fn name(kind: InterfaceKind, parts: &[&str]) -> String {
+    let letter = match kind {
+        InterfaceKind::Remote => 'r',
+        InterfaceKind::Local => 'l',
+        InterfaceKind::Plain => 'p',
+    };
+    format!("{letter}_{}", parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("_"))
+}
+
+fn case_of_form(value: &'static Value, form: &'static Form, kind: InterfaceKind) -> Case {
+    let name = name(kind, &[value.name, form.name]);
+    let (own, holder) = (format!("{name}_t"), format!("{name}_h"));
+    let ty = value.ty.replace('@', &own);
+    let filled = |text: &str| text.replace('@', &holder).replace('#', &ty).replace('%', value.limits);
+    let types = format!("{} {}", value.declared.replace('@', &own), filled(form.types));
+    let method = format!("HRESULT {name}({});", filled(form.params));
+    Case { name, construct: value.name, place: form.name, passed: "", kind, types, method }
 }
 
 fn case(
@@ -234,14 +279,7 @@ fn case(
     passed: (&'static str, &'static str),
     kind: InterfaceKind,
 ) -> Case {
-    let letter = match kind {
-        InterfaceKind::Remote => 'r',
-        InterfaceKind::Local => 'l',
-        InterfaceKind::Plain => 'p',
-    };
-    let parts = [construct.name, place.name, passed.0];
-    let name =
-        format!("{letter}_{}", parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("_"));
+    let name = name(kind, &[construct.name, place.name, passed.0]);
     let own = format!("{name}_t");
     let ty = construct.ty.replace('@', &own);
     let switched = construct.attributes.contains("switch_is");
@@ -257,12 +295,23 @@ fn case(
     let holder = format!("{name}_h");
     let method = match place.kind {
         Kind::Param => {
-            format!("HRESULT {name}({}{}{stands});", if switched { "[in] long t, " } else { "" }, place.before)
+            let before = format!("{}{}", if switched { "[in] long t, " } else { "" }, place.before);
+            // Functions have counts and discriminants behind the parameters that need them.
+            match before.strip_suffix(", ").filter(|_| kind == InterfaceKind::Plain) {
+                Some(after) => format!("HRESULT {name}({stands}, {after});"),
+                None => format!("HRESULT {name}({before}{stands});"),
+            }
         }
         Kind::Returned => format!("{ty} {name}();"),
         Kind::Member => {
-            let tag = if switched { "long t; " } else { "" };
-            let _ = write!(types, "\nstruct {holder} {{ {tag}{}{stands}; }};", place.before);
+            let before = format!("{}{}", if switched { "long t; " } else { "" }, place.before);
+            let _ = match kind {
+                // An open array is the last member.
+                InterfaceKind::Plain if !place.declarator.ends_with("[]") => {
+                    write!(types, "\nstruct {holder} {{ {stands}; {before}}};")
+                }
+                _ => write!(types, "\nstruct {holder} {{ {before}{stands}; }};"),
+            };
             format!("HRESULT {name}({});", passed.1.replace('@', &format!("struct {holder}")))
         }
         Kind::Arm => {
@@ -276,7 +325,7 @@ fn case(
 /// Returns a file with these combinations. The combinations of a construct and a kind of interface
 /// are in an interface of their own. Those of [`InterfaceKind::Local`] alternate between two: a
 /// `[local]` interface, and `[local]` methods of an interface that other processes call.
-/// `begins_with_method` says whether the first one is such a method.
+/// `begins_with_method` says whether the first combination is such a method.
 pub fn file(cases: &[&Case], begins_with_method: bool) -> String {
     let mut text = "import \"oaidl.idl\";\n\
         [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"

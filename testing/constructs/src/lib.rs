@@ -3,9 +3,15 @@
 //!
 //! `tests/constructs` compiles all other combinations to every language, and the languages'
 //! compilers must accept the output without warnings. If `OBVIA_WIDE_TESTS` is 1, the rules are
-//! tested by all combinations, otherwise by about every twelfth one of a selection of constructs
-//! and places.
+//! tested by all combinations, otherwise by about a twelfth of the combinations of selected
+//! constructs and places.
 
 pub mod combine;
+mod form_rules;
+mod forms;
+pub mod made_of_names;
 pub mod names;
+pub mod parameters;
+pub mod rule;
 pub mod rules;
+pub mod texts;

@@ -152,6 +152,14 @@ const METHODS: &[&str] = &[
     "to_owned",
     "try_into",
     "type_id",
+    "call",
+    "checkCopied",
+    "isShared",
+    "oneway",
+    "perform",
+    "reference",
+    "target",
+    "transport",
 ];
 
 /// Names of types, functions, macros and values that libraries or generated code declare.
@@ -170,15 +178,48 @@ const DECLARED: &str = "\
     TryInto FnMut AsMut Extend unreachable debug_assert transmute Pin Cell HRESULT Void Short Long Boolean \
     Deprecated Throwable Runnable Comparable AutoCloseable Arrays Objects Optional Consumer Supplier ByteBuffer Arena \
     Hresult RpcException Channel InCall Reference Known Bytes strictfp goto transitive typeid dynamic_cast \
-    alignof asm export import typename is_same forward swap declval uint wint_t";
-
-/// The suffixes of variables that generated code has for a parameter.
-const ENDINGS: &str = "\
-    asked at borrowing count data ended final from given got in length lent made memory most out own owned raw reference \
-    room small taken to used value wire";
+    own never measure Identity D OFFSET Extending alignof asm export import typename is_same forward swap declval uint wint_t";
 
 /// The number of kinds of declarations with a global name.
 pub const KINDS: usize = 8;
+
+/// The kinds of declarations that the words of generated code name: a structure, an enumeration, an
+/// interface and a constant.
+pub const KINDS_OF_WORDS: [usize; 4] = [1, 3, 5, 7];
+
+/// Returns declarations of this kind with these names, and an interface that uses them. Interfaces
+/// have only names that begin with a capital letter. `is_dual` adds an interface that is called by
+/// name, if its methods can pass values of this kind.
+pub fn declared(words: &BTreeSet<String>, kind: usize, is_dual: bool) -> String {
+    let is_named = |word: &&String| kind != 5 || word.starts_with(|first: char| first.is_ascii_uppercase());
+    let mut text = String::new();
+    let words = words.iter().filter(is_named).enumerate();
+    let params: Vec<String> =
+        words.map(|(at, word)| format!("[in] {}p{at}", declaration(&mut text, 5000 + at, kind, word))).collect();
+    let methods = || {
+        let methods = params.chunks(8).enumerate();
+        methods.map(|(at, params)| format!("HRESULT M{at}({});\n", params.join(", ")))
+    };
+    let _ = writeln!(
+        text,
+        "[object, uuid(c0135700-0000-4000-8008-000000000000)] interface IWords : IUnknown {{\n{}}}",
+        methods().collect::<String>()
+    );
+    if is_dual && matches!(kind, 3 | 7) {
+        let methods = methods().enumerate().map(|(at, method)| format!("    [id({})]{method}", at + 1));
+        let _ = writeln!(
+            text,
+            "[object, dual, uuid(c0135700-0000-4000-8008-000000000001)] interface IDual : IDispatch {{\n{}}}",
+            methods.collect::<String>()
+        );
+    }
+    text
+}
+
+/// Whether [`dangerous`] declares a name.
+pub fn is_dangerous(name: &str) -> bool {
+    NAMES.contains(&name) || METHODS.contains(&name) || DECLARED.split(' ').any(|one| one == name)
+}
 
 /// Returns a file that declares each of these names, and the same name with an underscore. In each
 /// of the [`KINDS`] turns, a name declares something of another kind.
@@ -193,13 +234,16 @@ pub fn dangerous(turn: usize) -> String {
         }
         let ty = declaration(&mut text, at, (at + turn) % KINDS, name);
         let other = declaration(&mut text, at + 1000, (at + turn + 3) % KINDS, &next);
-        let (form, passed) = match (at + turn / 2) % 6 {
+        let (form, passed) = match (at + turn / 2) % 7 {
             0 => (
                 format!("struct Form{at} {{ long {name}; double {next}; }};"),
                 format!("[in] long {name}, [in, size_is({name})] struct Form{at} *{next}"),
             ),
             1 => (
-                format!("struct Form{at} {{ long {name}; [size_is({name})] long *{next}; [string] char *z; }};"),
+                format!(
+                    "struct Form{at} {{ [range(0, 9)] long {name}; [size_is({name})] long *{next}; \
+                     [unique, size_is({name})] hyper *zy; [string] char *z; }};"
+                ),
                 format!("[in] struct Form{at} *{name}, [out] struct Form{at} *{next}"),
             ),
             2 => (
@@ -211,8 +255,15 @@ pub fn dangerous(turn: usize) -> String {
                 format!("[in] union Form{at} *{name}, [in, string] wchar_t *{next}, [out, string] wchar_t **z"),
             ),
             4 => (
-                format!("union Form{at} switch (long t) u {{ case 1: long *{name}; case 2: long {next}; }};"),
+                format!(
+                    "union Form{at} switch (long t) u {{ case 1: struct {{ long *{name}; long {next}; }} {name}; \
+                     case 2: long {next}; }};"
+                ),
                 format!("[in] union Form{at} *{name}, [in, out] long *{next}"),
+            ),
+            5 => (
+                format!("struct Form{at} {{ [ptr] struct Form{at} *{name}; [range(1, 9)] long {next}; }};"),
+                format!("[in, unique] struct Form{at} *{name}, [in] long {next}"),
             ),
             _ => (String::new(), format!("[out] long *{name}, [out, size_is(, *{name})] long **{next}")),
         };
@@ -221,7 +272,6 @@ pub fn dangerous(turn: usize) -> String {
             "    HRESULT {name}({passed});\n    HRESULT {next}([in] {ty}{name}, [in] {other}{next}, [out] long *z);\n"
         ));
     }
-    // In Java the description of an interface is a single string, whose length is limited.
     for (at, some) in members.chunks(40).enumerate() {
         let _ = writeln!(
             text,
@@ -234,7 +284,7 @@ pub fn dangerous(turn: usize) -> String {
 
 /// Declares a name as something of this kind. Returns the type of a parameter that uses the
 /// declaration.
-fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String {
+pub(crate) fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String {
     let (declared, ty) = match kind {
         0 => (format!("typedef struct {name} {{ long {name}; }} {name};"), format!("struct {name} *")),
         1 => (format!("typedef struct {{ long *{name}; }} {name};"), format!("{name} *")),
@@ -255,193 +305,15 @@ fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String 
     ty
 }
 
-/// Returns the parameter lists of methods that pass a parameter of this name, one list for each way
-/// of passing.
-fn ways(name: &str) -> Vec<String> {
-    vec![
-        format!("[in] long n, [in, size_is(n)] boolean *{name}"),
-        format!("[in] long n, [in, out, size_is(n)] struct Padded *{name}"),
-        format!("[in] long room, [out] long *used, [out, size_is(room), length_is(*used)] long *{name}"),
-        format!("[out] long *n, [out, size_is(, *n)] long **{name}"),
-        format!("[out] long *n, [out, lend, size_is(, *n)] long **{name}"),
-        format!("[out] long *{name}, [out, lend, size_is(, *{name})] long **back"),
-        format!("[out, string] char **{name}"),
-        format!("[in, string] wchar_t *{name}"),
-        format!("[in, unique] long *{name}"),
-        format!("[in, out] struct Padded *{name}"),
-        format!("[in] struct Leads *{name}, [out] struct Leads *back"),
-        format!("[in, out] struct Leads **{name}"),
-        format!("[in] union Arms *{name}, [out] long *back"),
-        format!("[in] IUnknown *{name}, [out] IUnknown **back"),
-        format!("[in] long n, [in, size_is(n), zero_copy] long *{name}"),
-        format!("[in, range(1, 5)] long {name}, [out] long *back"),
-        format!("[in] long {name}, [in, size_is({name})] struct Padded *back"),
-        format!("[out] long *{name}, [out, size_is(, *{name})] long **back"),
-    ]
-}
-
-/// Declarations of the types that the methods of [`ways`] pass.
-const TYPES_OF_WAYS: &str = "import \"unknwn.idl\";\nstruct Padded { char a; hyper b; };\n\
-    struct Leads { long n; [size_is(n)] long *p; };\nunion Arms switch (long t) u { case 1: long *a; case 2: long b; };\n";
-
-/// Returns a file with methods that pass a parameter called `name` in each way, and with more
-/// declarations.
-pub fn passing(name: &str, more: &str) -> String {
-    let methods = ways(name).into_iter().enumerate().map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
-    let methods = methods.collect::<String>();
-    format!(
-        "{TYPES_OF_WAYS}{more}[object, uuid(c0135700-0000-4000-8006-000000000000)] interface IWays : IUnknown {{\n{methods}}}\n"
-    )
-}
-
-/// Variables of generated functions, which parameters may have as names.
-const VARIABLES: &str = "\
-    at call count error failed found frame item length object outcome proxy reply request result results selected status \
-    text this value";
-
-/// Returns a file that declares each name that generated code derives from a parameter's name. Its
-/// methods pass parameters with such names, and with the names of variables, in each way. `lends`
-/// is false for Java, which lends no arrays.
-pub fn made_up(lends: bool) -> String {
-    let mut text = TYPES_OF_WAYS.to_owned();
-    let kinds = [4, 5, 3, 7, 0].map(|kind| (kind, format!("p{kind}")));
-    for (at, (kind, name)) in kinds.iter().enumerate() {
-        for (ending_at, ending) in ENDINGS.split(' ').enumerate() {
-            declaration(&mut text, 2000 + 100 * at + ending_at, *kind, &format!("{name}_{ending}"));
-        }
-    }
-    let names = kinds.iter().map(|(_, name)| name.as_str()).chain(VARIABLES.split(' '));
-    for (at, name) in names.enumerate() {
-        let methods = ways(name)
-            .into_iter()
-            .enumerate()
-            .filter(|(_, way)| lends || !way.contains("lend"))
-            .map(|(at, way)| format!("    HRESULT M{at}({way});\n"));
-        let _ = writeln!(
-            text,
-            "[object, uuid(c0135700-0000-4000-8004-{at:012x})] interface IWays{at} : IUnknown {{\n{}}}",
-            methods.collect::<String>()
-        );
-    }
-    text
-}
-
-/// The suffixes that generated C code may append to the name of an interface, of a method and of a
-/// type.
-const OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _endpoints _types _types_words _calls _methods _adapter";
-const OF_METHODS: &str = "\
-    _proxy _prepare _other_regions _stub _select_regions _refill _invoke _request _reply _table _table_words _results _by_reference \
-    _by_reference_proxy _by_reference_prepare _by_reference_other_regions _by_reference_stub \
-    _by_reference_select_regions _by_reference_request";
-const OF_TYPES: &str = "_is_valid _store _free _clear _copy";
-
-/// A kind of method. `$` is the number of the case.
-struct KindOfMethod {
-    name: &'static str,
-    params: &'static str,
-    /// The suffixes of the functions that C code has for the method.
-    functions: &'static str,
-    /// The suffixes of the types and objects that C or C++ code has for the method.
-    objects: &'static str,
-}
-
-static KINDS_OF_METHODS: [KindOfMethod; 4] = [
-    KindOfMethod {
-        name: "Own",
-        params: "[in] long a, [in] enum Kind$ k, [in] struct Gap$ *g, [out] long *b, [out] long *c",
-        functions: "_proxy _prepare _stub",
-        objects: "_request _reply _results",
-    },
-    KindOfMethod {
-        name: "Tabled",
-        params: "[in] struct Chain$ *a, [in, string] char *t",
-        functions: "_proxy _stub _invoke",
-        objects: "_table _table_words",
-    },
-    KindOfMethod {
-        name: "Shared",
-        params: "[in] long n, [in, size_is(n), zero_copy] hyper *a",
-        functions: "_proxy _prepare _stub _by_reference_proxy _by_reference_prepare _by_reference_other_regions \
-            _by_reference_stub _by_reference_select_regions",
-        objects: "_request _by_reference_request",
-    },
-    KindOfMethod {
-        name: "Lent",
-        params: "[out] long *n, [out, lend, size_is(, *n)] long **p",
-        functions: "_proxy _prepare _stub _refill",
-        objects: "_reply",
-    },
-];
-
-/// The index of the kind of method for interfaces with a single method. These interfaces test the
-/// declarations whose names are an interface's name with one of the suffixes [`OF_INTERFACES`].
-const TABLED: usize = 1;
-/// The suffixes that C code appends to the name of such an interface.
-const OBJECTS_OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _types _types_words _calls _methods _adapter";
-
-/// The types that the [`KINDS_OF_METHODS`] pass. Each has the suffixes that C code appends to its
-/// name for functions. A file with such a name has a method of the first kind.
-const TYPES: [(&str, &str); 3] = [("Kind$", "_is_valid"), ("Gap$", "_store"), ("Chain$", "_free _clear _copy")];
-
-/// Declarations, one of which has a name that generated code may also declare.
-pub struct MadeOfNames {
-    pub text: String,
-    /// Whether generated code for C has the name, so that the back end must refuse the
-    /// declarations.
-    pub is_refused: bool,
-}
-
-/// Returns all such declarations.
-pub fn made_of_names() -> Vec<MadeOfNames> {
-    let mut combined = Vec::new();
-    let mut add = |base: String, endings: &'static str, kind: &'static KindOfMethod, functions, objects| {
-        let is_in = |list: &str, ending| list.split(' ').any(|one| one == ending);
-        let named = |ending| (format!("{base}{ending}"), kind, is_in(functions, ending), is_in(objects, ending));
-        combined.extend(endings.split(' ').map(named));
-    };
-    add("Is$".to_owned(), OF_INTERFACES, &KINDS_OF_METHODS[TABLED], "", OBJECTS_OF_INTERFACES);
-    for kind in &KINDS_OF_METHODS {
-        add(format!("Is$_{}", kind.name), OF_METHODS, kind, kind.functions, kind.objects);
-    }
-    for (ty, functions) in TYPES {
-        add(ty.to_owned(), OF_TYPES, &KINDS_OF_METHODS[0], functions, "");
-    }
-    let mut parts = Vec::new();
-    for (name, passing, is_function, is_object) in combined {
-        for kind in 0..KINDS {
-            let at = 3000 + parts.len();
-            let (mut text, name) = (String::new(), name.replace('$', &at.to_string()));
-            let method = name.strip_prefix(&format!("Is{at}_")).filter(|_| kind % 4 == 0);
-            if method.is_none() {
-                declaration(&mut text, at, kind, &name);
-            }
-            let _ = writeln!(
-                text,
-                "enum Kind$ {{ First$, Second$ }}; struct Gap$ {{ char a; hyper b; }};\n\
-                 struct Chain$ {{ long a; [unique] struct Chain$ *next; }};\n\
-                 [object, uuid(c0135700-0000-4000-8005-{at:012x})] interface Is$ : IUnknown {{ HRESULT {}({}); {} }}",
-                passing.name,
-                passing.params,
-                method.map_or_else(String::new, |method| format!("HRESULT {method}([in] long a);"))
-            );
-            // Macros of methods do not clash with objects of the same name. A method that is called
-            // `Shared_by_reference` clashes with `Shared`, whose form with arrays by reference has
-            // functions of this name.
-            let is_refused = match method {
-                Some(method) => is_function || method == "Shared_by_reference",
-                None => is_function || is_object,
-            };
-            parts.push(MadeOfNames { text: text.replace('$', &at.to_string()), is_refused });
-        }
-    }
-    parts
-}
-
 /// Returns a file with each of these names for types, members, methods, parameters,
 /// constants and enumerators.
 pub fn file() -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
-    for name in NAMES {
+    for (at, name) in NAMES.iter().enumerate() {
+        // Types and values have different scopes. Some of the names are enumerators below.
+        if !matches!(*name, "Ok" | "None" | "Err") {
+            let _ = writeln!(text, "const long {name} = {at};");
+        }
         let _ = writeln!(text, "struct {name} {{ long {name}; double after; }};");
         let _ = writeln!(
             text,
@@ -468,6 +340,12 @@ pub fn file() -> String {
             "    HRESULT leads_{name}([in] struct {name}_leads *a, [in] union {name}_arms *arms, [out] struct {name} *back);"
         );
     }
+    text.push_str(
+        "}\n[object, uuid(c0135700-0000-4000-8000-00000000a004)]\ninterface IShared : IUnknown {\n\
+         HRESULT isShared([in] long n, [in, map, size_is(n)] long *a, [in] boolean b);\n}\n\
+         [object, uuid(c0135700-0000-4000-8000-00000000a005)]\ninterface IBare : IUnknown {\n",
+    );
+    METHODS.iter().for_each(|name| _ = writeln!(text, "    HRESULT {name}();"));
     text.push_str("}\n[object, uuid(c0135700-0000-4000-8000-00000000a002)]\ninterface IMethods : IUnknown {\n");
     for name in METHODS {
         let _ = writeln!(text, "    HRESULT {name}([in] long {name});");

@@ -2,36 +2,8 @@
 //! All other combinations must work.
 
 use crate::combine::{Case, InterfaceKind};
-
-/// The part of the compiler that refuses a combination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// The first stages, for every language.
-    Compiler,
-    Rust,
-    C,
-    Java,
-}
-
-/// A list of names.
-type Names = &'static [&'static str];
-
-/// A rule that refuses combinations.
-pub struct Rule {
-    pub stage: Stage,
-    /// The error's code, and a part of its message.
-    pub code: &'static str,
-    pub message: &'static str,
-    kind: &'static [InterfaceKind],
-    constructs: &'static [Names],
-    places: &'static [Names],
-    /// The ways in which the containing type is passed. Empty for all ways.
-    passed: Names,
-}
-
-const ALL: &[InterfaceKind] = &[InterfaceKind::Remote, InterfaceKind::Local, InterfaceKind::Plain];
-const CALLED: &[InterfaceKind] = &[InterfaceKind::Remote, InterfaceKind::Plain];
-const REMOTE: &[InterfaceKind] = &[InterfaceKind::Remote];
+use crate::form_rules::FORM_RULES;
+use crate::rule::{Names, Rule, Stage, and_local, arguments, java, language, results, rule, rust};
 
 const NUMBERS: Names = &[
     "boolean",
@@ -70,6 +42,10 @@ const OBJECTS: Names = &["object", "unknown", "dispatch"];
 const DISPATCH: Names = &["dispatch"];
 const LOCAL_OBJECT: Names = &["local_object"];
 const AUTOMATION: Names = &["bstr", "variant", "safe_array"];
+/// A structure of Automation's built-in file that C does not have.
+const CURRENCY: Names = &["currency"];
+/// A structure with pointers of Automation's built-in file, for which no language has code.
+const WIRE: Names = &["wire_bytes"];
 
 const SINGLE: Names = &["in", "in_ref", "out", "retval", "inout"];
 const OUT_SINGLE: Names = &["out", "retval", "inout"];
@@ -97,44 +73,6 @@ const ARM_UNIQUE: Names = &["arm_unique"];
 const ARM_FIXED: Names = &["arm_fixed"];
 const RETURNED: Names = &["returned"];
 
-const fn rule(stage: Stage, message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
-    Rule { stage, code: "not-yet", message, kind: CALLED, constructs, places, passed: &[] }
-}
-
-/// Returns a rule of the language, for interfaces of every kind.
-const fn language(
-    code: &'static str,
-    message: &'static str,
-    constructs: &'static [Names],
-    places: &'static [Names],
-) -> Rule {
-    Rule { code, kind: ALL, ..rule(Stage::Compiler, message, constructs, places) }
-}
-
-const fn rust(message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
-    rule(Stage::Rust, message, constructs, places)
-}
-
-const fn java(message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
-    Rule { kind: REMOTE, ..rule(Stage::Java, message, constructs, places) }
-}
-
-/// Extends a rule to interfaces of every kind, also to `[local]` ones, which Rust treats like
-/// others.
-const fn and_local(rule: Rule) -> Rule {
-    Rule { kind: ALL, ..rule }
-}
-
-/// Restricts a rule to types of `[out]` and `[in, out]` parameters.
-const fn results(rule: Rule) -> Rule {
-    Rule { passed: &["out", "inout"], ..rule }
-}
-
-/// Restricts a rule to types of `[in]` parameters.
-const fn arguments(rule: Rule) -> Rule {
-    Rule { passed: &["in"], ..rule }
-}
-
 const SWITCHED: &str = "a union whose discriminant is not simply another member";
 const ENDS_OPEN: &str = "a structure that ends in an open array";
 const LAST_OPEN: &str = "a structure with a member that ends in an open array";
@@ -155,7 +93,7 @@ pub const RULES: &[Rule] = &[
     language(
         "bad-return",
         "not simply a value",
-        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, UTF8, OBJECTS, LOCAL_OBJECT],
+        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, UTF8, OBJECTS, LOCAL_OBJECT, WIRE],
         &[RETURNED],
     ),
     language("open-array-inside", "open array cannot be contained", &[OPEN], &[MEMBER_FIXED, ARM, ARM_FIXED]),
@@ -170,12 +108,14 @@ pub const RULES: &[Rule] = &[
     language("unsupported", "cannot be behind two pointers", &[UNIONS], &[IN_TWO, OUT_TWO, ALLOCATED]),
     language("unsupported", "for parameters only", &[AUTOMATION], &[RETURNED]),
     // Constructs that no back end supports.
-    and_local(rust(AUTOMATED, &[AUTOMATION], INDIRECT)),
-    and_local(rust(AUTOMATED, &[AUTOMATION], CONTAINED)),
-    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH], INDIRECT)),
-    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH], CONTAINED)),
-    java(AUTOMATED, &[AUTOMATION], INDIRECT),
-    java(AUTOMATED, &[AUTOMATION], CONTAINED),
+    rule(Stage::C, AUTOMATED, &[CURRENCY], &[RETURNED]),
+    and_local(rust(AUTOMATED, &[AUTOMATION, WIRE], INDIRECT)),
+    and_local(rust(AUTOMATED, &[AUTOMATION, WIRE], CONTAINED)),
+    and_local(rust(AUTOMATED, &[WIRE], &[SINGLE])),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH, CURRENCY, WIRE], INDIRECT)),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH, CURRENCY, WIRE], CONTAINED)),
+    java(AUTOMATED, &[AUTOMATION, WIRE], INDIRECT),
+    java(AUTOMATED, &[AUTOMATION, WIRE], CONTAINED),
     java(EXTENDS_DISPATCH, &[DISPATCH], INDIRECT),
     java(EXTENDS_DISPATCH, &[DISPATCH], CONTAINED),
     java(EXTENDS_DISPATCH, &[DISPATCH], &[SINGLE]),
@@ -189,7 +129,7 @@ pub const RULES: &[Rule] = &[
         &[UNIONS],
         &[MAYBE, IN_ARRAYS, OUT_ARRAYS, INOUT_ARRAY, MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN],
     ),
-    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH], &[SINGLE])),
+    and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH, CURRENCY, WIRE], &[SINGLE])),
     // Rules of the Rust back end.
     and_local(rust(ENDS_OPEN, &[OPEN], &[&["in"], MAYBE, IN_ARRAYS, IN_FIXED])),
     rust(ENDS_OPEN, &[OPEN], &[IN_TWO]),
@@ -199,7 +139,7 @@ pub const RULES: &[Rule] = &[
     and_local(rust(SWITCHED, &[UNIONS], &[IN_ARRAYS])),
     rust(SWITCHED, &[UNIONS], &[MEMBER_POINTERS, MEMBER_ARRAYS]),
     arguments(rust("a union whose arms lead to [ptr] pointers", &[CIRCULAR], &[ARM, ARM_UNIQUE, ARM_FIXED])),
-    results(rust(UNION_RESULT, &[NUMBERS, VALUES, OPEN, NAMED_ARRAY], &[ARM_UNIQUE])),
+    results(rust(UNION_RESULT, &[NUMBERS, VALUES, OPEN, NAMED_ARRAY, CURRENCY], &[ARM_UNIQUE])),
     results(rust(
         UNION_RESULT,
         &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
@@ -240,7 +180,7 @@ pub const RULES: &[Rule] = &[
     java("a pointer to an array of fixed size", &[NAMED_ARRAY], &[FULL, IN_TWO, OUT_TWO, MEMBER_POINTERS, ARM_UNIQUE]),
     java(
         "a structure with [ptr] pointers that is no object of its own",
-        &[NUMBERS, VALUES, LEADING, CIRCULAR, OPEN, TAGGED],
+        &[NUMBERS, VALUES, LEADING, CIRCULAR, OPEN, TAGGED, CURRENCY],
         &[MEMBER_FULL],
     ),
     java("a structure with [ptr] pointers that is no object of its own", &[CIRCULAR], &[SINGLE]),
@@ -285,7 +225,7 @@ pub const RULES: &[Rule] = &[
             ARM_FIXED,
         ],
     ),
-    java(AUTOMATED, &[AUTOMATION], &[SINGLE]),
+    java(AUTOMATED, &[AUTOMATION, WIRE], &[SINGLE]),
 ];
 
 /// Rust's rules for data that `[local]` methods read. Data that these methods write is behind
@@ -306,13 +246,14 @@ const LOCAL_READS: &[Rule] = &[
 pub fn of(case: &Case, stage: Stage) -> impl Iterator<Item = &'static Rule> {
     let is_among = |all: &[Names], name: &str| all.iter().any(|names| names.contains(&name));
     let is_of = move |rule: &&Rule| {
-        rule.stage == stage
+        rule.stage.map_or(stage != Stage::Compiler, |own| own == stage)
             && is_among(rule.constructs, case.construct)
             && is_among(rule.places, case.place)
             && (rule.passed.is_empty() || rule.passed.contains(&case.passed))
     };
     let local = LOCAL_READS.iter().filter(move |rule| case.kind == InterfaceKind::Local && is_of(rule));
-    RULES.iter().filter(move |rule| rule.kind.contains(&case.kind) && is_of(rule)).chain(local)
+    let all = RULES.iter().chain(FORM_RULES);
+    all.filter(move |rule| rule.kind.contains(&case.kind) && is_of(rule)).chain(local)
 }
 
 /// Whether a combination must work in a language.

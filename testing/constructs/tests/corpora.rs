@@ -56,7 +56,7 @@ const CORPORA: [Corpus; 4] = [
     },
 ];
 
-/// A file, and where its outputs go.
+/// A file, and the path for its outputs.
 struct File {
     path: PathBuf,
     out: PathBuf,
@@ -186,7 +186,8 @@ fn each<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) {
     });
 }
 
-/// Prints what is left of a corpus, and returns the shares that are too small.
+/// Prints the failures and the counts of a corpus, and returns complaints about the shares that are
+/// too small.
 fn judge(corpus: &Corpus, answers: &[(File, Answer)]) -> Vec<String> {
     let (mut fragments, mut refused, mut outputs) = (0, 0, [0, 0]);
     for (file, answer) in answers {
@@ -244,7 +245,8 @@ fn files_of_other_projects_are_accepted() {
             *answer = generate(file, &include, parts);
         });
     }
-    // The outputs include those of imported files, so they are compiled when all are there.
+    // An output includes the outputs of imported files, so compilation begins when all outputs
+    // exist.
     let mut too_small = Vec::new();
     for (corpus, answers, _) in &mut corpora {
         let include: Vec<PathBuf> = corpus.include.iter().map(|folder| out_of(&all.join(folder), &all)).collect();

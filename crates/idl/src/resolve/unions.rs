@@ -207,11 +207,8 @@ impl Resolver<'_> {
             match tag_value(&self.model.unions[id].tag, value) {
                 Some(tag) => value = tag,
                 None => {
-                    let is_unsigned = self.model.unions[id].tag == Type::Base(Base::U64);
-                    let number = if is_unsigned { i128::from(value.cast_unsigned()) } else { value.into() };
-                    let error = format!("no discriminant has the value {number}");
-                    let help = "the discriminant's type is too small for it; an unsigned hyper is below 2^63";
-                    self.report(Diagnostic::error("bad-switch", case.span, error).help(help));
+                    let error = no_such_tag(&self.model.unions[id].tag, value, case.span);
+                    self.report(error);
                     continue;
                 }
             }
@@ -256,6 +253,14 @@ fn tag_value(tag: &Type, value: i64) -> Option<i64> {
     let is_upper = least < 0 && number > most && number < count;
     let number = if is_upper { number - count } else { number };
     (least..=most).contains(&number).then_some(number as i64)
+}
+
+/// Returns the error for a value that no discriminant of this type has.
+fn no_such_tag(tag: &Type, value: i64, span: Span) -> Diagnostic {
+    let is_unsigned = *tag == Type::Base(Base::U64);
+    let number = if is_unsigned { i128::from(value.cast_unsigned()) } else { value.into() };
+    let error = Diagnostic::error("bad-switch", span, format!("no discriminant has the value {number}"));
+    error.help("the discriminant's type is too small for it; an unsigned hyper is below 2^63")
 }
 
 /// Whether a type is a union, or a chain of pointers to a union.

@@ -265,7 +265,11 @@ mod tests {
                 assert_eq!(send(&mut area, 1, 3000, 0), Some(56), "{messages}");
                 let sequence = 1_u32.wrapping_add(messages);
                 assert_eq!(send(&mut area, sequence, 3000, sequence.wrapping_sub(1)), Some(56), "{messages}");
-                assert_eq!(send(&mut area, sequence.wrapping_add(1), 3000, sequence.wrapping_sub(1)), None, "{messages}");
+                assert_eq!(
+                    send(&mut area, sequence.wrapping_add(1), 3000, sequence.wrapping_sub(1)),
+                    None,
+                    "{messages}"
+                );
                 area.set_cursor(0);
             }
         });

@@ -1,9 +1,11 @@
 //! Compilers accept the output for all cases that no rule refuses, without a warning. A thorough
 //! run has these tests.
 
+use crate::emitted;
 use constructs::combine::{Case, cases, file};
-use constructs::names;
-use constructs::rules::{Stage, is_accepted};
+use constructs::rule::Stage;
+use constructs::rules::is_accepted;
+use constructs::{made_of_names, names, parameters, texts};
 use native_programs::java::Classes;
 use native_programs::{Workshop, cargo, folder};
 use obvia_idl::{Compiler, Language, compile_into, emit};
@@ -16,63 +18,31 @@ static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 /// The options of C and C++ compilers that make every warning an error.
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// Methods of a `[local]` interface that return something other than an HRESULT.
-const DIRECT: &str = "\
-    import \"unknwn.idl\";
-    typedef struct Pair { long a; hyper b; } Pair;
-    struct Hidden;
-    struct Listed { long a; [unique] struct Listed *next; };
-    typedef enum Colour { Red, Green } Colour;
-    [object, local, uuid(c0135700-0000-4000-8007-000000000000)] interface IDirect : IUnknown {
-        void *Alloc([in] unsigned long size);
-        void Free([in] byte *memory);
-        void Nothing();
-        unsigned long Count([in] Pair *pair, [in, string] const wchar_t *text, [out] long *result);
-        Pair Both([in] long returned);
-        Colour Paint([in] Colour colour);
-        boolean Is([in] IUnknown *one, [out] IUnknown **other);
-        IDirect *Next();
-        IUnknown *Any();
-        struct Hidden *Show([in] struct Hidden *hidden);
-        struct Listed *List([in] struct Listed *list);
-        char *Text();
-        const wchar_t *Name();
-        const void **Places();
-        HRESULT Put([in] const void *from, [in] unsigned long n, [in, size_is(n)] void *bytes, [out] void **to);
-        HRESULT Usual([in] long a, [out, retval] long *b);
-    }
-    [object, local, uuid(c0135700-0000-4000-8007-000000000001)] interface IHeir : IDirect { float More(); }
-";
-
-/// A `[local]` interface whose methods can be called by name.
-const BY_NAME: &str = "\
-    import \"oaidl.idl\";
-    [object, local, dual, uuid(c0135700-0000-4000-8007-000000000002)] interface IByName : IDispatch {
-        HRESULT Nothing();
-        HRESULT Sum([in] long a, [in] long b, [out, retval] long *sum);
-    }
-";
-
 /// Returns the files with the cases that must work in a language, in a folder of their own.
 fn files(stage: Stage, name: &str) -> (PathBuf, Vec<PathBuf>) {
     let place = WORKSHOP.place(name);
-    let all = cases(true);
-    let accepted: Vec<&Case> = all.iter().filter(|case| is_accepted(case, stage)).collect();
-    let mut texts = vec![("constructs.idl".to_owned(), file(&accepted, false))];
-    texts.push(("names.idl".to_owned(), names::file()));
-    texts.push(("made_up.idl".to_owned(), names::made_up(stage != Stage::Java)));
-    texts.extend((0..names::KINDS).map(|turn| (format!("names{turn}.idl"), names::dangerous(turn))));
+    let cases = cases(true);
+    let accepted: Vec<&Case> = cases.iter().filter(|case| is_accepted(case, stage)).collect();
+    let mut all = vec![("constructs".to_owned(), file(&accepted, false))];
+    all.push(("names".to_owned(), names::file()));
+    all.push(("made_up".to_owned(), parameters::made_up(&emitted::variables_of_ways(stage))));
+    all.push(("constants".to_owned(), texts::constants()));
+    all.push(("typedefs".to_owned(), texts::TYPEDEFS.to_owned()));
+    all.extend((0..names::KINDS).map(|turn| (format!("names{turn}"), names::dangerous(turn))));
+    all.extend(names::KINDS_OF_WORDS.map(|kind| (format!("words{kind}"), emitted::declared(kind, stage))));
+    match stage {
+        Stage::Rust => all.push(("by_name".to_owned(), texts::BY_NAME.to_owned())),
+        Stage::C => {
+            all.push(("made_of_names".to_owned(), made_of_names()));
+            all.extend(alike());
+        }
+        _ => all.push(("limits".to_owned(), texts::limits())),
+    }
     if stage != Stage::Java {
-        texts.push(("direct.idl".to_owned(), DIRECT.to_owned()));
+        all.push(("direct".to_owned(), texts::DIRECT.to_owned()));
     }
-    if stage == Stage::Rust {
-        texts.push(("by_name.idl".to_owned(), BY_NAME.to_owned()));
-    }
-    if stage == Stage::C {
-        texts.push(("made_of_names.idl".to_owned(), made_of_names()));
-    }
-    let written = texts.into_iter().map(|(file, text)| {
-        let path = place.join(file);
+    let written = all.into_iter().map(|(stem, text)| {
+        let path = place.join(format!("{stem}.idl"));
         fs::write(&path, text).expect("the folder for builds can be written to");
         path
     });
@@ -80,10 +50,18 @@ fn files(stage: Stage, name: &str) -> (PathBuf, Vec<PathBuf>) {
     (place, written)
 }
 
+/// Returns the files with similar names. Each imports those before it.
+fn alike() -> impl Iterator<Item = (String, String)> {
+    texts::ALIKE.into_iter().enumerate().map(|(at, (stem, text))| {
+        let imports = texts::ALIKE[..at].iter().map(|(stem, _)| format!("import \"{stem}.idl\";\n"));
+        (stem.to_owned(), format!("import \"unknwn.idl\";\n{}{text}\n", imports.collect::<String>()))
+    })
+}
+
 /// Returns a file with those declarations whose names do not clash in C.
 fn made_of_names() -> String {
     let whole = |part: &str| format!("import \"unknwn.idl\";\n{part}");
-    let is_refused = |part: &names::MadeOfNames| {
+    let is_refused = |part: &made_of_names::MadeOfNames| {
         let text = whole(&part.text);
         let compilation = Compiler::new().check_text(Path::new("x.idl"), &text);
         let compilation = compilation.unwrap_or_else(|failure| panic!("{failure}{text}"));
@@ -91,7 +69,7 @@ fn made_of_names() -> String {
         assert!(errors.iter().all(|error| error.code == "taken-name"), "{errors:?}");
         !errors.is_empty()
     };
-    let parts = names::made_of_names();
+    let parts = made_of_names::made_of_names();
     let wrong: Vec<&str> =
         parts.iter().filter(|part| is_refused(part) != part.is_refused).map(|part| part.text.as_str()).collect();
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
@@ -123,6 +101,18 @@ fn rust_compiles_all_accepted_constructs() {
     rustc.args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "--out-dir"]).arg(&place);
     cargo::libraries("obvia").give(&mut rustc, &["obvia"]);
     silent(rustc.env("OUT_DIR", &place).arg(main));
+}
+
+/// Returns a program that names each typedef that ends a line of an IDL file.
+fn uses(idl: &Path, stem: &str) -> String {
+    let text = fs::read_to_string(idl).expect("the file was written");
+    let lines = text.lines().map(str::trim).filter(|line| line.starts_with("typedef "));
+    let names = lines.filter_map(|line| {
+        let name = line.strip_suffix(';')?.trim_end_matches("[3]").rsplit([' ', '*']).next()?;
+        name.ends_with(|last: char| last.is_ascii_alphanumeric()).then_some(name)
+    });
+    let uses = names.enumerate().map(|(at, name)| format!("extern {name} *use{at};\n"));
+    format!("#include \"{stem}.h\"\n{}", uses.collect::<String>())
 }
 
 /// Returns the available compilers for C and C++.
@@ -163,6 +153,17 @@ fn c_and_cpp_compile_all_accepted_constructs() {
                 command.args(if is_linked { ["-O0", "-c"] } else { ["-O0", "-fsyntax-only"] });
                 let empty = Path::new("/dev/null").to_owned();
                 silent(command.arg(if source.ends_with("hpp") { empty } else { place.join(source) }));
+            }
+        }
+        if ["constructs", "typedefs"].contains(&stem) {
+            let program = place.join(format!("{stem}_uses.c"));
+            fs::write(&program, uses(&idl, stem)).expect("the folder for builds can be written to");
+            let (c, cpp) = compilers[0];
+            for (compiler, language) in [(c, "c"), (cpp, "c++")] {
+                let mut command = Command::new(compiler);
+                command.args(["-x", language, "-fsyntax-only"]).args(STRICT).arg("-I").arg(&place);
+                headers.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
+                silent(command.arg(&program));
             }
         }
         // Two files of a program may include the header of values.

@@ -30,7 +30,8 @@ const TAKEN: [&str; 17] = [
     "prepared", "selected", "memcpy", "memset", "free",
 ];
 
-/// Further names of variables, and names that classes of generated C++ code inherit, which hide types.
+/// Further names of variables, and names that classes of generated C++ code inherit, which hide
+/// types.
 const HIDDEN: [&str; 5] = ["arguments", "count", "first", "implements", "no_methods"];
 
 /// The methods of every interface, which hide types in the interface's class.

@@ -147,8 +147,8 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Returns the description of an object's interface, or the argument or the result that contains
-    /// its IID.
+    /// Returns the description of an object's interface, or the argument or the result that
+    /// contains its IID.
     pub(super) fn wanted(&self, object: &Object, side: Side) -> String {
         object_info(self.context, object, |operand| self.operand(operand, side))
     }

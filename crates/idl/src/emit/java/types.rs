@@ -42,8 +42,9 @@ fn integer(value: i64, base: Base) -> (&'static str, String) {
     }
 }
 
-/// The maximum size of a literal, in bytes of a class file's encoding.
-const LITERAL_MAX: usize = 65_535;
+/// The maximum size of a literal, in bytes of a class file's encoding. A class file may have one
+/// byte more, but javac refuses that.
+const LITERAL_MAX: usize = 65_534;
 
 /// Returns the size of a UTF-16 unit in a class file.
 const fn encoded_size(unit: u16) -> usize {

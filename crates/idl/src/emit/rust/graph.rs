@@ -67,8 +67,8 @@ fn outer_text(plan: &MethodPlan<'_>, outer: &[usize], side: Side) -> String {
         let text = operand_text(plan, *index, side);
         match &plan.params[*index].passing {
             Passing::Value(Type::Base(Base::Guid)) | Passing::RefPointer(Type::Base(Base::Guid)) => {
-                let shift = if outer[..at].contains(index) { 0 } else { 64 };
-                format!("({text}.to_u128() >> {shift}) as i64")
+                let is_lower = outer[..at].contains(index);
+                if is_lower { format!("{text}.to_u128() as i64") } else { format!("({text}.to_u128() >> 64) as i64") }
             }
             _ => format!("i64::try_from({text}).unwrap_or(i64::MAX)"),
         }

@@ -109,8 +109,8 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("");
 }
 
-/// Returns the name of a method's function in the vtable of an implementation. The name differs from
-/// the constant that all of these functions have.
+/// Returns the name of a method's function in the vtable of an implementation. The name differs
+/// from the constant that all of these functions have.
 fn shim_name(plan: &MethodPlan<'_>) -> String {
     distinct(&ident(&plan.method.name), |stem| stem == "OFFSET")
 }

@@ -9,7 +9,7 @@ use super::names::{self, binding, ident, is_unsafe, item_name, of_interface, tup
 use super::parameters::{argument, result, signature};
 use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
 use crate::model::canonical;
-use crate::model::{InterfaceId, Model};
+use crate::model::{Arith, InterfaceId, Model, Type};
 use crate::plan::ndr;
 use crate::plan::{MethodPlan, ParamPlan, Passing, kinds, plan, plans, stub_table_length, unsupported};
 use crate::text::diagnostic::Diagnostic;
@@ -87,9 +87,14 @@ pub(super) fn wire(out: &mut Writer, model: &Model, id: InterfaceId) {
 }
 
 fn refuse(model: &Model, plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
-    let graphs = plan.params.iter().filter(|param| param.passing == Passing::Graph);
     let refusal = |param: &ParamPlan<'_>| {
-        let why = form::form(model, param.param).err().or_else(|| graph::refuse(model, plan, param))?;
+        let why = match &param.passing {
+            Passing::Graph => form::form(model, param.param).err().or_else(|| graph::refuse(model, plan, param))?,
+            Passing::Lent { size, .. } if !is_number(plan, size) => {
+                "a lent array whose length is a boolean or an enumeration"
+            }
+            _ => return None,
+        };
         let text = format!(
             "parameter `{}` is passed as {why}, which the Rust back end does not support yet",
             param.param.name
@@ -97,7 +102,13 @@ fn refuse(model: &Model, plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
         let help = "what it does is in docs/idl.md; often a structure around it helps";
         Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
     };
-    graphs.filter_map(refusal).collect()
+    plan.params.iter().filter_map(refusal).collect()
+}
+
+/// Whether a size is a parameter that holds a number.
+fn is_number(plan: &MethodPlan<'_>, size: &Arith) -> bool {
+    let count = size.plain().and_then(|operand| plan.params.get(operand.index));
+    count.is_some_and(|count| matches!(count.passing, Passing::RefPointer(Type::Base(base)) if base.is_number()))
 }
 
 fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {

@@ -55,6 +55,9 @@ const BOUND: [&str; 19] = [
     "text", "union", "used", "value", "wire",
 ];
 
+/// The statics and constants of a file as a whole.
+const OF_FILES: [&str; 3] = ["INTERFACES", "TYPES__", "DECLARED__"];
+
 /// Returns an identifier that is valid in Rust after a type's path. If `is_meant` is true for the
 /// name without its trailing underscores, the identifier gets one more underscore.
 fn distinct(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
@@ -95,7 +98,7 @@ fn is_known(stem: &str) -> bool {
 
 /// Whether generated functions use a name for their own variables.
 fn is_taken(stem: &str) -> bool {
-    TAKEN.contains(&stem) || ENDINGS.iter().any(|ending| stem.ends_with(ending))
+    TAKEN.contains(&stem) || stem == "INTERFACES" || ENDINGS.iter().any(|ending| stem.ends_with(ending))
 }
 
 /// Returns the name of a member's getter, which differs from the constructor.
@@ -103,14 +106,26 @@ pub(super) fn getter(name: &str) -> String {
     distinct(name, |stem| stem == "new")
 }
 
-/// Whether a name in code belongs to a constant, an enumeration or an interface. No pattern may
-/// bind such a name.
+/// Whether a name in code belongs to a constant, an enumeration or an interface, or to a static
+/// that generated code has for an interface or for the file. No pattern may bind such a name.
 pub(super) fn is_item(model: &Model, code: &str) -> bool {
     let items = model.known.rust_items.get_or_init(|| {
         let names = model.enums.iter().map(|found| &found.name).chain(model.consts.iter().map(|found| &found.name));
-        names.chain(model.interfaces.iter().map(|found| &found.name)).map(|name| item_name(name)).collect()
+        let names = names.chain(model.interfaces.iter().map(|found| &found.name)).map(|name| item_name(name));
+        let statics = (0..model.interfaces.len()).flat_map(|at| statics(model, InterfaceId(at)));
+        names.chain(statics).chain(OF_FILES.map(str::to_owned)).collect()
     });
     items.contains(code)
+}
+
+/// Returns the names of the statics that generated code has for an interface.
+fn statics(model: &Model, id: InterfaceId) -> Vec<String> {
+    let name = item_name(&model.interfaces[id.0].name);
+    let own = ["_INFO", "_PROXY", "_TYPES", "_TABLE"].map(|ending| format!("{name}{ending}"));
+    let of_methods = model.all_methods(id).into_iter().flat_map(|method| {
+        ["_REQUEST", "_REPLY", "_KEPT", "_GIVEN"].map(|ending| format!("{name}_{}{ending}", method.name))
+    });
+    own.into_iter().chain(of_methods).collect()
 }
 
 /// Whether a text may be used as a name in Rust.

@@ -187,7 +187,8 @@ fn elided(model: &Model, found: &Struct, at: usize) -> bool {
                 uses.note(size, is_number);
                 length.into_iter().for_each(|length| uses.note(length, false));
             }
-            // A union whose discriminants have another type than the member does not give its value.
+            // A union whose discriminants have another type than the member does not give its
+            // value.
             Seen::Union { id, tag: Some(tag) } if tag == at && model.unions[id.0].tag != found.fields[at].ty => {
                 return false;
             }

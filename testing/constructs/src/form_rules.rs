@@ -1,0 +1,134 @@
+//! The rules that refuse values in their forms.
+
+use crate::rule::{Names, Rule, Stage, and_local, every, java, language, rule, rust};
+
+const COUNTS: Names = &[
+    "count_boolean",
+    "count_char",
+    "count_wchar",
+    "count_small",
+    "count_ushort",
+    "count_long",
+    "count_ulong",
+    "count_hyper",
+    "count_uhyper",
+    "count_enum",
+    "count_name",
+];
+const RANGES: Names = &[
+    "range_byte",
+    "range_char",
+    "range_wchar",
+    "range_small",
+    "range_usmall",
+    "range_short",
+    "range_ushort",
+    "range_long",
+    "range_ulong",
+    "range_hyper",
+    "range_uhyper",
+    "range_uhyper_any",
+    "range_name",
+];
+const LIMITED_ENUM: Names = &["range_enum"];
+/// Types that are no integers with limits.
+const UNLIMITED: Names = &["range_boolean", "range_double"];
+const DOUBLE: Names = &["range_double"];
+const SIGNED_TAGS: Names = &["tag_small", "tag_short", "tag_long", "tag_hyper", "tag_name"];
+const ENUM_TAGS: Names = &["tag_enum", "tag_v1_enum", "tag_open_enum"];
+const UNSIGNED_TAGS: Names =
+    &["tag_boolean", "tag_byte", "tag_char", "tag_wchar", "tag_usmall", "tag_ushort", "tag_ulong", "tag_uhyper"];
+const IIDS: Names = &["iid_unknown", "iid_void"];
+const TEXTS: Names = &["text_byte", "text_char", "text_usmall", "text_ushort", "text_wchar"];
+const LEVELS: Names = &["level_long", "level_values", "level_leading"];
+
+/// Forms that have a range in other places than an open array or an arm.
+const RANGED: Names = &[
+    "in",
+    "in_ref",
+    "back",
+    "retval",
+    "named",
+    "counting",
+    "beside",
+    "member",
+    "member_named",
+    "member_counting",
+    "maybe",
+    "array",
+    "fixed",
+    "two",
+    "member_maybe",
+    "member_fixed",
+    "arm_named",
+];
+
+const MAYBE: Names = &["maybe"];
+const LATER: Names = &["later"];
+const NOT_AN_INTEGER: &str = "a structure or union with [range] on an arm, or on a member that is no integer";
+const COUNT_MAYBE: &str = "an array whose size is behind a pointer that may be null";
+
+/// All rules of values in forms.
+pub(crate) const FORM_RULES: &[Rule] = &[
+    // Counts.
+    language(
+        "bad-max-value",
+        "the greatest value of an [in] integer",
+        &[&["count_boolean", "count_enum"]],
+        &[&["capped"]],
+    ),
+    every(COUNT_MAYBE, &[COUNTS], &[MAYBE]),
+    every("an array whose size depends on a result", &[COUNTS], &[LATER, &["later_room"]]),
+    java("an array that the method lends", &[COUNTS], &[&["lent"]]),
+    rust("a lent array whose length is a boolean or an enumeration", &[&["count_boolean", "count_enum"]], &[&["lent"]]),
+    // Limited integers.
+    language("bad-range", "[range] is for integers", &[UNLIMITED], &[RANGED]),
+    language("not-an-integer", "is not an integer", &[DOUBLE], &[&["counting", "member_counting"]]),
+    language("misplaced-attribute", "[range] means nothing on an arm", &[RANGES, LIMITED_ENUM, UNLIMITED], &[&["arm"]]),
+    every(
+        "is an enumeration that [range] limits",
+        &[LIMITED_ENUM],
+        &[&["in", "in_ref", "back", "retval", "named", "counting", "beside"]],
+    ),
+    every(NOT_AN_INTEGER, &[LIMITED_ENUM], &[&["member", "member_named", "member_counting"]]),
+    every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM], &[&["member_maybe", "member_fixed"]]),
+    every("is a pointer that may be null that [range] limits", &[RANGES, LIMITED_ENUM], &[MAYBE]),
+    every("is an array that [range] limits", &[RANGES, LIMITED_ENUM], &[&["array", "fixed"]]),
+    every("is a pointer to a pointer that [range] limits", &[RANGES, LIMITED_ENUM], &[&["two"]]),
+    every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM, UNLIMITED], &[&["member_open"]]),
+    every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM], &[&["arm_named"]]),
+    // Discriminants. -1 may also mean the unsigned number with the same bits, of a signed type.
+    language("bad-switch", "no discriminant has the value", &[UNSIGNED_TAGS], &[&["own_negative"]]),
+    every(
+        "a union whose discriminant is behind a pointer that may be null",
+        &[SIGNED_TAGS, UNSIGNED_TAGS, ENUM_TAGS],
+        &[MAYBE],
+    ),
+    every("a union whose discriminant depends on a result", &[SIGNED_TAGS, UNSIGNED_TAGS, ENUM_TAGS], &[LATER]),
+    java("an enumeration that a value of another type selects", &[ENUM_TAGS], &[&["by_long", "by_long_inside"]]),
+    // Objects whose IID is beside them.
+    every("an object whose IID is behind a pointer that may be null", &[IIDS], &[MAYBE]),
+    every("an object whose IID depends on a result", &[IIDS], &[LATER]),
+    and_local(rust("of fixed size with interface pointers", &[IIDS], &[&["fixed"]])),
+    java("an array of interface pointers with [iid_is]", &[IIDS], &[&["array", "fixed"]]),
+    // Strings.
+    and_local(rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["changed", "placed"]])),
+    rule(Stage::C, "a string that the method changes in place", &[TEXTS], &[&["changed", "placed"]]),
+    every("is a string that has a size of its own", &[TEXTS], &[&["sized"]]),
+    every("a structure or union with a string that has a size of its own", &[TEXTS], &[&["sized_inside"]]),
+    // Arrays of arrays.
+    every(COUNT_MAYBE, &[LEVELS], &[&["replaced_maybe"]]),
+    every(
+        "through other pointers to an array whose size depends on a parameter",
+        &[LEVELS],
+        &[&["inner", "inner_fixed", "made_inner"]],
+    ),
+    rust("a pointer to pointers to several values", &[LEVELS], &[&["inner_constant", "outer"]]),
+    java("an array of pointers to pointers or arrays", &[LEVELS], &[&["inner_constant", "outer"]]),
+    rust("an [in, out] array that the method may replace", &[LEVELS], &[&["replaced"]]),
+    rust(
+        "an array that the method allocates, with length_is",
+        &[LEVELS],
+        &[&["made_constant", "made_as_given", "made_partly"]],
+    ),
+];
