@@ -81,7 +81,7 @@ fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value
     }
 }
 
-/// Writes a proxy's request.
+/// Writes the frame of a proxy's request.
 pub(super) fn request(out: &mut Writer, method: &Method<'_>) {
     check_unions(out, method, true);
     write(out, method, true, "arguments", &|param| {
@@ -91,7 +91,6 @@ pub(super) fn request(out: &mut Writer, method: &Method<'_>) {
             _ => method.given[at].clone(),
         }
     });
-    out.line("Channel call = begin(arguments);");
 }
 
 /// Writes a stub's reply.

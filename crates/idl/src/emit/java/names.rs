@@ -84,13 +84,13 @@ const METHODS: [&str; 13] = [
 const OF_PROXIES: [&str; 2] = ["checkCopied", "isShared"];
 
 /// The local variables of generated methods.
-const LOCALS: [&str; 9] = ["arguments", "call", "frame", "i", "length", "memory", "object", "outcome", "results"];
+const LOCALS: [&str; 10] = ["arguments", "call", "e", "frame", "i", "length", "memory", "object", "outcome", "results"];
 
 /// Words beyond [`KEYWORDS`] that cannot be the name of a type.
 const NO_TYPES: [&str; 5] = ["permits", "record", "sealed", "var", "yield"];
 
 /// Types that generated code uses without their package.
-const TYPES: [&str; 52] = [
+const TYPES: [&str; 54] = [
     "ArithmeticException",
     "Boolean",
     "Byte",
@@ -118,9 +118,11 @@ const TYPES: [&str; 52] = [
     "Guid",
     "Hresult",
     "IllegalArgumentException",
+    "IllegalStateException",
     "InCall",
     "Integer",
     "InterfaceInfo",
+    "InternalError",
     "Ints",
     "List",
     "Long",

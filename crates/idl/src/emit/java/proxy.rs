@@ -29,6 +29,7 @@ pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<
     }
     let length = if graph::has(method, true) {
         graph::request(out, method);
+        open(out, "arguments");
         "call.length".to_owned()
     } else {
         let length = measure(out, method);
@@ -42,8 +43,22 @@ pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<
         out.line(format!("call(call, {opnum}, {length});"));
         reply(out, method);
     }
+    close(out);
     out.line("}");
     out.line("");
+}
+
+/// Writes the acquisition of a channel, whose memory is accessed up to [`close`].
+fn open(out: &mut Writer, room: &str) {
+    out.line(format!("Channel call = begin({room});"));
+    out.line("try {");
+}
+
+/// Writes the conversion of failed accesses to the channel's memory.
+fn close(out: &mut Writer) {
+    out.line("} catch (InternalError | IllegalStateException e) {");
+    out.line("throw call.failed(e);");
+    out.line("}");
 }
 
 /// Writes the call with arrays by reference. The call is made only if all arrays are in memory that
@@ -54,7 +69,7 @@ fn refer(out: &mut Writer, method: &Method<'_>) {
     let all: Vec<String> = plan.references().map(shared).collect();
     out.line(format!("if ({}) {{", all.join(" && ")));
     let length = measure(out, method);
-    out.line(format!("Channel call = begin({length});"));
+    open(out, &length);
     let mut known = Vec::new();
     for (param, _, is_written) in plan.references() {
         let (name, stem) = (method.given(param), method.stem(param));
@@ -70,6 +85,7 @@ fn refer(out: &mut Writer, method: &Method<'_>) {
     }
     out.line("}");
     out.line("call.end();");
+    close(out);
     out.line("}");
     if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
         out.line("checkCopied();");
@@ -237,7 +253,7 @@ fn measure(out: &mut Writer, method: &Method<'_>) -> String {
 }
 
 fn request(out: &mut Writer, method: &Method<'_>, length: &str) {
-    out.line(format!("Channel call = begin({length});"));
+    open(out, length);
     frame(out, method);
 }
 

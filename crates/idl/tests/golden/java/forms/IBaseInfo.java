@@ -72,25 +72,33 @@ public final class IBaseInfo {
         @Override
         public FirstThingResult firstThing(byte call_, short length_) {
             Channel call = begin(8);
-            call.memory.set(Flat.BYTE, call.at, call_);
-            call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
-            call.memory.set(Flat.SHORT, call.at + 2, length_);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 3, 8);
-            call.expect(8);
-            short length_Result = call.replyMemory.get(Flat.SHORT, call.replyAt);
-            byte letter = call.replyMemory.get(Flat.BYTE, call.replyAt + 2);
-            call.end();
-            return new FirstThingResult(length_Result, letter);
+            try {
+                call.memory.set(Flat.BYTE, call.at, call_);
+                call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
+                call.memory.set(Flat.SHORT, call.at + 2, length_);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 3, 8);
+                call.expect(8);
+                short length_Result = call.replyMemory.get(Flat.SHORT, call.replyAt);
+                byte letter = call.replyMemory.get(Flat.BYTE, call.replyAt + 2);
+                call.end();
+                return new FirstThingResult(length_Result, letter);
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
         public void wait_(long class_) {
             Channel call = begin(8);
-            call.memory.set(Flat.LONG, call.at, class_);
-            call(call, 4, 8);
-            call.expect(0);
-            call.end();
+            try {
+                call.memory.set(Flat.LONG, call.at, class_);
+                call(call, 4, 8);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
     }
 }

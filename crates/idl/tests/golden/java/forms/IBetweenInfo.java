@@ -82,11 +82,15 @@ public final class IBetweenInfo {
         @Override
         public void before(int n) {
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, n);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 3, 8);
-            call.expect(0);
-            call.end();
+            try {
+                call.memory.set(Flat.INT, call.at, n);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 3, 8);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
@@ -95,27 +99,35 @@ public final class IBetweenInfo {
             Frames.check(bytes, false, 1);
             if (isShared(bytes, false)) {
                 Channel call = begin(16);
-                long bytesReference = call.refer(bytes, false, 16);
-                if (bytesReference != 0) {
-                    call.memory.set(Flat.INT, call.at, (int) (bytes.byteSize()));
-                    call.memory.set(Flat.INT, call.at + 4, 0);
-                    call.memory.set(Flat.LONG, call.at + 8, bytesReference);
-                    call(call, 6, 16);
-                    call.expect(0);
+                try {
+                    long bytesReference = call.refer(bytes, false, 16);
+                    if (bytesReference != 0) {
+                        call.memory.set(Flat.INT, call.at, (int) (bytes.byteSize()));
+                        call.memory.set(Flat.INT, call.at + 4, 0);
+                        call.memory.set(Flat.LONG, call.at + 8, bytesReference);
+                        call(call, 6, 16);
+                        call.expect(0);
+                        call.end();
+                        return;
+                    }
                     call.end();
-                    return;
+                } catch (InternalError | IllegalStateException e) {
+                    throw call.failed(e);
                 }
-                call.end();
             }
             int length = Frames.plus(16, bytes);
             Channel call = begin(length);
-            call.memory.set(Flat.INT, call.at, (int) (bytes.byteSize()));
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            FrameWriter arguments = new FrameWriter(call, 16);
-            arguments.put(bytes, 8, 16, 1);
-            call(call, 5, length);
-            call.expect(0);
-            call.end();
+            try {
+                call.memory.set(Flat.INT, call.at, (int) (bytes.byteSize()));
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                FrameWriter arguments = new FrameWriter(call, 16);
+                arguments.put(bytes, 8, 16, 1);
+                call(call, 5, length);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
     }
 }

@@ -357,25 +357,33 @@ public final class IFormsInfo {
         @Override
         public FirstThingResult firstThing(byte call_, short length_) {
             Channel call = begin(8);
-            call.memory.set(Flat.BYTE, call.at, call_);
-            call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
-            call.memory.set(Flat.SHORT, call.at + 2, length_);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 3, 8);
-            call.expect(8);
-            short length_Result = call.replyMemory.get(Flat.SHORT, call.replyAt);
-            byte letter = call.replyMemory.get(Flat.BYTE, call.replyAt + 2);
-            call.end();
-            return new FirstThingResult(length_Result, letter);
+            try {
+                call.memory.set(Flat.BYTE, call.at, call_);
+                call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
+                call.memory.set(Flat.SHORT, call.at + 2, length_);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 3, 8);
+                call.expect(8);
+                short length_Result = call.replyMemory.get(Flat.SHORT, call.replyAt);
+                byte letter = call.replyMemory.get(Flat.BYTE, call.replyAt + 2);
+                call.end();
+                return new FirstThingResult(length_Result, letter);
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
         public void wait_(long class_) {
             Channel call = begin(8);
-            call.memory.set(Flat.LONG, call.at, class_);
-            call(call, 4, 8);
-            call.expect(0);
-            call.end();
+            try {
+                call.memory.set(Flat.LONG, call.at, class_);
+                call(call, 4, 8);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
@@ -384,20 +392,24 @@ public final class IFormsInfo {
             Objects.requireNonNull(grade, "grade");
             Objects.requireNonNull(level, "level");
             Channel call = begin(32);
-            call.memory.set(Flat.BYTE, call.at, (byte) (yes ? 1 : 0));
-            call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
-            call.memory.set(Flat.SHORT, call.at + 2, (short) 0);
-            call.memory.set(Flat.INT, call.at + 4, color.value());
-            call.memory.set(Flat.INT, call.at + 8, grade.value());
-            call.memory.set(Flat.INT, call.at + 12, level.value());
-            call.memory.set(Flat.CHAR, call.at + 16, letter);
-            call.memory.set(Flat.SHORT, call.at + 18, (short) 0);
-            call.memory.set(Flat.FLOAT, call.at + 20, f);
-            call.memory.set(Flat.INT, call.at + 24, result);
-            call.memory.set(Flat.INT, call.at + 28, 0);
-            call(call, 5, 32);
-            call.expect(0);
-            call.end();
+            try {
+                call.memory.set(Flat.BYTE, call.at, (byte) (yes ? 1 : 0));
+                call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
+                call.memory.set(Flat.SHORT, call.at + 2, (short) 0);
+                call.memory.set(Flat.INT, call.at + 4, color.value());
+                call.memory.set(Flat.INT, call.at + 8, grade.value());
+                call.memory.set(Flat.INT, call.at + 12, level.value());
+                call.memory.set(Flat.CHAR, call.at + 16, letter);
+                call.memory.set(Flat.SHORT, call.at + 18, (short) 0);
+                call.memory.set(Flat.FLOAT, call.at + 20, f);
+                call.memory.set(Flat.INT, call.at + 24, result);
+                call.memory.set(Flat.INT, call.at + 28, 0);
+                call(call, 5, 32);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
@@ -406,23 +418,27 @@ public final class IFormsInfo {
             Objects.requireNonNull(color, "color");
             Frames.checkRange(number, -5L, 5L);
             Channel call = begin(152);
-            row.write(call.memory, call.at);
-            call.memory.set(Flat.INT, call.at + 144, color.value());
-            call.memory.set(Flat.BYTE, call.at + 148, (byte) (yes ? 1 : 0));
-            call.memory.set(Flat.BYTE, call.at + 149, (byte) 0);
-            call.memory.set(Flat.SHORT, call.at + 150, number);
-            call(call, 6, 152);
             try {
-                FrameReader results = new FrameReader(call, 152);
-                Row rowResult = Row.read(results, 0);
-                Color colorResult = Color.read(results, 144);
-                boolean yesResult = results.getBoolean(148);
-                short numberResult = results.getShort(150);
-                results.checkRange(numberResult, -5L, 5L);
-                results.end();
-                return new SwapResult(rowResult, colorResult, yesResult, numberResult);
-            } finally {
-                call.end();
+                row.write(call.memory, call.at);
+                call.memory.set(Flat.INT, call.at + 144, color.value());
+                call.memory.set(Flat.BYTE, call.at + 148, (byte) (yes ? 1 : 0));
+                call.memory.set(Flat.BYTE, call.at + 149, (byte) 0);
+                call.memory.set(Flat.SHORT, call.at + 150, number);
+                call(call, 6, 152);
+                try {
+                    FrameReader results = new FrameReader(call, 152);
+                    Row rowResult = Row.read(results, 0);
+                    Color colorResult = Color.read(results, 144);
+                    boolean yesResult = results.getBoolean(148);
+                    short numberResult = results.getShort(150);
+                    results.checkRange(numberResult, -5L, 5L);
+                    results.end();
+                    return new SwapResult(rowResult, colorResult, yesResult, numberResult);
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -433,19 +449,23 @@ public final class IFormsInfo {
             Frames.checkLength(colors.length, 2);
             Color[] colorsCopy = Frames.copy(colors);
             Channel call = begin(40);
-            MemorySegment.copy(seal, 0, call.memory, Flat.BYTE, call.at, 16);
-            FrameWriter.put(key, call.memory, call.at + 16);
-            for (int i = 0; i < 2; i++) {
-                call.memory.set(Flat.INT, call.at + 32 + i * 4, colorsCopy[i].value());
-            }
-            call(call, 7, 40);
             try {
-                FrameReader results = new FrameReader(call, 24);
-                Point point = Point.read(results, 0);
-                results.end();
-                return point;
-            } finally {
-                call.end();
+                MemorySegment.copy(seal, 0, call.memory, Flat.BYTE, call.at, 16);
+                FrameWriter.put(key, call.memory, call.at + 16);
+                for (int i = 0; i < 2; i++) {
+                    call.memory.set(Flat.INT, call.at + 32 + i * 4, colorsCopy[i].value());
+                }
+                call(call, 7, 40);
+                try {
+                    FrameReader results = new FrameReader(call, 24);
+                    Point point = Point.read(results, 0);
+                    results.end();
+                    return point;
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -459,25 +479,29 @@ public final class IFormsInfo {
             Color[] colorsCopy = Frames.copy(colors);
             length = Frames.plus(length, colors.length, 4);
             Channel call = begin(length);
-            call.memory.set(Flat.BYTE, call.at, (byte) a.length);
-            call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
-            call.memory.set(Flat.SHORT, call.at + 2, (short) 0);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call.memory.set(Flat.INT, call.at + 24, colors.length);
-            call.memory.set(Flat.INT, call.at + 28, 0);
-            FrameWriter arguments = new FrameWriter(call, 40);
-            arguments.put(a, 8, 16, a.length);
-            long bAt = arguments.object(16, 17, b.length, 1);
-            for (int i = 0; i < b.length; i++) {
-                call.memory.set(Flat.BYTE, bAt + i, (byte) (b[i] ? 1 : 0));
+            try {
+                call.memory.set(Flat.BYTE, call.at, (byte) a.length);
+                call.memory.set(Flat.BYTE, call.at + 1, (byte) 0);
+                call.memory.set(Flat.SHORT, call.at + 2, (short) 0);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call.memory.set(Flat.INT, call.at + 24, colors.length);
+                call.memory.set(Flat.INT, call.at + 28, 0);
+                FrameWriter arguments = new FrameWriter(call, 40);
+                arguments.put(a, 8, 16, a.length);
+                long bAt = arguments.object(16, 17, b.length, 1);
+                for (int i = 0; i < b.length; i++) {
+                    call.memory.set(Flat.BYTE, bAt + i, (byte) (b[i] ? 1 : 0));
+                }
+                long colorsAt = arguments.object(32, 18, colors.length, 4);
+                for (int i = 0; i < colors.length; i++) {
+                    call.memory.set(Flat.INT, colorsAt + i * 4, colorsCopy[i].value());
+                }
+                call(call, 8, length);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
-            long colorsAt = arguments.object(32, 18, colors.length, 4);
-            for (int i = 0; i < colors.length; i++) {
-                call.memory.set(Flat.INT, colorsAt + i * 4, colorsCopy[i].value());
-            }
-            call(call, 8, length);
-            call.expect(0);
-            call.end();
         }
 
         @Override
@@ -487,26 +511,30 @@ public final class IFormsInfo {
             int length = Frames.plus(24, rows.length, 144);
             length = Frames.plus(length, letters.length, 2);
             Channel call = begin(length);
-            call.memory.set(Flat.SHORT, call.at, (short) rows.length);
-            call.memory.set(Flat.SHORT, call.at + 2, (short) 0);
-            call.memory.set(Flat.INT, call.at + 4, letters.length);
-            FrameWriter arguments = new FrameWriter(call, 24);
-            long rowsAt = arguments.object(8, 19, rows.length, 144);
-            for (int i = 0; i < rows.length; i++) {
-                rowsCopy[i].write(call.memory, rowsAt + i * 144);
-            }
-            arguments.put(letters, 16, 20, letters.length);
-            call(call, 9, length);
             try {
-                FrameReader results = new FrameReader(call, 16);
-                int rowsBody = results.find(0, 19, rows.length, 144);
+                call.memory.set(Flat.SHORT, call.at, (short) rows.length);
+                call.memory.set(Flat.SHORT, call.at + 2, (short) 0);
+                call.memory.set(Flat.INT, call.at + 4, letters.length);
+                FrameWriter arguments = new FrameWriter(call, 24);
+                long rowsAt = arguments.object(8, 19, rows.length, 144);
                 for (int i = 0; i < rows.length; i++) {
-                    rows[i] = Row.read(results, rowsBody + i * 144);
+                    rowsCopy[i].write(call.memory, rowsAt + i * 144);
                 }
-                results.into(letters, 8, 20, letters.length);
-                results.end();
-            } finally {
-                call.end();
+                arguments.put(letters, 16, 20, letters.length);
+                call(call, 9, length);
+                try {
+                    FrameReader results = new FrameReader(call, 16);
+                    int rowsBody = results.find(0, 19, rows.length, 144);
+                    for (int i = 0; i < rows.length; i++) {
+                        rows[i] = Row.read(results, rowsBody + i * 144);
+                    }
+                    results.into(letters, 8, 20, letters.length);
+                    results.end();
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -517,17 +545,21 @@ public final class IFormsInfo {
             int length = Frames.plus(40, cells.length, 8);
             length = Frames.plus(length, more.length, 1);
             Channel call = begin(length);
-            call.memory.set(Flat.INT, call.at, width);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call.memory.set(Flat.LONG, call.at + 8, height);
-            call.memory.set(Flat.INT, call.at + 24, shown);
-            call.memory.set(Flat.INT, call.at + 28, 0);
-            FrameWriter arguments = new FrameWriter(call, 40);
-            arguments.put(cells, 16, 21, cells.length);
-            arguments.put(more, 32, 22, more.length);
-            call(call, 10, length);
-            call.expect(0);
-            call.end();
+            try {
+                call.memory.set(Flat.INT, call.at, width);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call.memory.set(Flat.LONG, call.at + 8, height);
+                call.memory.set(Flat.INT, call.at + 24, shown);
+                call.memory.set(Flat.INT, call.at + 28, 0);
+                FrameWriter arguments = new FrameWriter(call, 40);
+                arguments.put(cells, 16, 21, cells.length);
+                arguments.put(more, 32, 22, more.length);
+                call(call, 10, length);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
@@ -536,22 +568,26 @@ public final class IFormsInfo {
             Frames.checkLength(data.length, Frames.count(Integer.toUnsignedLong(n)));
             Objects.requireNonNull(rows, "rows");
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, rows.length);
-            call.memory.set(Flat.INT, call.at + 4, n);
-            call(call, 11, 8);
             try {
-                FrameReader results = new FrameReader(call, 24);
-                int nResult = results.getInt(0);
-                int dataUsed = results.used(Integer.toUnsignedLong(nResult), data.length);
-                results.into(data, 8, 23, dataUsed);
-                int rows_Body = results.find(16, 19, rows.length, 144);
-                for (int i = 0; i < rows.length; i++) {
-                    rows[i] = Row.read(results, rows_Body + i * 144);
+                call.memory.set(Flat.INT, call.at, rows.length);
+                call.memory.set(Flat.INT, call.at + 4, n);
+                call(call, 11, 8);
+                try {
+                    FrameReader results = new FrameReader(call, 24);
+                    int nResult = results.getInt(0);
+                    int dataUsed = results.used(Integer.toUnsignedLong(nResult), data.length);
+                    results.into(data, 8, 23, dataUsed);
+                    int rows_Body = results.find(16, 19, rows.length, 144);
+                    for (int i = 0; i < rows.length; i++) {
+                        rows[i] = Row.read(results, rows_Body + i * 144);
+                    }
+                    results.end();
+                    return nResult;
+                } finally {
+                    call.end();
                 }
-                results.end();
-                return nResult;
-            } finally {
-                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -563,18 +599,22 @@ public final class IFormsInfo {
             char[] wideCharacters = Frames.utf16(wide);
             length = Frames.plus(length, wideCharacters);
             Channel call = begin(length);
-            FrameWriter arguments = new FrameWriter(call, 16);
-            arguments.text(0, narrowBytes);
-            arguments.wide(8, wideCharacters);
-            call(call, 12, length);
             try {
-                FrameReader results = new FrameReader(call, 16);
-                String loud = results.text(0);
-                String quiet = results.wide(8);
-                results.end();
-                return new TextsResult(loud, quiet);
-            } finally {
-                call.end();
+                FrameWriter arguments = new FrameWriter(call, 16);
+                arguments.text(0, narrowBytes);
+                arguments.wide(8, wideCharacters);
+                call(call, 12, length);
+                try {
+                    FrameReader results = new FrameReader(call, 16);
+                    String loud = results.text(0);
+                    String quiet = results.wide(8);
+                    results.end();
+                    return new TextsResult(loud, quiet);
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -584,48 +624,56 @@ public final class IFormsInfo {
             length = number == null ? length : Frames.plus(length, 1, 4);
             length = yes == null ? length : Frames.plus(length, 1, 1);
             Channel call = begin(length);
-            FrameWriter arguments = new FrameWriter(call, 24);
-            if (row == null) {
-                arguments.none(0);
-            } else {
-                row.write(call.memory, arguments.object(0, 19, 1, 144));
+            try {
+                FrameWriter arguments = new FrameWriter(call, 24);
+                if (row == null) {
+                    arguments.none(0);
+                } else {
+                    row.write(call.memory, arguments.object(0, 19, 1, 144));
+                }
+                if (number == null) {
+                    arguments.none(8);
+                } else {
+                    call.memory.set(Flat.INT, arguments.object(8, 23, 1, 4), number);
+                }
+                if (yes == null) {
+                    arguments.none(16);
+                } else {
+                    call.memory.set(Flat.BYTE, arguments.object(16, 17, 1, 1), (byte) (yes ? 1 : 0));
+                }
+                call(call, 13, length);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
-            if (number == null) {
-                arguments.none(8);
-            } else {
-                call.memory.set(Flat.INT, arguments.object(8, 23, 1, 4), number);
-            }
-            if (yes == null) {
-                arguments.none(16);
-            } else {
-                call.memory.set(Flat.BYTE, arguments.object(16, 17, 1, 1), (byte) (yes ? 1 : 0));
-            }
-            call(call, 13, length);
-            call.expect(0);
-            call.end();
         }
 
         @Override
         public AllocatedResult allocated() {
             Channel call = begin(0);
-            call(call, 14, 0);
             try {
-                FrameReader results = new FrameReader(call, 32);
-                int n = results.getInt(0);
-                short m = results.getShort(16);
-                int numbersCount = results.count(Integer.toUnsignedLong(n));
-                int numbersBody = results.allocated(8, 24, 8, numbersCount);
-                long[] numbers = results.copyLongs(numbersBody, numbersCount);
-                int colorsCount = results.count(Short.toUnsignedLong(m));
-                int colorsBody = results.allocated(24, 18, 4, colorsCount);
-                Color[] colors = new Color[colorsCount];
-                for (int i = 0; i < colorsCount; i++) {
-                    colors[i] = Color.read(results, colorsBody + i * 4);
+                call(call, 14, 0);
+                try {
+                    FrameReader results = new FrameReader(call, 32);
+                    int n = results.getInt(0);
+                    short m = results.getShort(16);
+                    int numbersCount = results.count(Integer.toUnsignedLong(n));
+                    int numbersBody = results.allocated(8, 24, 8, numbersCount);
+                    long[] numbers = results.copyLongs(numbersBody, numbersCount);
+                    int colorsCount = results.count(Short.toUnsignedLong(m));
+                    int colorsBody = results.allocated(24, 18, 4, colorsCount);
+                    Color[] colors = new Color[colorsCount];
+                    for (int i = 0; i < colorsCount; i++) {
+                        colors[i] = Color.read(results, colorsBody + i * 4);
+                    }
+                    results.end();
+                    return new AllocatedResult(numbers, colors);
+                } finally {
+                    call.end();
                 }
-                results.end();
-                return new AllocatedResult(numbers, colors);
-            } finally {
-                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -639,28 +687,32 @@ public final class IFormsInfo {
             byte[] object_Reference = Marshal.reference(this, object_, iid);
             length = Frames.plus(length, object_Reference);
             Channel call = begin(length);
-            FrameWriter.put(iid, call.memory, call.at + 16);
-            FrameWriter arguments = new FrameWriter(call, 40);
-            arguments.reference(0, baseReference);
-            arguments.reference(8, anyReference);
-            arguments.reference(32, object_Reference);
-            call(call, 15, length);
-            byte[] formsReference;
-            int number;
-            byte[] otherReference;
             try {
-                FrameReader results = new FrameReader(call, 24);
-                number = results.getInt(8);
-                formsReference = results.reference(0);
-                otherReference = results.reference(16);
-                results.end();
-            } finally {
-                call.end();
+                FrameWriter.put(iid, call.memory, call.at + 16);
+                FrameWriter arguments = new FrameWriter(call, 40);
+                arguments.reference(0, baseReference);
+                arguments.reference(8, anyReference);
+                arguments.reference(32, object_Reference);
+                call(call, 15, length);
+                byte[] formsReference;
+                int number;
+                byte[] otherReference;
+                try {
+                    FrameReader results = new FrameReader(call, 24);
+                    number = results.getInt(8);
+                    formsReference = results.reference(0);
+                    otherReference = results.reference(16);
+                    results.end();
+                } finally {
+                    call.end();
+                }
+                return new ObjectsResult(
+                    Marshal.object(this, formsReference, IFormsInfo.INFO, otherReference),
+                    number,
+                    Marshal.object(this, otherReference, iid));
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
-            return new ObjectsResult(
-                Marshal.object(this, formsReference, IFormsInfo.INFO, otherReference),
-                number,
-                Marshal.object(this, otherReference, iid));
         }
 
         @Override
@@ -671,20 +723,28 @@ public final class IFormsInfo {
             byte[] toReference = Marshal.reference(this, to, IBaseInfo.INFO);
             length = Frames.plus(length, toReference);
             Channel call = begin(length);
-            FrameWriter arguments = new FrameWriter(call, 16);
-            arguments.text(0, whatBytes);
-            arguments.reference(8, toReference);
-            oneway(call, 16, length);
+            try {
+                FrameWriter arguments = new FrameWriter(call, 16);
+                arguments.text(0, whatBytes);
+                arguments.reference(8, toReference);
+                oneway(call, 16, length);
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
         public void tell_(int what) {
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, what);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 17, 8);
-            call.expect(0);
-            call.end();
+            try {
+                call.memory.set(Flat.INT, call.at, what);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 17, 8);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
     }
 }

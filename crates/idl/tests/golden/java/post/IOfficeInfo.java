@@ -194,30 +194,38 @@ public final class IOfficeInfo {
             Objects.requireNonNull(class_, "class_");
             Frames.checkRange(weight, 1L, 20000L);
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, class_.value());
-            call.memory.set(Flat.INT, call.at + 4, weight);
-            call(call, 3, 8);
-            call.expect(8);
-            double cost = call.replyMemory.get(Flat.DOUBLE, call.replyAt);
-            call.end();
-            return cost;
+            try {
+                call.memory.set(Flat.INT, call.at, class_.value());
+                call.memory.set(Flat.INT, call.at + 4, weight);
+                call(call, 3, 8);
+                call.expect(8);
+                double cost = call.replyMemory.get(Flat.DOUBLE, call.replyAt);
+                call.end();
+                return cost;
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
         public PrintResult print(Stamp stamp, long number) {
             Objects.requireNonNull(stamp, "stamp");
             Channel call = begin(40);
-            stamp.write(call.memory, call.at);
-            call.memory.set(Flat.LONG, call.at + 32, number);
-            call(call, 4, 40);
             try {
-                FrameReader results = new FrameReader(call, 40);
-                long numberResult = results.getLong(0);
-                Stamp printed = Stamp.read(results, 8);
-                results.end();
-                return new PrintResult(numberResult, printed);
-            } finally {
-                call.end();
+                stamp.write(call.memory, call.at);
+                call.memory.set(Flat.LONG, call.at + 32, number);
+                call(call, 4, 40);
+                try {
+                    FrameReader results = new FrameReader(call, 40);
+                    long numberResult = results.getLong(0);
+                    Stamp printed = Stamp.read(results, 8);
+                    results.end();
+                    return new PrintResult(numberResult, printed);
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -227,55 +235,67 @@ public final class IOfficeInfo {
             Stamp[] stampsCopy = Frames.copy(stamps);
             int length = Frames.plus(32, stamps.length, 32);
             Channel call = begin(length);
-            call.memory.set(Flat.INT, call.at, stamps.length);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            MemorySegment.copy(seal, 0, call.memory, Flat.BYTE, call.at + 16, 16);
-            FrameWriter arguments = new FrameWriter(call, 32);
-            long stampsAt = arguments.object(8, 16, stamps.length, 32);
-            for (int i = 0; i < stamps.length; i++) {
-                stampsCopy[i].write(call.memory, stampsAt + i * 32);
+            try {
+                call.memory.set(Flat.INT, call.at, stamps.length);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                MemorySegment.copy(seal, 0, call.memory, Flat.BYTE, call.at + 16, 16);
+                FrameWriter arguments = new FrameWriter(call, 32);
+                long stampsAt = arguments.object(8, 16, stamps.length, 32);
+                for (int i = 0; i < stamps.length; i++) {
+                    stampsCopy[i].write(call.memory, stampsAt + i * 32);
+                }
+                call(call, 5, length);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
-            call(call, 5, length);
-            call.expect(0);
-            call.end();
         }
 
         @Override
         public int fetch(short[] letters) {
             Objects.requireNonNull(letters, "letters");
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, letters.length);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 6, 8);
             try {
-                FrameReader results = new FrameReader(call, 16);
-                int got = results.getInt(8);
-                int lettersUsed = results.used(Integer.toUnsignedLong(got), letters.length);
-                results.into(letters, 0, 17, lettersUsed);
-                results.end();
-                return got;
-            } finally {
-                call.end();
+                call.memory.set(Flat.INT, call.at, letters.length);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 6, 8);
+                try {
+                    FrameReader results = new FrameReader(call, 16);
+                    int got = results.getInt(8);
+                    int lettersUsed = results.used(Integer.toUnsignedLong(got), letters.length);
+                    results.into(letters, 0, 17, lettersUsed);
+                    results.end();
+                    return got;
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
         @Override
         public Stamp[] list() {
             Channel call = begin(0);
-            call(call, 7, 0);
             try {
-                FrameReader results = new FrameReader(call, 16);
-                int count = results.getInt(0);
-                int stampsCount = results.count(Integer.toUnsignedLong(count));
-                int stampsBody = results.allocated(8, 16, 32, stampsCount);
-                Stamp[] stamps = new Stamp[stampsCount];
-                for (int i = 0; i < stampsCount; i++) {
-                    stamps[i] = Stamp.read(results, stampsBody + i * 32);
+                call(call, 7, 0);
+                try {
+                    FrameReader results = new FrameReader(call, 16);
+                    int count = results.getInt(0);
+                    int stampsCount = results.count(Integer.toUnsignedLong(count));
+                    int stampsBody = results.allocated(8, 16, 32, stampsCount);
+                    Stamp[] stamps = new Stamp[stampsCount];
+                    for (int i = 0; i < stampsCount; i++) {
+                        stamps[i] = Stamp.read(results, stampsBody + i * 32);
+                    }
+                    results.end();
+                    return stamps;
+                } finally {
+                    call.end();
                 }
-                results.end();
-                return stamps;
-            } finally {
-                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -287,17 +307,21 @@ public final class IOfficeInfo {
             byte[] fromBytes = Frames.utf8(from);
             length = Frames.plus(length, fromBytes);
             Channel call = begin(length);
-            FrameWriter arguments = new FrameWriter(call, 16);
-            arguments.wide(0, toCharacters);
-            arguments.text(8, fromBytes);
-            call(call, 8, length);
             try {
-                FrameReader results = new FrameReader(call, 8);
-                String receipt = results.wide(0);
-                results.end();
-                return receipt;
-            } finally {
-                call.end();
+                FrameWriter arguments = new FrameWriter(call, 16);
+                arguments.wide(0, toCharacters);
+                arguments.text(8, fromBytes);
+                call(call, 8, length);
+                try {
+                    FrameReader results = new FrameReader(call, 8);
+                    String receipt = results.wide(0);
+                    results.end();
+                    return receipt;
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -306,35 +330,43 @@ public final class IOfficeInfo {
             byte[] readerReference = Marshal.reference(this, reader, IReaderInfo.INFO);
             int length = Frames.plus(8, readerReference);
             Channel call = begin(length);
-            FrameWriter arguments = new FrameWriter(call, 8);
-            arguments.reference(0, readerReference);
-            call(call, 9, length);
-            byte[] beforeReference;
             try {
-                FrameReader results = new FrameReader(call, 8);
-                beforeReference = results.reference(0);
-                results.end();
-            } finally {
-                call.end();
+                FrameWriter arguments = new FrameWriter(call, 8);
+                arguments.reference(0, readerReference);
+                call(call, 9, length);
+                byte[] beforeReference;
+                try {
+                    FrameReader results = new FrameReader(call, 8);
+                    beforeReference = results.reference(0);
+                    results.end();
+                } finally {
+                    call.end();
+                }
+                return Marshal.object(this, beforeReference, IReaderInfo.INFO);
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
-            return Marshal.object(this, beforeReference, IReaderInfo.INFO);
         }
 
         @Override
         public Remote find(Guid iid) {
             Objects.requireNonNull(iid, "iid");
             Channel call = begin(16);
-            FrameWriter.put(iid, call.memory, call.at);
-            call(call, 10, 16);
-            byte[] foundReference;
             try {
-                FrameReader results = new FrameReader(call, 8);
-                foundReference = results.reference(0);
-                results.end();
-            } finally {
-                call.end();
+                FrameWriter.put(iid, call.memory, call.at);
+                call(call, 10, 16);
+                byte[] foundReference;
+                try {
+                    FrameReader results = new FrameReader(call, 8);
+                    foundReference = results.reference(0);
+                    results.end();
+                } finally {
+                    call.end();
+                }
+                return Marshal.object(this, foundReference, iid);
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
-            return Marshal.object(this, foundReference, iid);
         }
     }
 }

@@ -58,9 +58,13 @@ public final class IReaderInfo {
         @Override
         public void arrived(int letter) {
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, letter);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            oneway(call, 3, 8);
+            try {
+                call.memory.set(Flat.INT, call.at, letter);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                oneway(call, 3, 8);
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
     }
 }

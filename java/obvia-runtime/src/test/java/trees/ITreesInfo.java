@@ -1119,34 +1119,42 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.one(0, ItemType.TYPE, list);
             Channel call = begin(arguments);
-            call(call, 3, call.length);
             try {
-                FrameReader results = new FrameReader(call, 16);
-                long sum = results.getLong(0);
-                String names = results.wide(8);
-                results.end();
-                return new SumResult(sum, names);
-            } finally {
-                call.end();
+                call(call, 3, call.length);
+                try {
+                    FrameReader results = new FrameReader(call, 16);
+                    long sum = results.getLong(0);
+                    String names = results.wide(8);
+                    results.end();
+                    return new SumResult(sum, names);
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
         @Override
         public Item range(int first, int count) {
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, first);
-            call.memory.set(Flat.INT, call.at + 4, count);
-            call(call, 4, 8);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
-                results.verify();
-                results.build();
-                Item list = (Item) results.one(0);
-                return list;
-            } finally {
-                call.end();
-                results.close();
+                call.memory.set(Flat.INT, call.at, first);
+                call.memory.set(Flat.INT, call.at + 4, count);
+                call(call, 4, 8);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                    results.verify();
+                    results.build();
+                    Item list = (Item) results.one(0);
+                    return list;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1155,17 +1163,21 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.one(0, ItemType.TYPE, list);
             Channel call = begin(arguments);
-            call(call, 5, call.length);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
-                results.verify();
-                results.build();
-                Item listResult = (Item) results.one(0);
-                return listResult;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 5, call.length);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                    results.verify();
+                    results.build();
+                    Item listResult = (Item) results.one(0);
+                    return listResult;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1176,19 +1188,23 @@ public final class ITreesInfo {
             arguments.putInt(0, by);
             arguments.inner(8, ItemType.TYPE, item);
             Channel call = begin(arguments);
-            call(call, 6, call.length);
-            GraphReader results = GraphReader.of(call, 24, KINDS);
             try {
-                results.checkBoolean(4);
-                results.checkText16(8, GraphReader.UNIQUE);
-                results.checkOne(16, ItemType.TYPE, GraphReader.UNIQUE);
-                results.verify();
-                results.build();
-                Item itemResult = ItemType.TYPE.build(results, 0);
-                return itemResult;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 6, call.length);
+                GraphReader results = GraphReader.of(call, 24, KINDS);
+                try {
+                    results.checkBoolean(4);
+                    results.checkText16(8, GraphReader.UNIQUE);
+                    results.checkOne(16, ItemType.TYPE, GraphReader.UNIQUE);
+                    results.verify();
+                    results.build();
+                    Item itemResult = ItemType.TYPE.build(results, 0);
+                    return itemResult;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1199,17 +1215,21 @@ public final class ITreesInfo {
             arguments.inner(0, TreeType.TYPE, tree);
             arguments.putLong(24, key);
             Channel call = begin(arguments);
-            call(call, 7, call.length);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                results.checkOne(0, TreeType.TYPE, GraphReader.UNIQUE);
-                results.verify();
-                results.build();
-                Tree grown = (Tree) results.one(0);
-                return grown;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 7, call.length);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    results.checkOne(0, TreeType.TYPE, GraphReader.UNIQUE);
+                    results.verify();
+                    results.build();
+                    Tree grown = (Tree) results.one(0);
+                    return grown;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1219,33 +1239,41 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 56);
             arguments.inner(0, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
-            call(call, 8, call.length);
-            call.expect(8);
-            double average = call.replyMemory.get(Flat.DOUBLE, call.replyAt);
-            call.end();
-            return average;
+            try {
+                call(call, 8, call.length);
+                call.expect(8);
+                double average = call.replyMemory.get(Flat.DOUBLE, call.replyAt);
+                call.end();
+                return average;
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
         public Samples sampled(int count) {
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, count);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 9, 8);
-            GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
-                results.checkMany(8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                results.checkMany(16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                results.checkMany(32, GraphType.SHORT, GraphReader.UNIQUE, results.value(0, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(results.getShort(24)), Short.toUnsignedLong(results.getShort(26))), 1L)));
-                results.checkRange(40, results.getInt(40), 0L, 8L);
-                results.checkMany(48, GraphType.LONG, GraphReader.REF, results.getInt(40), 8);
-                results.verify();
-                results.build();
-                Samples samples = SamplesType.TYPE.build(results, 0);
-                return samples;
-            } finally {
-                call.end();
-                results.close();
+                call.memory.set(Flat.INT, call.at, count);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 9, 8);
+                GraphReader results = GraphReader.of(call, 56, KINDS);
+                try {
+                    results.checkMany(8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                    results.checkMany(16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                    results.checkMany(32, GraphType.SHORT, GraphReader.UNIQUE, results.value(0, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(results.getShort(24)), Short.toUnsignedLong(results.getShort(26))), 1L)));
+                    results.checkRange(40, results.getInt(40), 0L, 8L);
+                    results.checkMany(48, GraphType.LONG, GraphReader.REF, results.getInt(40), 8);
+                    results.verify();
+                    results.build();
+                    Samples samples = SamplesType.TYPE.build(results, 0);
+                    return samples;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1255,17 +1283,21 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 152);
             arguments.inner(0, HolderType.TYPE, in);
             Channel call = begin(arguments);
-            call(call, 10, call.length);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                results.checkOne(0, HolderType.TYPE, GraphReader.UNIQUE);
-                results.verify();
-                results.build();
-                Holder out = (Holder) results.one(0);
-                return out;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 10, call.length);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    results.checkOne(0, HolderType.TYPE, GraphReader.UNIQUE);
+                    results.verify();
+                    results.build();
+                    Holder out = (Holder) results.one(0);
+                    return out;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1283,19 +1315,23 @@ public final class ITreesInfo {
             arguments.one(40, PointType.TYPE, maybe);
             arguments.text8(48, text);
             Channel call = begin(arguments);
-            call(call, 11, call.length);
-            GraphReader results = GraphReader.of(call, 32, KINDS);
             try {
-                results.checkMany(8, ItemType.TYPE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                results.checkMany(24, GraphType.LONG, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(16)));
-                results.verify();
-                results.build();
-                List<Item> back = results.list(8);
-                int[] ys = Frames.array(results.frame().ints(24));
-                return new AllResult(back, ys);
-            } finally {
-                call.end();
-                results.close();
+                call(call, 11, call.length);
+                GraphReader results = GraphReader.of(call, 32, KINDS);
+                try {
+                    results.checkMany(8, ItemType.TYPE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                    results.checkMany(24, GraphType.LONG, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(16)));
+                    results.verify();
+                    results.build();
+                    List<Item> back = results.list(8);
+                    int[] ys = Frames.array(results.frame().ints(24));
+                    return new AllResult(back, ys);
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1304,35 +1340,47 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.one(0, ItemType.TYPE, list);
             Channel call = begin(arguments);
-            oneway(call, 12, call.length);
+            try {
+                oneway(call, 12, call.length);
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
         public int noted() {
             Channel call = begin(0);
-            call(call, 13, 0);
-            call.expect(8);
-            int values = call.replyMemory.get(Flat.INT, call.replyAt);
-            call.end();
-            return values;
+            try {
+                call(call, 13, 0);
+                call.expect(8);
+                int values = call.replyMemory.get(Flat.INT, call.replyAt);
+                call.end();
+                return values;
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
         public Node ring(int count) {
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, count);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 14, 8);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                results.checkOne(0, NodeType.TYPE, GraphReader.FULL);
-                results.verify();
-                results.build();
-                Node ring = (Node) results.one(0);
-                return ring;
-            } finally {
-                call.end();
-                results.close();
+                call.memory.set(Flat.INT, call.at, count);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 14, 8);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    results.checkOne(0, NodeType.TYPE, GraphReader.FULL);
+                    results.verify();
+                    results.build();
+                    Node ring = (Node) results.one(0);
+                    return ring;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1342,11 +1390,15 @@ public final class ITreesInfo {
             arguments.shared(0, NodeType.TYPE, start);
             arguments.putInt(8, steps);
             Channel call = begin(arguments);
-            call(call, 15, call.length);
-            call.expect(8);
-            int number = call.replyMemory.get(Flat.INT, call.replyAt);
-            call.end();
-            return number;
+            try {
+                call(call, 15, call.length);
+                call.expect(8);
+                int number = call.replyMemory.get(Flat.INT, call.replyAt);
+                call.end();
+                return number;
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
@@ -1355,14 +1407,18 @@ public final class ITreesInfo {
             arguments.shared(0, NodeType.TYPE, a);
             arguments.shared(8, NodeType.TYPE, b);
             Channel call = begin(arguments);
-            call(call, 16, call.length);
             try {
-                FrameReader results = new FrameReader(call, 8);
-                boolean same = results.getBoolean(0);
-                results.end();
-                return same;
-            } finally {
-                call.end();
+                call(call, 16, call.length);
+                try {
+                    FrameReader results = new FrameReader(call, 8);
+                    boolean same = results.getBoolean(0);
+                    results.end();
+                    return same;
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1371,11 +1427,15 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.one(0, NodeType.TYPE, start);
             Channel call = begin(arguments);
-            call(call, 17, call.length);
-            call.expect(8);
-            int number = call.replyMemory.get(Flat.INT, call.replyAt);
-            call.end();
-            return number;
+            try {
+                call(call, 17, call.length);
+                call.expect(8);
+                int number = call.replyMemory.get(Flat.INT, call.replyAt);
+                call.end();
+                return number;
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
@@ -1383,17 +1443,21 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 8);
             arguments.shared(0, NodeType.TYPE, ring);
             Channel call = begin(arguments);
-            call(call, 18, call.length);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                results.checkOne(0, NodeType.TYPE, GraphReader.FULL);
-                results.verify();
-                results.build();
-                Node ringResult = (Node) results.one(0);
-                return ringResult;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 18, call.length);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    results.checkOne(0, NodeType.TYPE, GraphReader.FULL);
+                    results.verify();
+                    results.build();
+                    Node ringResult = (Node) results.one(0);
+                    return ringResult;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1405,49 +1469,57 @@ public final class ITreesInfo {
             arguments.putInt(0, kind);
             AnyType.put(arguments, value, 8);
             Channel call = begin(arguments);
-            call(call, 19, call.length);
             try {
-                FrameReader results = new FrameReader(call, 8);
-                String text = results.wide(0);
-                results.end();
-                return text;
-            } finally {
-                call.end();
+                call(call, 19, call.length);
+                try {
+                    FrameReader results = new FrameReader(call, 8);
+                    String text = results.wide(0);
+                    results.end();
+                    return text;
+                } finally {
+                    call.end();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
         @Override
         public Any become(int kind) {
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, kind);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 20, 8);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                switch (kind) {
-                    case 1 -> {}
-                    case 2 -> {}
-                    case 3 -> {
-                        results.checkText16(0, GraphReader.UNIQUE);
-                    }
-                    case 4 -> {
-                        results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
-                    }
-                    case 5, 6 -> {
-                        switch (results.getInt(0)) {
-                            case 0, 5, 6 -> {}
-                            default -> throw results.badEnum(0);
+                call.memory.set(Flat.INT, call.at, kind);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 20, 8);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    switch (kind) {
+                        case 1 -> {}
+                        case 2 -> {}
+                        case 3 -> {
+                            results.checkText16(0, GraphReader.UNIQUE);
                         }
+                        case 4 -> {
+                            results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                        }
+                        case 5, 6 -> {
+                            switch (results.getInt(0)) {
+                                case 0, 5, 6 -> {}
+                                default -> throw results.badEnum(0);
+                            }
+                        }
+                        default -> {}
                     }
-                    default -> {}
+                    results.verify();
+                    results.build();
+                    Any value = AnyType.build(results, 0, kind);
+                    return value;
+                } finally {
+                    call.end();
+                    results.close();
                 }
-                results.verify();
-                results.build();
-                Any value = AnyType.build(results, 0, kind);
-                return value;
-            } finally {
-                call.end();
-                results.close();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1457,11 +1529,15 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 32);
             arguments.inner(0, ChoiceType.TYPE, choice);
             Channel call = begin(arguments);
-            call(call, 21, call.length);
-            call.expect(8);
-            long sum = call.replyMemory.get(Flat.LONG, call.replyAt);
-            call.end();
-            return sum;
+            try {
+                call(call, 21, call.length);
+                call.expect(8);
+                long sum = call.replyMemory.get(Flat.LONG, call.replyAt);
+                call.end();
+                return sum;
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
@@ -1470,47 +1546,51 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 144);
             arguments.inner(0, BoxType.TYPE, box);
             Channel call = begin(arguments);
-            call(call, 22, call.length);
-            GraphReader results = GraphReader.of(call, 144, KINDS);
             try {
-                switch (results.getInt(0)) {
-                    case 0, 5, 6 -> {}
-                    default -> throw results.badEnum(0);
-                }
-                for (int i_0 = 0; i_0 < 2; i_0++) {
-                    int at_0 = 8 + i_0 * 24;
-                    results.checkBoolean(at_0 + 4);
-                    results.checkText16(at_0 + 8, GraphReader.UNIQUE);
-                    results.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
-                }
-                for (int i_0 = 0; i_0 < 3; i_0++) {
-                    int at_0 = 56 + i_0 * 8;
-                    results.checkOne(at_0, TreeType.TYPE, GraphReader.UNIQUE);
-                }
-                switch (results.getInt(80)) {
-                    case 0, 5, 6 -> {}
-                    default -> throw results.badEnum(80);
-                }
-                switch (results.getInt(80)) {
-                    case 0 -> {}
-                    case 5 -> {
-                        results.checkOne(80 + 16, TreeType.TYPE, GraphReader.UNIQUE);
-                        results.checkOne(80 + 24, TreeType.TYPE, GraphReader.UNIQUE);
+                call(call, 22, call.length);
+                GraphReader results = GraphReader.of(call, 144, KINDS);
+                try {
+                    switch (results.getInt(0)) {
+                        case 0, 5, 6 -> {}
+                        default -> throw results.badEnum(0);
                     }
-                    case 6 -> {}
-                    default -> throw results.bad(80 + 8, "the union has no arm for its discriminant");
+                    for (int i_0 = 0; i_0 < 2; i_0++) {
+                        int at_0 = 8 + i_0 * 24;
+                        results.checkBoolean(at_0 + 4);
+                        results.checkText16(at_0 + 8, GraphReader.UNIQUE);
+                        results.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                    }
+                    for (int i_0 = 0; i_0 < 3; i_0++) {
+                        int at_0 = 56 + i_0 * 8;
+                        results.checkOne(at_0, TreeType.TYPE, GraphReader.UNIQUE);
+                    }
+                    switch (results.getInt(80)) {
+                        case 0, 5, 6 -> {}
+                        default -> throw results.badEnum(80);
+                    }
+                    switch (results.getInt(80)) {
+                        case 0 -> {}
+                        case 5 -> {
+                            results.checkOne(80 + 16, TreeType.TYPE, GraphReader.UNIQUE);
+                            results.checkOne(80 + 24, TreeType.TYPE, GraphReader.UNIQUE);
+                        }
+                        case 6 -> {}
+                        default -> throw results.bad(80 + 8, "the union has no arm for its discriminant");
+                    }
+                    results.checkRange(112, results.getInt(112), 1L, 9L);
+                    results.checkMany(120, ChoiceType.TYPE, GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
+                    results.checkMany(128, GraphType.TEXT8.pointer(GraphReader.UNIQUE), GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
+                    results.checkMany(136, NodeType.TYPE.pointer(GraphReader.FULL), GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
+                    results.verify();
+                    results.build();
+                    Box flipped = BoxType.TYPE.build(results, 0);
+                    return flipped;
+                } finally {
+                    call.end();
+                    results.close();
                 }
-                results.checkRange(112, results.getInt(112), 1L, 9L);
-                results.checkMany(120, ChoiceType.TYPE, GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
-                results.checkMany(128, GraphType.TEXT8.pointer(GraphReader.UNIQUE), GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
-                results.checkMany(136, NodeType.TYPE.pointer(GraphReader.FULL), GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
-                results.verify();
-                results.build();
-                Box flipped = BoxType.TYPE.build(results, 0);
-                return flipped;
-            } finally {
-                call.end();
-                results.close();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1521,25 +1601,33 @@ public final class ITreesInfo {
             arguments.putInt(0, Frames.length(entries));
             arguments.list(8, EntryType.TYPE, entries);
             Channel call = begin(arguments);
-            call(call, 23, call.length);
-            call.expect(0);
-            call.end();
+            try {
+                call(call, 23, call.length);
+                call.expect(0);
+                call.end();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
         public List<Entry> list() {
             Channel call = begin(0);
-            call(call, 24, 0);
-            GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
-                results.checkMany(8, EntryType.TYPE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                results.verify();
-                results.build();
-                List<Entry> entries = results.list(8);
-                return entries;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 24, 0);
+                GraphReader results = GraphReader.of(call, 16, KINDS);
+                try {
+                    results.checkMany(8, EntryType.TYPE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                    results.verify();
+                    results.build();
+                    List<Entry> entries = results.list(8);
+                    return entries;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1550,17 +1638,21 @@ public final class ITreesInfo {
             arguments.putInt(0, Frames.length(words));
             arguments.list(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), words);
             Channel call = begin(arguments);
-            call(call, 25, call.length);
-            GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
-                results.checkMany(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                results.verify();
-                results.build();
-                List<String> upper = results.list(8);
-                return upper;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 25, call.length);
+                GraphReader results = GraphReader.of(call, 16, KINDS);
+                try {
+                    results.checkMany(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                    results.verify();
+                    results.build();
+                    List<String> upper = results.list(8);
+                    return upper;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1570,20 +1662,24 @@ public final class ITreesInfo {
             arguments.one(0, ItemType.TYPE, list);
             arguments.reference(8, to, ITreesInfo.INFO);
             Channel call = begin(arguments);
-            call(call, 26, call.length);
-            GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
-                results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
-                results.checkReference(8, ITreesInfo.INFO);
-                results.verify();
-                results.resolve(this);
-                results.build();
-                Item same = (Item) results.one(0);
-                ITrees back = results.object(8);
-                return new TellResult(same, back);
-            } finally {
-                call.end();
-                results.close();
+                call(call, 26, call.length);
+                GraphReader results = GraphReader.of(call, 16, KINDS);
+                try {
+                    results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                    results.checkReference(8, ITreesInfo.INFO);
+                    results.verify();
+                    results.resolve(this);
+                    results.build();
+                    Item same = (Item) results.one(0);
+                    ITrees back = results.object(8);
+                    return new TellResult(same, back);
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1594,20 +1690,24 @@ public final class ITreesInfo {
             arguments.inner(0, PairType.TYPE, pair);
             arguments.reference(24, last, ITreesInfo.INFO);
             Channel call = begin(arguments);
-            call(call, 27, call.length);
-            GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
-                results.checkReference(0, ITreesInfo.INFO);
-                results.checkOne(8, PairType.TYPE, GraphReader.UNIQUE);
-                results.verify();
-                results.resolve(this);
-                results.build();
-                ITrees lastResult = results.object(0);
-                Pair turned = (Pair) results.one(8);
-                return new MeetResult(lastResult, turned);
-            } finally {
-                call.end();
-                results.close();
+                call(call, 27, call.length);
+                GraphReader results = GraphReader.of(call, 16, KINDS);
+                try {
+                    results.checkReference(0, ITreesInfo.INFO);
+                    results.checkOne(8, PairType.TYPE, GraphReader.UNIQUE);
+                    results.verify();
+                    results.resolve(this);
+                    results.build();
+                    ITrees lastResult = results.object(0);
+                    Pair turned = (Pair) results.one(8);
+                    return new MeetResult(lastResult, turned);
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1617,23 +1717,27 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 56);
             arguments.inner(0, CrowdType.TYPE, crowd);
             Channel call = begin(arguments);
-            call(call, 28, call.length);
-            GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
-                results.checkMany(8, GraphType.object(ITrees.class), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                for (int i_0 = 0; i_0 < 2; i_0++) {
-                    int at_0 = 16 + i_0 * 8;
-                    results.checkReference(at_0, ITreesInfo.INFO);
+                call(call, 28, call.length);
+                GraphReader results = GraphReader.of(call, 56, KINDS);
+                try {
+                    results.checkMany(8, GraphType.object(ITrees.class), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                    for (int i_0 = 0; i_0 < 2; i_0++) {
+                        int at_0 = 16 + i_0 * 8;
+                        results.checkReference(at_0, ITreesInfo.INFO);
+                    }
+                    results.checkReference(48, results.getGuid(32));
+                    results.verify();
+                    results.resolve(this);
+                    results.build();
+                    Crowd turned = CrowdType.TYPE.build(results, 0);
+                    return turned;
+                } finally {
+                    call.end();
+                    results.close();
                 }
-                results.checkReference(48, results.getGuid(32));
-                results.verify();
-                results.resolve(this);
-                results.build();
-                Crowd turned = CrowdType.TYPE.build(results, 0);
-                return turned;
-            } finally {
-                call.end();
-                results.close();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1644,19 +1748,23 @@ public final class ITreesInfo {
             arguments.one(0, RowType.TYPE, row);
             arguments.one(8, DigitsType.TYPE, digits);
             Channel call = begin(arguments);
-            call(call, 29, call.length);
-            GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
-                results.checkOne(0, RowType.TYPE, GraphReader.UNIQUE);
-                results.checkOne(8, DigitsType.TYPE, GraphReader.UNIQUE);
-                results.verify();
-                results.build();
-                Row stored = (Row) results.one(0);
-                Digits twice = (Digits) results.one(8);
-                return new StoreResult(stored, twice);
-            } finally {
-                call.end();
-                results.close();
+                call(call, 29, call.length);
+                GraphReader results = GraphReader.of(call, 16, KINDS);
+                try {
+                    results.checkOne(0, RowType.TYPE, GraphReader.UNIQUE);
+                    results.checkOne(8, DigitsType.TYPE, GraphReader.UNIQUE);
+                    results.verify();
+                    results.build();
+                    Row stored = (Row) results.one(0);
+                    Digits twice = (Digits) results.one(8);
+                    return new StoreResult(stored, twice);
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1667,17 +1775,21 @@ public final class ITreesInfo {
             arguments.putInt(0, Frames.length(items));
             arguments.list(8, ItemType.TYPE, items);
             Channel call = begin(arguments);
-            call(call, 30, call.length);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                results.checkMany(0, ItemType.TYPE, GraphReader.REF, Frames.length(items));
-                results.verify();
-                results.build();
-                List<Item> itemsResult = results.list(0);
-                return itemsResult;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 30, call.length);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    results.checkMany(0, ItemType.TYPE, GraphReader.REF, Frames.length(items));
+                    results.verify();
+                    results.build();
+                    List<Item> itemsResult = results.list(0);
+                    return itemsResult;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1691,18 +1803,22 @@ public final class ITreesInfo {
             arguments.putInt(4, used);
             arguments.list(8, ItemType.TYPE, items);
             Channel call = begin(arguments);
-            call(call, 31, call.length);
-            GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
-                results.checkMany(8, ItemType.TYPE, GraphReader.REF, results.getInt(0), room);
-                results.verify();
-                results.build();
-                int usedResult = results.getInt(0);
-                List<Item> itemsResult = results.list(8);
-                return new PartResult(usedResult, itemsResult);
-            } finally {
-                call.end();
-                results.close();
+                call(call, 31, call.length);
+                GraphReader results = GraphReader.of(call, 16, KINDS);
+                try {
+                    results.checkMany(8, ItemType.TYPE, GraphReader.REF, results.getInt(0), room);
+                    results.verify();
+                    results.build();
+                    int usedResult = results.getInt(0);
+                    List<Item> itemsResult = results.list(8);
+                    return new PartResult(usedResult, itemsResult);
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1710,20 +1826,24 @@ public final class ITreesInfo {
         public SomeResult some(int room) {
             Frames.count(Integer.toUnsignedLong(room));
             Channel call = begin(8);
-            call.memory.set(Flat.INT, call.at, room);
-            call.memory.set(Flat.INT, call.at + 4, 0);
-            call(call, 32, 8);
-            GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
-                results.checkMany(0, EntryType.TYPE, GraphReader.REF, Integer.toUnsignedLong(results.getInt(8)), Integer.toUnsignedLong(room));
-                results.verify();
-                results.build();
-                List<Entry> entries = results.list(0);
-                int got = results.getInt(8);
-                return new SomeResult(entries, got);
-            } finally {
-                call.end();
-                results.close();
+                call.memory.set(Flat.INT, call.at, room);
+                call.memory.set(Flat.INT, call.at + 4, 0);
+                call(call, 32, 8);
+                GraphReader results = GraphReader.of(call, 16, KINDS);
+                try {
+                    results.checkMany(0, EntryType.TYPE, GraphReader.REF, Integer.toUnsignedLong(results.getInt(8)), Integer.toUnsignedLong(room));
+                    results.verify();
+                    results.build();
+                    List<Entry> entries = results.list(0);
+                    int got = results.getInt(8);
+                    return new SomeResult(entries, got);
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1735,33 +1855,37 @@ public final class ITreesInfo {
             arguments.putInt(0, kind);
             AnyType.put(arguments, value, 8);
             Channel call = begin(arguments);
-            call(call, 33, call.length);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                switch (kind) {
-                    case 1 -> {}
-                    case 2 -> {}
-                    case 3 -> {
-                        results.checkText16(0, GraphReader.UNIQUE);
-                    }
-                    case 4 -> {
-                        results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
-                    }
-                    case 5, 6 -> {
-                        switch (results.getInt(0)) {
-                            case 0, 5, 6 -> {}
-                            default -> throw results.badEnum(0);
+                call(call, 33, call.length);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    switch (kind) {
+                        case 1 -> {}
+                        case 2 -> {}
+                        case 3 -> {
+                            results.checkText16(0, GraphReader.UNIQUE);
                         }
+                        case 4 -> {
+                            results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                        }
+                        case 5, 6 -> {
+                            switch (results.getInt(0)) {
+                                case 0, 5, 6 -> {}
+                                default -> throw results.badEnum(0);
+                            }
+                        }
+                        default -> {}
                     }
-                    default -> {}
+                    results.verify();
+                    results.build();
+                    Any valueResult = AnyType.build(results, 0, kind);
+                    return valueResult;
+                } finally {
+                    call.end();
+                    results.close();
                 }
-                results.verify();
-                results.build();
-                Any valueResult = AnyType.build(results, 0, kind);
-                return valueResult;
-            } finally {
-                call.end();
-                results.close();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1771,32 +1895,36 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 56);
             arguments.inner(0, SeveralType.TYPE, given);
             Channel call = begin(arguments);
-            call(call, 34, call.length);
-            GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
-                switch (results.getInt(0)) {
-                    case 1 -> {}
-                    case 2 -> {
-                        for (int i_0 = 0; i_0 < 2; i_0++) {
-                            int at_0 = 8 + i_0 * 24;
-                            results.checkBoolean(at_0 + 4);
-                            results.checkText16(at_0 + 8, GraphReader.UNIQUE);
-                            results.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                call(call, 34, call.length);
+                GraphReader results = GraphReader.of(call, 56, KINDS);
+                try {
+                    switch (results.getInt(0)) {
+                        case 1 -> {}
+                        case 2 -> {
+                            for (int i_0 = 0; i_0 < 2; i_0++) {
+                                int at_0 = 8 + i_0 * 24;
+                                results.checkBoolean(at_0 + 4);
+                                results.checkText16(at_0 + 8, GraphReader.UNIQUE);
+                                results.checkOne(at_0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                            }
                         }
+                        case 3 -> {
+                            results.checkReference(8, ITreesInfo.INFO);
+                        }
+                        default -> throw results.bad(8, "the union has no arm for its discriminant");
                     }
-                    case 3 -> {
-                        results.checkReference(8, ITreesInfo.INFO);
-                    }
-                    default -> throw results.bad(8, "the union has no arm for its discriminant");
+                    results.verify();
+                    results.resolve(this);
+                    results.build();
+                    Several back = SeveralType.TYPE.build(results, 0);
+                    return back;
+                } finally {
+                    call.end();
+                    results.close();
                 }
-                results.verify();
-                results.resolve(this);
-                results.build();
-                Several back = SeveralType.TYPE.build(results, 0);
-                return back;
-            } finally {
-                call.end();
-                results.close();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1806,17 +1934,21 @@ public final class ITreesInfo {
             arguments.one(0, ChunkType.TYPE, first);
             arguments.one(8, ChunkType.TYPE, second);
             Channel call = begin(arguments);
-            call(call, 35, call.length);
-            GraphReader results = GraphReader.of(call, 8, KINDS);
             try {
-                results.checkOne(0, ChunkType.TYPE, GraphReader.UNIQUE);
-                results.verify();
-                results.build();
-                Chunk joined = (Chunk) results.one(0);
-                return joined;
-            } finally {
-                call.end();
-                results.close();
+                call(call, 35, call.length);
+                GraphReader results = GraphReader.of(call, 8, KINDS);
+                try {
+                    results.checkOne(0, ChunkType.TYPE, GraphReader.UNIQUE);
+                    results.verify();
+                    results.build();
+                    Chunk joined = (Chunk) results.one(0);
+                    return joined;
+                } finally {
+                    call.end();
+                    results.close();
+                }
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1828,11 +1960,15 @@ public final class ITreesInfo {
             arguments.one(8, ItemType.TYPE, list);
             arguments.inner(16, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
-            call(call, 36, call.length);
-            call.expect(8);
-            long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
-            call.end();
-            return answer;
+            try {
+                call(call, 36, call.length);
+                call.expect(8);
+                long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
+                call.end();
+                return answer;
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
+            }
         }
 
         @Override
@@ -1841,60 +1977,64 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 40);
             arguments.inner(0, WeighedType.TYPE, given);
             Channel call = begin(arguments);
-            call(call, 37, call.length);
-            GraphReader results = GraphReader.of(call, 40, KINDS);
             try {
-                long which_8 = results.getLong(0);
-                if (which_8 == 1L) {
-                    // There is nothing to check.
-                } else if (which_8 == 5000000000L || which_8 == 5000000001L) {
-                    results.checkOne(8, ItemType.TYPE, GraphReader.UNIQUE);
-                } else if (which_8 == -7L) {
-                    // There is nothing to check.
-                } else {
-                    results.checkText16(8, GraphReader.UNIQUE);
-                }
-                switch (results.which(24, results.value(0, () -> Math.addExact(Math.multiplyExact((long) results.getShort(16), 2L), Byte.toUnsignedLong(results.getByte(18)))), -2147483648L, 2147483647L)) {
-                    case 1 -> {}
-                    case 2 -> {}
-                    case 3 -> {
-                        results.checkText16(24, GraphReader.UNIQUE);
+                call(call, 37, call.length);
+                GraphReader results = GraphReader.of(call, 40, KINDS);
+                try {
+                    long which_8 = results.getLong(0);
+                    if (which_8 == 1L) {
+                        // There is nothing to check.
+                    } else if (which_8 == 5000000000L || which_8 == 5000000001L) {
+                        results.checkOne(8, ItemType.TYPE, GraphReader.UNIQUE);
+                    } else if (which_8 == -7L) {
+                        // There is nothing to check.
+                    } else {
+                        results.checkText16(8, GraphReader.UNIQUE);
                     }
-                    case 4 -> {
-                        results.checkOne(24, ItemType.TYPE, GraphReader.UNIQUE);
-                    }
-                    case 5, 6 -> {
-                        switch (results.getInt(24)) {
-                            case 0, 5, 6 -> {}
-                            default -> throw results.badEnum(24);
+                    switch (results.which(24, results.value(0, () -> Math.addExact(Math.multiplyExact((long) results.getShort(16), 2L), Byte.toUnsignedLong(results.getByte(18)))), -2147483648L, 2147483647L)) {
+                        case 1 -> {}
+                        case 2 -> {}
+                        case 3 -> {
+                            results.checkText16(24, GraphReader.UNIQUE);
                         }
-                    }
-                    default -> {}
-                }
-                switch (results.which(32, results.value(0, () -> Frames.remainder(results.getLong(0), 8L)), -2147483648L, 2147483647L)) {
-                    case 1 -> {}
-                    case 2 -> {}
-                    case 3 -> {
-                        results.checkText16(32, GraphReader.UNIQUE);
-                    }
-                    case 4 -> {
-                        results.checkOne(32, ItemType.TYPE, GraphReader.UNIQUE);
-                    }
-                    case 5, 6 -> {
-                        switch (results.getInt(32)) {
-                            case 0, 5, 6 -> {}
-                            default -> throw results.badEnum(32);
+                        case 4 -> {
+                            results.checkOne(24, ItemType.TYPE, GraphReader.UNIQUE);
                         }
+                        case 5, 6 -> {
+                            switch (results.getInt(24)) {
+                                case 0, 5, 6 -> {}
+                                default -> throw results.badEnum(24);
+                            }
+                        }
+                        default -> {}
                     }
-                    default -> {}
+                    switch (results.which(32, results.value(0, () -> Frames.remainder(results.getLong(0), 8L)), -2147483648L, 2147483647L)) {
+                        case 1 -> {}
+                        case 2 -> {}
+                        case 3 -> {
+                            results.checkText16(32, GraphReader.UNIQUE);
+                        }
+                        case 4 -> {
+                            results.checkOne(32, ItemType.TYPE, GraphReader.UNIQUE);
+                        }
+                        case 5, 6 -> {
+                            switch (results.getInt(32)) {
+                                case 0, 5, 6 -> {}
+                                default -> throw results.badEnum(32);
+                            }
+                        }
+                        default -> {}
+                    }
+                    results.verify();
+                    results.build();
+                    Weighed back = WeighedType.TYPE.build(results, 0);
+                    return back;
+                } finally {
+                    call.end();
+                    results.close();
                 }
-                results.verify();
-                results.build();
-                Weighed back = WeighedType.TYPE.build(results, 0);
-                return back;
-            } finally {
-                call.end();
-                results.close();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
 
@@ -1912,52 +2052,56 @@ public final class ITreesInfo {
             AnyType.put(arguments, any, 24);
             arguments.inner(32, HugeType.TYPE, huge);
             Channel call = begin(arguments);
-            call(call, 38, call.length);
-            GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
-                long which_8 = results.value(0, () -> Frames.unsigned(results.getLong(0)));
-                if (which_8 == 1L) {
-                    results.checkBoolean(8 + 4);
-                    results.checkText16(8 + 8, GraphReader.UNIQUE);
-                    results.checkOne(8 + 16, ItemType.TYPE, GraphReader.UNIQUE);
-                }
-                long which_40 = results.getLong(32);
-                if (which_40 == 1L) {
-                    // There is nothing to check.
-                } else if (which_40 == 5000000000L || which_40 == 5000000001L) {
-                    results.checkOne(40, ItemType.TYPE, GraphReader.UNIQUE);
-                } else if (which_40 == -7L) {
-                    // There is nothing to check.
-                } else {
-                    results.checkText16(40, GraphReader.UNIQUE);
-                }
-                switch (results.which(48, results.value(0, () -> Math.addExact(Frames.remainder(results.getLong(32), 8L), which)), -2147483648L, 2147483647L)) {
-                    case 1 -> {}
-                    case 2 -> {}
-                    case 3 -> {
-                        results.checkText16(48, GraphReader.UNIQUE);
+                call(call, 38, call.length);
+                GraphReader results = GraphReader.of(call, 56, KINDS);
+                try {
+                    long which_8 = results.value(0, () -> Frames.unsigned(results.getLong(0)));
+                    if (which_8 == 1L) {
+                        results.checkBoolean(8 + 4);
+                        results.checkText16(8 + 8, GraphReader.UNIQUE);
+                        results.checkOne(8 + 16, ItemType.TYPE, GraphReader.UNIQUE);
                     }
-                    case 4 -> {
-                        results.checkOne(48, ItemType.TYPE, GraphReader.UNIQUE);
+                    long which_40 = results.getLong(32);
+                    if (which_40 == 1L) {
+                        // There is nothing to check.
+                    } else if (which_40 == 5000000000L || which_40 == 5000000001L) {
+                        results.checkOne(40, ItemType.TYPE, GraphReader.UNIQUE);
+                    } else if (which_40 == -7L) {
+                        // There is nothing to check.
+                    } else {
+                        results.checkText16(40, GraphReader.UNIQUE);
                     }
-                    case 5, 6 -> {
-                        switch (results.getInt(48)) {
-                            case 0, 5, 6 -> {}
-                            default -> throw results.badEnum(48);
+                    switch (results.which(48, results.value(0, () -> Math.addExact(Frames.remainder(results.getLong(32), 8L), which)), -2147483648L, 2147483647L)) {
+                        case 1 -> {}
+                        case 2 -> {}
+                        case 3 -> {
+                            results.checkText16(48, GraphReader.UNIQUE);
                         }
+                        case 4 -> {
+                            results.checkOne(48, ItemType.TYPE, GraphReader.UNIQUE);
+                        }
+                        case 5, 6 -> {
+                            switch (results.getInt(48)) {
+                                case 0, 5, 6 -> {}
+                                default -> throw results.badEnum(48);
+                            }
+                        }
+                        default -> {}
                     }
-                    default -> {}
+                    results.verify();
+                    results.build();
+                    Huge hugeResult = HugeType.TYPE.build(results, 0);
+                    long next = results.getLong(32);
+                    Big bigger = BigType.build(results, 40, results.getLong(32));
+                    Any other = AnyType.build(results, 48, (int) Math.addExact(Frames.remainder(results.getLong(32), 8L), which));
+                    return new ScaleResult(next, bigger, other, hugeResult);
+                } finally {
+                    call.end();
+                    results.close();
                 }
-                results.verify();
-                results.build();
-                Huge hugeResult = HugeType.TYPE.build(results, 0);
-                long next = results.getLong(32);
-                Big bigger = BigType.build(results, 40, results.getLong(32));
-                Any other = AnyType.build(results, 48, (int) Math.addExact(Frames.remainder(results.getLong(32), 8L), which));
-                return new ScaleResult(next, bigger, other, hugeResult);
-            } finally {
-                call.end();
-                results.close();
+            } catch (InternalError | IllegalStateException e) {
+                throw call.failed(e);
             }
         }
     }

@@ -16,7 +16,7 @@ import javax.lang.model.util.Elements;
 /** A source file under construction: its lines and imports. */
 final class Code {
     /** The names of {@code java.lang} that the code uses. */
-    private static final Set<String> LANG = Set.of("Object", "String", "Override", "Throwable", "Integer", "Record");
+    private static final Set<String> LANG = Set.of("Object", "String", "Override", "Throwable", "Integer", "Record", "IllegalStateException", "InternalError");
 
     private final String inPackage;
     private final StringBuilder body = new StringBuilder();

@@ -29,14 +29,19 @@ final class ProxyCode {
         }
         if (names.request.isGraph()) {
             code.line(code.runtime("Channel") + " call = begin(" + names.writeGraph(names.request, "arguments") + ");");
+            code.line("try {");
             code.line("call(call, " + opnum + ", call.length);");
         } else {
             String length = names.measure(names.request, "this");
             code.line(code.runtime("Channel") + " call = begin(" + length + ");");
+            code.line("try {");
             names.write(names.request, "call.memory", "call.at", "arguments");
             code.line("call(call, " + opnum + ", " + length + ");");
         }
         result();
+        code.line("} catch (InternalError | IllegalStateException e) {");
+        code.line("throw call.failed(e);");
+        code.line("}");
         if (isWrapped) {
             code.line("} catch (" + code.named("obvia.RpcException") + " e) {");
             fail();

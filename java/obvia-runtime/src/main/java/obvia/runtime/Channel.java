@@ -104,9 +104,9 @@ public abstract class Channel {
     }
 
     /**
-     * Returns the exception for a failed access to the memory of a call's frames, which the peer
-     * has truncated or another thread has closed; the connection has ended then. Throws the
-     * failure itself if the memory is in order.
+     * Returns the exception for a failed access to the memory of a call's frames: the peer has
+     * truncated it, or another thread has closed it. The connection has ended then. Throws a failure
+     * of another kind itself.
      */
     public RpcException failed(Throwable why) {
         if (why instanceof Error error) {

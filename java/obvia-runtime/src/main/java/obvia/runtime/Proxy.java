@@ -93,6 +93,13 @@ public abstract class Proxy implements Remote {
         Channel channel = begin(length);
         try {
             arguments.copyTo(channel.memory, channel.at);
+        } catch (InternalError | IllegalStateException e) {
+            transport.takeBackUnsent();
+            try {
+                throw channel.failed(e);
+            } finally {
+                channel.end();
+            }
         } catch (RuntimeException | Error e) {
             transport.takeBackUnsent();
             channel.end();

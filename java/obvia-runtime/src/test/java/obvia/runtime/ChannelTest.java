@@ -1,17 +1,22 @@
 package obvia.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.lang.foreign.Arena;
 import obvia.Hresult;
 import obvia.RpcException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import trees.ITrees;
+import trees.ITreesInfo;
 
 class ChannelTest {
     /** A channel whose calls fail. */
-    private static final class Failing extends Channel {
-        private int ends;
-        private int calls;
+    private static class Failing extends Channel {
+        int ends;
+        int calls;
 
         Failing(Transport transport) {
             super(transport);
@@ -44,6 +49,42 @@ class ChannelTest {
         }
     }
 
+    /** A channel whose memory is closed after each successful call. */
+    private static final class Closed extends Failing {
+        Closed(Transport transport) {
+            super(transport);
+            try (Arena arena = Arena.ofConfined()) {
+                memory = arena.allocate(64);
+                replyMemory = memory;
+            }
+        }
+
+        @Override
+        protected int exchange(long target, int opnum, int length) {
+            calls++;
+            this.length = 8;
+            return Hresult.S_OK;
+        }
+
+        @Override
+        public RpcException failed(Throwable why) {
+            assertInstanceOf(IllegalStateException.class, why);
+            return RpcException.of(Hresult.RPC_E_DISCONNECTED);
+        }
+    }
+
+    @Test
+    void proxiesReportFailedAccessesToFramesAsErrorsOfTheCall() {
+        var transport = new Numbered();
+        transport.channel = new Closed(transport);
+        ITrees trees = ITreesInfo.INFO.proxy().apply(new Reference(transport, 7, 7, 1));
+        for (Executable call : new Executable[] {trees::noted, () -> trees.note(null)}) {
+            int result = assertThrows(RpcException.class, call).result();
+            assertEquals(Hresult.RPC_E_DISCONNECTED, result);
+        }
+        assertEquals(1, transport.channel.calls, "the second request is not sent");
+    }
+
     @Test
     void failedCallsEndEvenWithoutMemoryForTheirException() {
         Failing channel = new Failing(null);
@@ -52,7 +93,7 @@ class ChannelTest {
     }
 
     private static final class Numbered extends Transport {
-        private final Failing channel = new Failing(this);
+        private Failing channel = new Failing(this);
 
         @Override
         protected Channel channel() {

@@ -98,7 +98,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
 
     @Override
     public RpcException failed(Throwable why) {
-        if (window.isWhole()) {
+        if (!(why instanceof InternalError) && !isClosed()) {
+            // The program's own mistake.
             return super.failed(why);
         }
         isBroken = true;
