@@ -1,7 +1,7 @@
 //! Type libraries: written libraries can be read again and match widl's for the same file. Hostile
 //! files are refused.
 
-use obvia_idl::typelib::{self, Kind, Place, TypeDesc, TypeInfo, TypeLibrary, Value, flags};
+use obvia_idl::typelib::{self, ForeignId, Kind, Place, TypeDesc, TypeInfo, TypeLibrary, Value, flags};
 use obvia_idl::{Compiler, emit};
 use std::path::Path;
 
@@ -217,9 +217,14 @@ fn the_idl_of_a_type_library_has_no_control_characters() {
     library.imports[0].file = format!("{harmful}**//");
     let text = typelib::idl(&read(&typelib::write(&library).unwrap()));
     assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
-    assert!(!text.contains("*/\" */"), "{text}");
     let (again, _) = made(&format!("import \"oaidl.idl\";\n{text}"));
     assert_eq!(again.help.text.as_deref(), Some(harmful));
+    // A type of another library is shown as a comment, which the name of that library must not end.
+    library.foreign.iter_mut().for_each(|foreign| foreign.what = ForeignId::At(7));
+    let text = typelib::idl(&library);
+    let (_, comment) = text.split_once("/* type 7 of ").expect("a type of another library is used");
+    let (comment, _) = comment.split_once("*/").expect("the comment ends");
+    assert!(comment.ends_with("\" "), "{comment:?}");
 }
 
 #[test]
