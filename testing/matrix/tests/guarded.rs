@@ -104,12 +104,16 @@ impl Client {
         }
     }
 
-    /// Negotiates the presentation contexts of the runtime, of the functions, and of a process.
-    fn bind(&mut self, process: u64, security: Option<Security>) {
+    /// Negotiates the presentation contexts of the runtime, of the functions, and of the process as
+    /// which the client introduces itself.
+    fn bind(&mut self, process: Option<u64>, security: Option<Security>) {
         let context = |id, interface, transfer| Context { id, interface, transfers: vec![transfer] };
-        let process = SyntaxId { uuid: Uuid(PROCESS | u128::from(process)), version: 1 };
         let functions = SyntaxId { uuid: Uuid(rpcecho::INFO.iid.to_u128()), version: 1 };
-        let contexts = vec![context(0, RUNTIME, FLAT), context(1, functions, NDR), context(2, process, FLAT)];
+        let mut contexts = vec![context(0, RUNTIME, FLAT), context(1, functions, NDR)];
+        contexts.extend(process.map(|process| {
+            let process = SyntaxId { uuid: Uuid(PROCESS | u128::from(process)), version: 1 };
+            context(2, process, FLAT)
+        }));
         self.association.bind(contexts, security).unwrap();
         self.exchange(|event| {
             let ClientEvent::Bound(_, outcomes) = event else { panic!("{event:?}") };
@@ -152,7 +156,7 @@ fn serve() -> &'static str {
 fn insufficiently_protected_callers_learn_nothing() {
     let port = serve();
     let mut client = Client::connect(port);
-    client.bind(0x1111, None);
+    client.bind(Some(0x1111), None);
     let [user, guest] = matrix::ACCOUNTS;
     for security in [None, Some(0)] {
         for opnum in RUNTIME_CALLS {
@@ -160,20 +164,27 @@ fn insufficiently_protected_callers_learn_nothing() {
         }
         assert_eq!(client.told(security), Err(Status::ACCESS_DENIED));
         if security.is_none() {
-            client.bind(0x1111, self::security(user.0, user.1, AuthType::NTLM, Level::Connect));
+            client.bind(Some(0x1111), self::security(user.0, user.1, AuthType::NTLM, Level::Connect));
         }
     }
-    // Clients with different users share an association; each call has its own caller.
-    client.bind(0x1111, security(user.0, user.1, AuthType::SPNEGO, Level::Integrity));
-    client.bind(0x1111, security(guest.0, guest.1, AuthType::NTLM, Level::Privacy));
-    for _ in 0..2 {
-        assert_eq!(client.told(Some(1)), Ok(500 + user.0.len() as u32));
-        assert_eq!(client.told(Some(2)), Ok(600 + guest.0.len() as u32));
-        assert_eq!(client.told(Some(0)), Err(Status::ACCESS_DENIED));
-        assert_eq!(client.told(None), Err(Status::ACCESS_DENIED));
-    }
-    for opnum in RUNTIME_CALLS {
-        assert!(client.call(0, opnum, Some(1)).is_ok(), "{opnum}");
+    // The association of a process has one user. Users without a process may share an association;
+    // each call has its own caller.
+    for (process, mut client) in [(Some(0x1111), client), (None, Client::connect(port))] {
+        if process.is_none() {
+            client.bind(None, security(user.0, user.1, AuthType::NTLM, Level::Connect));
+        }
+        client.bind(process, security(user.0, user.1, AuthType::SPNEGO, Level::Integrity));
+        client.bind(process, security(guest.0, guest.1, AuthType::NTLM, Level::Privacy));
+        let guest = if process.is_none() { Ok(600 + guest.0.len() as u32) } else { Err(Status::ACCESS_DENIED) };
+        for _ in 0..2 {
+            assert_eq!(client.told(Some(1)), Ok(500 + user.0.len() as u32));
+            assert_eq!(client.told(Some(2)), guest);
+            assert_eq!(client.told(Some(0)), Err(Status::ACCESS_DENIED));
+            assert_eq!(client.told(None), Err(Status::ACCESS_DENIED));
+        }
+        for opnum in RUNTIME_CALLS {
+            assert!(client.call(0, opnum, Some(1)).is_ok(), "{opnum}");
+        }
     }
 }
 
@@ -183,11 +194,11 @@ fn clients_cannot_claim_the_process_of_another_user() {
     let port = serve();
     let [user, guest] = matrix::ACCOUNTS;
     let mut client = Client::connect(port);
-    client.bind(0x2222, security(user.0, user.1, AuthType::NTLM, Level::Integrity));
+    client.bind(Some(0x2222), security(user.0, user.1, AuthType::NTLM, Level::Integrity));
     assert!(client.told(Some(0)).is_ok());
     for ((name, password), outcome) in [(guest, Err(Status::ACCESS_DENIED)), (user, Ok(600 + user.0.len() as u32))] {
         let mut other = Client::connect(port);
-        other.bind(0x2222, security(name, password, AuthType::SPNEGO, Level::Privacy));
+        other.bind(Some(0x2222), security(name, password, AuthType::SPNEGO, Level::Privacy));
         assert_eq!(other.told(Some(0)), outcome, "{name}");
         assert_eq!(other.call(0, RUNTIME_CALLS[0], Some(0)).err(), outcome.err(), "{name}");
     }
@@ -200,7 +211,7 @@ fn clients_that_fail_authentication_can_call_nothing() {
     let [user, _] = matrix::ACCOUNTS;
     for kind in [AuthType::NTLM, AuthType::SPNEGO] {
         let mut client = Client::connect(port);
-        client.bind(0x3333, None);
+        client.bind(Some(0x3333), None);
         let functions = SyntaxId { uuid: Uuid(rpcecho::INFO.iid.to_u128()), version: 1 };
         let contexts = vec![Context { id: 1, interface: functions, transfers: vec![NDR] }];
         client.association.bind(contexts, security(user.0, "something else", kind, Level::Privacy)).unwrap();
