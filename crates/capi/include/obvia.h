@@ -231,7 +231,8 @@ typedef struct obvia_context {
 
 /* Keeps a state for the caller of the method that runs on this thread. When the handle is destroyed
  * or the caller's process ends, `rundown` is called once with the state, on any thread, as soon as
- * no method of another thread uses the state. */
+ * no method of another thread uses the state. If this function fails, `rundown` is not called, and
+ * the state is still the program's. */
 HRESULT obvia_new_context(void *state, void (*rundown)(void *state), obvia_context *handle);
 
 /* Returns the state of a handle that belongs to the caller of the method that runs on this thread

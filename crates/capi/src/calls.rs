@@ -1,7 +1,7 @@
 //! The functions that proxies and stubs call: obvia_stub.h.
 
 use crate::errors::guarded;
-use com::abi::{self, Answer, Calls, FRAME_MAX, Proxy, REGION_CACHES, RawReply, ServerCall, UNKNOWN};
+use com::abi::{self, Answer, Calls, Proxy, REGION_CACHES, RawReply, ServerCall, UNKNOWN};
 use com::rt::{Status, refuse_local};
 use com::{Error, GUID, HRESULT, code};
 use std::ffi::{CStr, c_char, c_void};
@@ -125,7 +125,9 @@ pub unsafe extern "C" fn obvia_lend(
     if result.is_err() {
         return Answer::results(result.0.cast_unsigned(), 0);
     }
-    let bytes = count.checked_mul(size as u64).filter(|bytes| bytes.saturating_add(end) <= FRAME_MAX as u64);
+    // SAFETY: the caller's promise.
+    let call = unsafe { &mut *call };
+    let bytes = count.checked_mul(size as u64).filter(|bytes| bytes.saturating_add(end) <= call.reply_max() as u64);
     let Some(bytes) = bytes else { return Answer::fault(Status::REMOTE_NO_MEMORY) };
     let (end, bytes) = (end as usize, bytes as usize);
     if array.is_null() && bytes != 0 {
@@ -135,17 +137,18 @@ pub unsafe extern "C" fn obvia_lend(
         // The array begins in the frame, but is longer than the memory that the frame has for it.
         return Answer::results(code::E_UNEXPECTED.0.cast_unsigned(), 0);
     }
-    let mut frame = vec![0_u8; end + bytes];
+    let mut frame = Vec::<u8>::new();
+    if frame.try_reserve_exact(end + bytes).is_err() {
+        return Answer::fault(Status::REMOTE_NO_MEMORY);
+    }
     // The bytes are copied before `reply_in_area`, which may replace the area by a larger one:
     // `results` and `array` may lie in the old area.
-    // SAFETY: the caller's promise; the vector has room for all bytes.
-    unsafe { frame.as_mut_ptr().copy_from_nonoverlapping(results, end) };
+    // SAFETY: the caller's promise.
+    frame.extend_from_slice(unsafe { std::slice::from_raw_parts(results, end) });
     if bytes != 0 {
         // SAFETY: as above.
-        unsafe { frame[end..].as_mut_ptr().copy_from_nonoverlapping(array, bytes) };
+        frame.extend_from_slice(unsafe { std::slice::from_raw_parts(array, bytes) });
     }
-    // SAFETY: the caller's promise.
-    let call = unsafe { &mut *call };
     match call.reply_in_area(frame.len()) {
         Some(place) => {
             place.copy_from_slice(&frame);
@@ -197,9 +200,7 @@ fn array_of(region: u32) -> (usize, bool) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_shares_memory(calls: *const Calls) -> i32 {
     // SAFETY: the caller's promise: the value belongs to this thread.
-    let calls = unsafe { &*calls };
-    // SAFETY: as above.
-    i32::from(unsafe { calls.shares_memory() })
+    i32::from(unsafe { &*calls }.shares_memory())
 }
 
 /// `obvia_not_shared` in obvia_stub.h.

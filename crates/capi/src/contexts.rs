@@ -5,6 +5,7 @@ use com::{ContextHandle, Error, HRESULT, code};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
     /// The states in use by the method that this thread performs for another process. Other calls
@@ -19,6 +20,8 @@ type Rundown = unsafe extern "C" fn(state: *mut c_void);
 struct State {
     state: *mut c_void,
     rundown: Rundown,
+    /// Whether a handle keeps the state. Until then the state is the program's.
+    is_kept: AtomicBool,
 }
 
 // SAFETY: the program promises that any thread may use the state.
@@ -28,8 +31,10 @@ unsafe impl Sync for State {}
 
 impl Drop for State {
     fn drop(&mut self) {
-        // SAFETY: the program promised that the function may be called once with the state.
-        unsafe { (self.rundown)(self.state) };
+        if *self.is_kept.get_mut() {
+            // SAFETY: the program promised that the function may be called once with the state.
+            unsafe { (self.rundown)(self.state) };
+        }
     }
 }
 
@@ -46,7 +51,8 @@ pub unsafe extern "C" fn obvia_new_context(
 ) -> HRESULT {
     guarded(|| {
         let rundown = rundown.filter(|_| !handle.is_null()).ok_or(code::E_POINTER)?;
-        let made = ContextHandle::new(State { state, rundown })?;
+        let made = ContextHandle::new(State { state, rundown, is_kept: AtomicBool::new(false) })?;
+        made.state::<State>()?.is_kept.store(true, Ordering::Relaxed);
         // SAFETY: the caller's promise.
         unsafe { handle.write(made) };
         Ok(())

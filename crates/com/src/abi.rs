@@ -18,7 +18,6 @@ pub use crate::types::agile::IID_AGILE_OBJECT;
 pub use crate::types::memory::{allocate, release};
 pub use crate::types::registry::{Description, InterfaceInfo, VtablePointer, declare_copy};
 pub use crate::types::registry::{StubFn, Stubs};
-pub use obvia_ndr::flat::FRAME_MAX;
 pub use obvia_ndr::flat::shape::{Element, ElementType};
 pub use obvia_ndr::flat::words;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};

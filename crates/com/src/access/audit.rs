@@ -120,7 +120,9 @@ static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
 ///
 /// By default a line is written to the standard error.
 pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {
-    *AUDIT.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(audit));
+    let before = AUDIT.write().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(audit));
+    // Dropped without the lock, since the drop may run the program's code.
+    drop(before);
 }
 
 /// Logs a refused request.

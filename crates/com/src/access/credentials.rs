@@ -47,7 +47,10 @@ static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 /// // let calc: ICalc = obvia::connect("ncacn_ip_tcp:host[5555,security=privacy,name=calc]")?;
 /// ```
 pub fn set_credentials(credentials: impl Credentials + 'static) {
-    *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(CredentialsByAddress(Arc::new(credentials)));
+    let given = CredentialsByAddress(Arc::new(credentials));
+    let before = CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner).replace(given);
+    // Dropped without the lock, since the drop may run the program's code.
+    drop(before);
 }
 
 /// Runs `work` on this thread with these credentials instead of [those of the
@@ -76,7 +79,9 @@ pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce
 /// [listens](crate::listen) on, the option `security` makes authentication mandatory, and sets the
 /// least protection level.
 pub fn set_accounts(accounts: impl Accounts + 'static) {
-    *ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(accounts));
+    let before = ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(accounts));
+    // Dropped without the lock, since the drop may run the program's code.
+    drop(before);
 }
 
 /// Credentials that are compared by their address.

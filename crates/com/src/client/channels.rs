@@ -188,11 +188,12 @@ impl Calls {
     }
 
     /// Selects the region that contains an address and maps it at the peer. Returns false where the
-    /// array cannot be passed by reference, or where the region is already selected.
+    /// array cannot be passed by reference, or where the region is already selected, or where no
+    /// channel is at hand any more because the call's last selection broke it.
     ///
     /// # Safety
     ///
-    /// A channel must be at hand, and its slot free.
+    /// The slot of the channel at hand must be free.
     #[cold]
     #[inline(never)]
     pub unsafe fn select_region(&self, at: usize, is_written: bool, address: usize) -> bool {
@@ -200,7 +201,7 @@ impl Calls {
             return false;
         };
         let cache = self.region(at, is_written);
-        if cache.begins_at(region.start().as_ptr().addr()) {
+        if self.owned.get().is_null() || cache.begins_at(region.start().as_ptr().addr()) {
             return false;
         }
         // Registers the thread's destructor, which removes the thread from the list of threads when
@@ -208,9 +209,9 @@ impl Calls {
         if Others::with(|_| ()).is_none() {
             return false;
         }
-        // SAFETY: the caller's promise; this function does not keep the reference.
+        // SAFETY: a channel is at hand, as tested above; this function does not keep the reference.
         let channel = unsafe { self.channel() };
-        let number = shared::number_for(channel, &region, || self.regions.iter().for_each(RegionCache::clear));
+        let number = shared::number_for(channel, &region, &self.regions);
         if channel.is_broken() {
             drop(self.take_from_hand());
             return false;
@@ -222,14 +223,10 @@ impl Calls {
         number.is_some_and(|number| region.fill_cache(cache, number, &self.regions))
     }
 
-    /// Whether regions can be shared with the peer.
-    ///
-    /// # Safety
-    ///
-    /// A channel must be at hand.
-    pub unsafe fn shares_memory(&self) -> bool {
-        // SAFETY: the caller's promise; this function does not keep the reference.
-        unsafe { self.channel() }.shares_memory()
+    /// Whether a channel is at hand and regions can be shared with its peer.
+    pub fn shares_memory(&self) -> bool {
+        // SAFETY: a channel is at hand, as tested; this function does not keep the reference.
+        !self.owned.get().is_null() && unsafe { self.channel() }.shares_memory()
     }
 
     /// Publishes a request that has no reply.

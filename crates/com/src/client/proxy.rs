@@ -132,9 +132,8 @@ impl Proxy {
     /// As for [`Self::select_region`].
     #[cold]
     pub unsafe fn shares_memory(&self) -> bool {
-        // SAFETY: the caller's promise. If the channel was dropped meanwhile, the next one is of
-        // the same kind.
-        Calls::with(|calls| calls.has(self.link_address) && unsafe { calls.shares_memory() })
+        // If the channel was dropped meanwhile, the next one is of the same kind.
+        Calls::with(|calls| calls.has(self.link_address) && calls.shares_memory())
     }
 
     #[inline(always)]

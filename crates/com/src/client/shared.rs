@@ -122,9 +122,9 @@ pub(crate) fn leave(caches: &RegionCaches) {
 }
 
 /// Returns the number of a region at the peer of a channel, and sends the region if the peer does
-/// not have it. `let_go` clears the thread's selections, and is called before the peer unmaps other
-/// regions. `None` where the peer cannot map the region.
-pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn()) -> Option<u16> {
+/// not have it. `caches` are the selections of the thread that owns the channel. They lose the
+/// regions that the peer unmaps. `None` where the peer cannot map the region.
+pub(crate) fn number_for(channel: &mut Channel, region: &Known, caches: &RegionCaches) -> Option<u16> {
     if !channel.shares_memory() {
         return None;
     }
@@ -133,11 +133,9 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn(
         return channel.passed_regions()[at].filter(|passed| passed.is_mapped).map(|_| number_at(at));
     }
     let ended = take_ended(channel);
-    let at = free_place(channel, region.id);
+    let at = free_place(channel, region.id, caches);
     let numbers: Vec<u16> = ended.iter().chain(at.1.as_ref()).copied().collect();
-    if !numbers.is_empty() {
-        let_go();
-    }
+    caches.iter().filter(|cache| numbers.iter().any(|number| cache.has(*number))).for_each(RegionCache::clear);
     let number = number_at(at.0);
     let outcome = channel.pass_region(number, &region.region).map_err(crate::Error::from);
     let outcome = outcome.and_then(|()| own_calls::regions(channel, Some(number), &numbers));
@@ -164,8 +162,9 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
 }
 
 /// Returns a free place in a channel's table. If all are taken, returns the place of another region
-/// and that region's number, which the peer then unmaps.
-fn free_place(channel: &mut Channel, id: u64) -> (usize, Option<u16>) {
+/// and that region's number, which the peer then unmaps. Selected regions keep their places, since
+/// the call may need them for its other arrays.
+fn free_place(channel: &mut Channel, id: u64, caches: &RegionCaches) -> (usize, Option<u16>) {
     let passed = channel.passed_regions();
     if let Some(at) = passed.iter().position(Option::is_none) {
         return (at, None);
@@ -174,6 +173,9 @@ fn free_place(channel: &mut Channel, id: u64) -> (usize, Option<u16>) {
         passed.push(None);
         return (passed.len() - 1, None);
     }
-    let at = id as usize % REGIONS_MAX;
+    let is_selected = |at: &usize| caches.iter().any(|cache| cache.has(number_at(*at)));
+    let first = id as usize % REGIONS_MAX;
+    let mut places = (first..first + REGIONS_MAX).map(|at| at % REGIONS_MAX);
+    let at = places.find(|at| !is_selected(at)).unwrap_or(first);
     (at, Some(number_at(at)))
 }

@@ -107,6 +107,12 @@ impl RegionCache {
         self.length.load(Ordering::Relaxed) != 0 && self.base.load(Ordering::Relaxed) == base
     }
 
+    /// Whether the cache has the region with this number.
+    pub fn has(&self, number: u16) -> bool {
+        let tag = u64::from(number) << NUMBER_SHIFT;
+        self.length.load(Ordering::Relaxed) != 0 && self.tag.load(Ordering::Relaxed) == tag
+    }
+
     /// Returns the reference to an address, or `None` if the address lies outside of the region.
     #[inline(always)]
     pub fn reference(&self, address: usize) -> Option<u64> {

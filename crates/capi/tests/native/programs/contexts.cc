@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -23,7 +24,15 @@ namespace {
 
 class Keeper final : public obvia::implements<Keeper, States> {
 public:
-    HRESULT Open(obvia_context *handle) override { return obvia_new_context(new State{42, &ended_}, end, handle); }
+    HRESULT Open(obvia_context *handle) override
+    {
+        auto state = std::make_unique<State>(State{42, &ended_});
+        const HRESULT result = obvia_new_context(state.get(), end, handle);
+        if (result >= 0) {
+            state.release();
+        }
+        return result;
+    }
 
     HRESULT Use(obvia_context handle, int32_t *returned) override
     {
@@ -76,7 +85,8 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool is_used_ = false, is_closed_ = false;
-    std::atomic<int32_t> ended_{0};
+    // States may be run down after the object of the server has ended.
+    static inline std::atomic<int32_t> ended_{0};
 };
 
 void call()
@@ -91,6 +101,13 @@ void call()
     user.join();
     CHECK(used == S_OK && number == 42);
     int32_t ended = 0;
+    CHECK(states->Ended(&ended) == S_OK && ended == 1);
+    // A state for which no handle can be made stays with the method.
+    HRESULT opened = S_OK;
+    for (int at = 0; at <= 65536 && opened == S_OK; at++) {
+        opened = states->Open(&handle);
+    }
+    CHECK(opened == E_OUTOFMEMORY);
     CHECK(states->Ended(&ended) == S_OK && ended == 1);
 }
 

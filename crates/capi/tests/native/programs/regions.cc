@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <sys/mman.h>
 #include <thread>
 #include <vector>
@@ -127,6 +128,24 @@ public:
         } else {
             std::memset(*bytes, 9, count);
         }
+        return S_OK;
+    }
+
+    HRESULT LendHalf(uint32_t *count, int32_t **values) override
+    {
+        *count /= 2;
+        if (*count > 4 || !*values) {
+            own_.resize(*count);
+            *values = own_.data();
+        }
+        std::iota(*values, *values + *count, 0);
+        return S_OK;
+    }
+
+    HRESULT Halve(uint32_t *count, uint32_t room, int32_t *values) override
+    {
+        *count = std::min(*count / 2, room);
+        std::iota(values, values + *count, 0);
         return S_OK;
     }
 
@@ -252,13 +271,18 @@ void memory_comes_and_goes(const object &regions)
     // The number exceeds a connection's limit of regions.
     std::vector<obvia::shared_memory> many;
     for (int32_t at = 0; at < 200; at++) {
-        many.emplace_back(4096);
+        many.emplace_back(4096, OBVIA_WRITE);
         many.back().elements<int32_t>()[1] = at;
     }
     for (int32_t turn = 0; turn < 3; turn++) {
         for (int32_t at = 0; at < 200; at++) {
             CHECK(sum(regions, many[static_cast<std::size_t>(at)].elements<int32_t>(), &place) == at);
         }
+    }
+    // One call passes two regions, for which the same place would do.
+    for (std::size_t at = 0; at < 200; at++) {
+        const auto from = many[at].elements<uint8_t>(), to = many[(at + 64) % 200].elements<uint8_t>();
+        CHECK(regions->Copy(4096, from.data(), to.data()) == S_OK && std::memcmp(from.data(), to.data(), 4096) == 0);
     }
     obvia_unshare(nullptr);
     obvia_unshare(&place);
@@ -306,6 +330,16 @@ void methods_lend(const object &regions)
     uint32_t used = 0;
     int32_t *values = nullptr;
     CHECK(regions->Lend(-1, 5, &used, &values) == E_ACCESSDENIED);
+    for (const uint32_t given : {0u, 1u, 2u, 8u, 9u, 11u, 5000u}) {
+        uint32_t half = given;
+        CHECK(regions->LendHalf(&half, &values) == S_OK && half == given / 2);
+        std::vector<int32_t> own(half), halved(given);
+        std::iota(own.begin(), own.end(), 0);
+        CHECK(std::equal(own.begin(), own.end(), values));
+        half = given;
+        CHECK(regions->Halve(&half, given, halved.data()) == S_OK && half == given / 2);
+        CHECK(std::equal(own.begin(), own.end(), halved.begin()));
+    }
     int64_t count = 0;
     int16_t *shorts = nullptr;
     for (const int32_t how : {-1, 4, 7}) {
@@ -323,7 +357,7 @@ void methods_lend(const object &regions)
 // last method.
 void hostile_references_are_refused(const object &regions)
 {
-    const uint16_t opnum = 12;
+    const uint16_t opnum = 14;
     const obvia_calls *calls = nullptr;
     const obvia_proxy *proxy = reinterpret_cast<const obvia_proxy *>(regions.get());
     const obvia::shared_memory memory(4096);

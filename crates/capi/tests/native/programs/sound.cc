@@ -2,10 +2,15 @@
 // that take one process; `sound serve` exports an object that `sound call` calls.
 #include "sound_values.hpp"
 
+#include <obvia_stub.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
 
@@ -101,6 +106,22 @@ private:
     bool *is_gone_;
 };
 
+class Arrays final : public obvia::implements<Arrays, IArrays> {
+public:
+    HRESULT Sum(int32_t n, const int32_t *, const int32_t *more, int64_t *sum) override
+    {
+        *sum = more ? std::accumulate(more, more + n, int64_t{0}) : -1;
+        return S_OK;
+    }
+    HRESULT Number(uint64_t n, Link *links) override
+    {
+        for (uint64_t at = 0; at < n >> 60; at++) {
+            links[at] = {static_cast<int32_t>(at), nullptr};
+        }
+        return S_OK;
+    }
+};
+
 template <class T> T *nonsense()
 {
     return reinterpret_cast<T *>(1);
@@ -169,8 +190,43 @@ void objects_are_asked_for_the_interface_of_an_iid()
     }
 }
 
+// An empty array is missing, whatever its address is.
+void empty_arrays_are_missing(const obvia::object<IArrays> &arrays)
+{
+    std::vector<int32_t> given(1000), more;
+    more.reserve(1);
+    CHECK(arrays.Sum(given, more) == -1);
+    more.assign(1000, 2);
+    CHECK(arrays.Sum(given, more) == 2000);
+    CHECK(arrays.Sum(given, obvia::span<const int32_t>(more.data(), 0)) == -1);
+}
+
+void arrays_of_this_process_may_be_missing()
+{
+    empty_arrays_are_missing(obvia::com_ptr<IArrays>(obvia::make<Arrays>()));
+}
+
+// A number that exceeds the signed integers gives no size, neither in a proxy nor in a request that
+// a hostile client has written.
+void numbers_that_exceed_the_integers_are_refused(const obvia::com_ptr<IArrays> &arrays)
+{
+    Link links[15] = {};
+    CHECK(arrays->Number(uint64_t{7} << 60, links) == S_OK && links[6].number == 6);
+    const uint64_t n = uint64_t{15} << 60;
+    CHECK(arrays->Number(n, links) == E_INVALIDARG);
+    const obvia_calls *calls = nullptr;
+    const obvia_proxy *proxy = reinterpret_cast<const obvia_proxy *>(arrays.get());
+    obvia::check(obvia_prepare(proxy, &calls));
+    std::memcpy(calls->slot, &n, sizeof n);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(4, sizeof n), proxy->target);
+    CHECK(obvia_length(reply) == 0 && FAILED(obvia_refusal(reply)));
+}
+
 void call()
 {
+    const obvia::com_ptr<IArrays> arrays = obvia::connect<IArrays>("arrays");
+    empty_arrays_are_missing(arrays);
+    numbers_that_exceed_the_integers_are_refused(arrays);
     const obvia::com_ptr<ISound> sound = obvia::connect<ISound>("sound");
     results_of_methods_that_throw_are_null(sound);
     for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {
@@ -285,6 +341,7 @@ void (*const checks[])() = {
     an_object_may_be_replaced_by_what_it_returns,
     what_was_moved_from_is_empty,
     counts_that_are_too_small_are_refused,
+    arrays_of_this_process_may_be_missing,
     times_beyond_what_counts_them_are_the_longest,
 };
 
@@ -295,6 +352,7 @@ int main(int argc, char **argv)
     const std::string what = argc < 2 ? "" : argv[1];
     if (what == "serve") {
         const obvia::served entry = obvia::serve("sound", obvia::make<Sound>());
+        const obvia::served arrays = obvia::serve("arrays", obvia::make<Arrays>());
         std::puts("ready");
         std::fflush(stdout);
         std::getchar();

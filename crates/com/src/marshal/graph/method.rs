@@ -104,18 +104,21 @@ impl Method {
     }
 
     /// Returns the values of the arguments that expressions over the reply use although the reply
-    /// does not contain them.
+    /// does not contain them. The second result is false if an unsigned value is too large for the
+    /// expressions, whose values are signed.
     ///
     /// # Safety
     ///
     /// The addresses must be those of the arguments.
-    unsafe fn outer(&self, arguments: &[*mut c_void]) -> Vec<i64> {
+    unsafe fn outer(&self, arguments: &[*mut c_void]) -> (Vec<i64>, bool) {
+        let mut fit = true;
         let number = |outer: &Outer| {
             let from = arguments[outer.param].cast_const();
             match outer.half {
                 Half::Whole(int) => {
                     // SAFETY: the caller's promise.
                     let value = unsafe { evaluate(from.cast(), &Expr::Member(0, int), &[]) };
+                    fit &= value.is_some();
                     value.unwrap_or(i64::MAX)
                 }
                 half => {
@@ -126,7 +129,8 @@ impl Method {
                 }
             }
         };
-        self.words.outer.iter().map(number).collect()
+        let values = self.words.outer.iter().map(number).collect();
+        (values, fit)
     }
 
     /// Whether a result in the caller's memory contains a pointer.
@@ -204,7 +208,10 @@ impl Method {
             return Ok(code::S_OK);
         }
         // SAFETY: the caller's promise.
-        let outer = unsafe { self.outer(arguments) };
+        let (outer, fit) = unsafe { self.outer(arguments) };
+        if !fit {
+            return Err(Error::new(code::E_INVALIDARG, "a number exceeds the 64-bit integers"));
+        }
         // SAFETY: the caller's promise.
         let rooms = unsafe { self.rooms(arguments, &outer) }?;
         // SAFETY: the caller's promise.
@@ -337,8 +344,10 @@ impl Method {
             addresses.push(place.or(given).unwrap_or(std::ptr::null_mut()).cast());
         }
         // SAFETY: the addresses are those of checked arguments.
-        let outer = unsafe { self.outer(&addresses) };
-        if let Err(status) = self.make_rooms(&mut image, &outer, call.reply_max()) {
+        let (outer, fit) = unsafe { self.outer(&addresses) };
+        let prepared =
+            if fit { self.make_rooms(&mut image, &outer, call.reply_max()) } else { Err(Status::BAD_STUB_DATA) };
+        if let Err(status) = prepared {
             // SAFETY: the method has not been called, so the arguments are still owned here.
             unsafe { image.free(reply, &outer) };
             return Err(status);

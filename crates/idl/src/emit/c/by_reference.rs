@@ -122,7 +122,7 @@ impl Stub<'_> {
             let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
             let used = local(self.plan, param, "used");
             refuse(out, "result < 0", &self.leave("obvia_results(result, 0)"));
-            count(out, self.plan, &used, length, Side::Stub);
+            count(out, self.plan, &used, length, Side::AfterMethod);
             refuse(out, &format!("{used} > {}", local(self.plan, param, "count")), &self.bad());
         }
     }

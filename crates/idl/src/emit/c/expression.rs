@@ -12,8 +12,10 @@ pub(super) enum Side {
     BeforeCall,
     /// The proxy after it received the reply.
     AfterCall,
-    /// The stub, where the arguments are local values.
+    /// The stub before the method, where the arguments are local values.
     Stub,
+    /// The stub after the method, which may have changed `[in, out]` parameters.
+    AfterMethod,
 }
 
 /// Declares a count. A negative or undefined count becomes too large for any array.
@@ -45,6 +47,7 @@ pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> Str
         Side::AfterCall if is_pointer && param.param.direction.is_out() => local(plan, param, "value"),
         Side::AfterCall if is_pointer => format!("*{name}"),
         Side::Stub if !param.param.direction.is_in() => format!("results->{name}"),
+        Side::AfterMethod if param.param.direction.is_out() => format!("results->{name}"),
         _ => name,
     };
     match &param.passing {

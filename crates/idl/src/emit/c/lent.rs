@@ -79,7 +79,7 @@ impl Stub<'_> {
     pub(super) fn lent_answer(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
         let Passing::Lent { element, size, room } = &lent.passing else { return };
         let (name, used) = (binding(&lent.param.code), local(self.plan, lent, "used"));
-        count(out, self.plan, &used, size, Side::Stub);
+        count(out, self.plan, &used, size, Side::AfterMethod);
         let (end, bytes) = (block_end(&self.context.block(self.plan, false)), type_name(self.context.model, element));
         let here = place(self.context, element, false, "results", &end);
         let elsewhere =

@@ -451,7 +451,7 @@ impl Stub<'_> {
             let (_, mut name, element) = self.named(array, "to", "count");
             if let Some(length) = array.length {
                 let room = std::mem::replace(&mut name, local(self.plan, array.param, "used"));
-                count(out, self.plan, &name, length, Side::Stub);
+                count(out, self.plan, &name, length, Side::AfterMethod);
                 refuse(out, &format!("{name} > {room}"), &self.bad());
             }
             named.push((local(self.plan, array.param, "final"), name, element));

@@ -236,7 +236,11 @@ impl Viewer<'_> {
         let is_constant = param.param.direction == Direction::In;
         let is_same = seen == raw && !(is_constant && matches!(element, Type::Fixed(..)));
         let seen = if is_constant { format!("const {seen}") } else { seen };
-        let argument = if is_same { format!("{name}.data()") } else { format!("obvia::raw<{raw}>({name})") };
+        let mut argument = if is_same { format!("{name}.data()") } else { format!("obvia::raw<{raw}>({name})") };
+        if may_be_missing(param) {
+            // An empty array is missing, even if its address is not null.
+            argument = format!("{name}.empty() ? nullptr : {argument}");
+        }
         let mut view = View { argument, declared: Some(format!("obvia::span<{seen}> {name}")), ..View::default() };
         let Some((size, _)) = element_counts(param.param) else { return view };
         let is_counted = size.plain().is_some_and(|operand| self.plan.params[operand.index].counts);
