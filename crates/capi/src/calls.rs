@@ -146,8 +146,11 @@ pub unsafe extern "C" fn obvia_lend(
     // SAFETY: the caller's promise.
     frame.extend_from_slice(unsafe { std::slice::from_raw_parts(results, end) });
     if bytes != 0 {
-        // SAFETY: as above.
-        frame.extend_from_slice(unsafe { std::slice::from_raw_parts(array, bytes) });
+        // Other processes may write the array, so no reference to it is made.
+        // SAFETY: the caller's promise; the vector has room for all bytes.
+        unsafe { frame.spare_capacity_mut().as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(array, bytes) };
+        // SAFETY: all bytes are written.
+        unsafe { frame.set_len(end + bytes) };
     }
     match call.reply_in_area(frame.len()) {
         Some(place) => {

@@ -20,7 +20,7 @@ type Rundown = unsafe extern "C" fn(state: *mut c_void);
 struct State {
     state: *mut c_void,
     rundown: Rundown,
-    /// Whether a handle keeps the state. Until then the state is the program's.
+    /// Whether `rundown` has to be called. Until then the state is the program's.
     is_kept: AtomicBool,
 }
 
@@ -52,7 +52,9 @@ pub unsafe extern "C" fn obvia_new_context(
     guarded(|| {
         let rundown = rundown.filter(|_| !handle.is_null()).ok_or(code::E_POINTER)?;
         let made = ContextHandle::new(State { state, rundown, is_kept: AtomicBool::new(false) })?;
-        made.state::<State>()?.is_kept.store(true, Ordering::Relaxed);
+        let kept = made.state::<State>()?;
+        kept.is_kept.store(true, Ordering::Relaxed);
+        use_during_method(kept);
         // SAFETY: the caller's promise.
         unsafe { handle.write(made) };
         Ok(())
@@ -80,17 +82,22 @@ pub unsafe extern "C" fn obvia_context_state(
         }
         // SAFETY: the caller's promise.
         unsafe { state.write(found.state) };
-        if com::caller().is_some() {
-            // A thread that is ending has no list of states in use any more.
-            let _ = USED.try_with(|used| {
-                let mut used = used.borrow_mut();
-                if !used.iter().any(|used| Arc::ptr_eq(used, &found)) {
-                    used.push(found);
-                }
-            });
-        }
+        use_during_method(found);
         Ok(())
     })
+}
+
+/// Keeps a state until the method that this thread performs for another process has ended.
+fn use_during_method(state: Arc<State>) {
+    if com::caller().is_some() {
+        // A thread that is ending has no list of states in use any more.
+        let _ = USED.try_with(|used| {
+            let mut used = used.borrow_mut();
+            if !used.iter().any(|used| Arc::ptr_eq(used, &state)) {
+                used.push(state);
+            }
+        });
+    }
 }
 
 /// `obvia_context_used` in obvia_stub.h.

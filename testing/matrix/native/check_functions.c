@@ -68,6 +68,7 @@ static void end(void *state)
 static HRESULT open_(Counters *self, int64_t first, obvia_context *handle, uint32_t *returned)
 {
     Counter *counter;
+    HRESULT result;
     *returned = first < 0 ? 22 : 0;
     if (first < 0) {
         return S_OK;
@@ -77,7 +78,11 @@ static HRESULT open_(Counters *self, int64_t first, obvia_context *handle, uint3
     counter->first = counter->next = first;
     counter->keeper = (Keeper *)self;
     __atomic_add_fetch(&counter->keeper->alive, 1, __ATOMIC_RELAXED);
-    return obvia_new_context(counter, end, handle);
+    result = obvia_new_context(counter, end, handle);
+    if (FAILED(result)) {
+        end(counter);
+    }
+    return result;
 }
 
 static HRESULT next_(Counters *self, obvia_context handle, int64_t *returned)

@@ -127,7 +127,11 @@ public:
         auto *made = new Counter{first, first, &alive_};
         alive_++;
         *returned = 0;
-        return obvia_new_context(made, end, counter);
+        const HRESULT result = obvia_new_context(made, end, counter);
+        if (result < 0) {
+            end(made);
+        }
+        return result;
     }
 
     HRESULT Next(obvia_context handle, int64_t *returned) override

@@ -188,8 +188,8 @@ impl Calls {
     }
 
     /// Selects the region that contains an address and maps it at the peer. Returns false where the
-    /// array cannot be passed by reference, or where the region is already selected, or where no
-    /// channel is at hand any more because the call's last selection broke it.
+    /// array cannot be passed by reference, or where the region is already selected. Returns false,
+    /// too, if the channel breaks, or broke when another array of the call was selected.
     ///
     /// # Safety
     ///

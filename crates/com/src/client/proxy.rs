@@ -132,7 +132,6 @@ impl Proxy {
     /// As for [`Self::select_region`].
     #[cold]
     pub unsafe fn shares_memory(&self) -> bool {
-        // If the channel was dropped meanwhile, the next one is of the same kind.
         Calls::with(|calls| calls.has(self.link_address) && calls.shares_memory())
     }
 

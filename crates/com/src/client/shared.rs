@@ -122,8 +122,8 @@ pub(crate) fn leave(caches: &RegionCaches) {
 }
 
 /// Returns the number of a region at the peer of a channel, and sends the region if the peer does
-/// not have it. `caches` are the selections of the thread that owns the channel. They lose the
-/// regions that the peer unmaps. `None` where the peer cannot map the region.
+/// not have it. `caches` are the selections of the thread that owns the channel; those of regions
+/// that the peer is told to unmap are cleared first. `None` where the peer cannot map the region.
 pub(crate) fn number_for(channel: &mut Channel, region: &Known, caches: &RegionCaches) -> Option<u16> {
     if !channel.shares_memory() {
         return None;

@@ -279,7 +279,7 @@ void memory_comes_and_goes(const object &regions)
             CHECK(sum(regions, many[static_cast<std::size_t>(at)].elements<int32_t>(), &place) == at);
         }
     }
-    // One call passes two regions, for which the same place would do.
+    // One call passes two regions, most of which would take the same place in the table.
     for (std::size_t at = 0; at < 200; at++) {
         const auto from = many[at].elements<uint8_t>(), to = many[(at + 64) % 200].elements<uint8_t>();
         CHECK(regions->Copy(4096, from.data(), to.data()) == S_OK && std::memcmp(from.data(), to.data(), 4096) == 0);

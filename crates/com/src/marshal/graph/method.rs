@@ -210,7 +210,7 @@ impl Method {
         // SAFETY: the caller's promise.
         let (outer, fit) = unsafe { self.outer(arguments) };
         if !fit {
-            return Err(Error::new(code::E_INVALIDARG, "a number exceeds the 64-bit integers"));
+            return Err(Error::new(code::E_INVALIDARG, "a number exceeds the signed 64-bit integers"));
         }
         // SAFETY: the caller's promise.
         let rooms = unsafe { self.rooms(arguments, &outer) }?;
