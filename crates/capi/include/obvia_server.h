@@ -52,6 +52,8 @@ typedef struct obvia_connection {
     const obvia_place *places;
     /* The place of the target of the last lookup. */
     obvia_place last;
+    /* The thread that has the client as its caller: see obvia_is_thread(). */
+    const uintptr_t *thread;
 } obvia_connection;
 
 /* Serves an accepted connection, on a thread of its own. The connection must be closed, by this
@@ -70,18 +72,32 @@ void obvia_set_server_loop(obvia_server_loop *loop, void *context);
  * transport. */
 OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
 
-/* Performs the call that was received last if its target is not cached: a call of the runtime
- * itself, or the first call of a target. */
+/* Performs the call that was received last if its target is not cached (a call of the runtime
+ * itself, or the first call of a target), or if another thread received the call. */
 obvia_answer obvia_dispatch_slowly(obvia_connection *connection);
 
 /* Ends a connection. */
 void obvia_close(obvia_connection *connection);
 
-/* Finds the object and the stub of a call, and performs it. */
+/* Whether this is the thread with this identifier: the thread pointer of the System V ABI for x86-64,
+ * which pthread_self() returns too. */
+static inline int obvia_is_thread(uintptr_t thread)
+{
+    int is_it;
+    /* Volatile, because a coroutine may go on in another thread. */
+    __asm__ __volatile__("cmp %%fs:0, %1" : "=@cce"(is_it) : "r"(thread));
+    return is_it;
+}
+
+/* Finds the object and the stub of a call, and performs it. The method sees the connection's client
+ * as its caller, also if another thread received the call. */
 static inline obvia_answer obvia_dispatch(obvia_connection *connection, obvia_call *call)
 {
     const uint64_t target = call->target;
     const uint32_t index = (uint32_t)target;
+    if (OBVIA_UNLIKELY(!obvia_is_thread(__atomic_load_n(connection->thread, __ATOMIC_RELAXED)))) {
+        return obvia_dispatch_slowly(connection);
+    }
     if (OBVIA_LIKELY(target == __atomic_load_n(&connection->known->target, __ATOMIC_ACQUIRE))) {
         const obvia_place *place = &connection->last;
         return place->stubs[call->opnum & place->mask](place->object, call);

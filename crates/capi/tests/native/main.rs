@@ -6,6 +6,7 @@ mod classes;
 mod contexts;
 mod events;
 mod local;
+mod loops;
 mod meaning;
 mod program;
 mod races;

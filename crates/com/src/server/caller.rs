@@ -71,7 +71,7 @@ pub(crate) struct Forwarding {
 /// The caller of methods. There is one for each connection, and one for each forwarded call.
 pub(crate) struct Caller {
     // The thread whose current caller this is, or 0. Invariant: a thread that finds its identifier
-    // here has this value as its caller.
+    // here has this value as its caller. C code reads the word through `Dispatch::thread`.
     entered: AtomicUsize,
     pub(crate) exporter: &'static Exporter,
     /// The OXID that the client claims.
@@ -247,6 +247,19 @@ impl Caller {
         }
     }
 
+    /// Returns the word that holds the identifier of the thread whose current caller this is, or 0.
+    pub(crate) fn thread(&self) -> &AtomicUsize {
+        &self.entered
+    }
+
+    /// Leaves the current thread without a caller, if this is its caller.
+    pub(crate) fn leave(&self) {
+        // The word `entered` does not answer: it has changed if another thread was entered later.
+        if caller().is_some_and(|current| std::ptr::eq(&raw const *current, self)) {
+            leave();
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn arrive(self: &Arc<Self>) {
@@ -323,6 +336,14 @@ pub(crate) fn take_back_sent() {
     if let Some(caller) = caller() {
         caller.take_back();
     }
+}
+
+/// Leaves the current thread without a caller.
+#[cold]
+#[inline(never)]
+pub(crate) fn leave() {
+    let _ = CALLER.try_with(|current| current.borrow_mut().leave());
+    error::quit();
 }
 
 /// Returns the caller of the method that runs on this thread, if the call came from another

@@ -1,6 +1,6 @@
 //! One connection and its dispatch: by the runtime's loop, or by a loop that the program owns.
 
-use super::caller::{Caller, PrincipalSource};
+use super::caller::{self, Caller, PrincipalSource};
 use super::exporter::Exporter;
 use super::presence::{Challenge, Identity, Presence, reason_of};
 use super::refused_references;
@@ -162,7 +162,19 @@ impl Connection {
         let caller =
             Arc::new(Caller::new(self.exporter, client, (peer, self.local.clone()), maker, self.alarm.clone(), watch));
         caller.enter();
+        // SAFETY: this value owns the caller until the next call of this function.
+        unsafe { self.dispatch.set_thread(std::ptr::from_ref(caller.thread())) };
         self.caller = Some(caller);
+    }
+
+    /// Makes the client the caller of the current thread. A connection whose client is not known
+    /// leaves the thread without a caller.
+    #[inline(always)]
+    fn enter(&self) {
+        match &self.caller {
+            Some(caller) => caller.enter(),
+            None => caller::leave(),
+        }
     }
 
     /// Performs a call of the runtime's own targets, the first call of a target, or the first call
@@ -351,9 +363,7 @@ fn serve_between_silences(mut window: Window, mut connection: Connection, last: 
 /// message: otherwise a peer that takes its messages back could make this process start threads
 /// without a pause.
 fn resume(mut window: Window, mut connection: Connection, outcome: Result<(), Box<ViError>>) {
-    if let Some(caller) = &connection.caller {
-        caller.enter();
-    }
+    connection.enter();
     match outcome.and_then(|()| serve_next(&mut window, &mut connection, Milliseconds::<0>)) {
         Ok(vi_call::Served::Silence) => serve_between_silences(window, connection, vi_call::Served::Message),
         Ok(served) => serve_between_silences(window, connection, served),
@@ -405,9 +415,14 @@ impl Served {
     /// Ends the connection.
     pub fn close(self) {
         let Self { connection, window, .. } = self;
+        let caller = connection.caller.clone();
         // SAFETY: by the invariant; nothing refers to the window any more.
         drop(unsafe { Box::from_raw(window.as_ptr()) });
         drop(connection);
+        // The thread goes on in the program, which must not take the client for its caller.
+        if let Some(caller) = caller {
+            caller.leave();
+        }
     }
 
     /// Answers the previous call, if there is one, and waits for the next call. Returns `None` when
@@ -451,17 +466,17 @@ impl Served {
                     return None;
                 }
             };
-            if let Some(caller) = &self.connection.caller {
-                caller.enter();
-            }
+            self.connection.enter();
             self.is_oneway = is_oneway;
             return self.call.as_mut();
         }
     }
 
-    /// Performs the current call where its target is not in the dispatch cache.
+    /// Performs the current call where its target is not in the dispatch cache, or where another
+    /// thread has received the call.
     pub fn dispatch_slowly(&mut self) -> Answer {
         let Self { connection, call, .. } = self;
-        call.as_mut().map_or(Answer::fault(Status::PROTOCOL_ERROR), |call| connection.dispatch_slowly(call))
+        connection.enter();
+        call.as_mut().map_or(Answer::fault(Status::PROTOCOL_ERROR), |call| connection.dispatch(call))
     }
 }

@@ -324,6 +324,11 @@ pub(crate) fn enter(connection: &Alarm, peer: &Peer) {
     let _ = CONNECTION.try_with(|own| own.replace(Some(entered)));
 }
 
+/// Leaves this thread without a connection whose calls it performs.
+pub(crate) fn quit() {
+    let _ = CONNECTION.try_with(|own| own.replace(None));
+}
+
 /// Whether the calls that this thread performs, or performed last, come from a process of the same
 /// user. True for a thread that has performed no calls.
 pub fn is_own_user() -> bool {

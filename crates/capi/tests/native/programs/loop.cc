@@ -1,0 +1,147 @@
+// A server whose loop receives calls on one thread and performs them on another:
+//
+//     program serve   exports an object until the standard input ends
+//     program call    calls it, and once more for each line of its input; prints "ok" after each
+#include "loop.h"
+
+#include <obvia.hpp>
+#include <obvia_server.h>
+
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include <unistd.h>
+
+#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+
+namespace {
+
+[[noreturn]] void fail(const char *what, int line)
+{
+    std::fprintf(stderr, "loop.cc:%d: %s\n", line, what);
+    std::_Exit(1);
+}
+
+class Whose final : public obvia::implements<Whose, IWhose> {
+public:
+    HRESULT Caller(uint32_t *process) override
+    {
+        return obvia::guard([&] {
+            CHECK(!obvia_is_cancelled());
+            *process = obvia::get_caller().process;
+        });
+    }
+    HRESULT Another(IWhose **other) override
+    {
+        *other = obvia::make<Whose>().detach();
+        return S_OK;
+    }
+};
+
+// A received call, and its answer once a worker has performed it.
+struct Job {
+    obvia_connection *connection;
+    obvia_call *call;
+    obvia_answer answer;
+    bool is_done;
+};
+
+// The thread that performs the calls of all connections.
+class Worker {
+public:
+    obvia_answer perform(obvia_connection *connection, obvia_call *call)
+    {
+        Job job = {connection, call, OBVIA_NO_ANSWER, false};
+        std::unique_lock<std::mutex> lock(mutex_);
+        jobs_.push_back(&job);
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return job.is_done; });
+        return job.answer;
+    }
+
+    [[noreturn]] void run()
+    {
+        for (;;) {
+            std::unique_lock<std::mutex> lock(mutex_);
+            changed_.wait(lock, [&] { return !jobs_.empty(); });
+            Job *const job = jobs_.front();
+            jobs_.pop_front();
+            lock.unlock();
+            job->answer = obvia_dispatch(job->connection, job->call);
+            lock.lock();
+            job->is_done = true;
+            changed_.notify_all();
+        }
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Job *> jobs_;
+};
+
+Worker &worker()
+{
+    static Worker &one = *new Worker;
+    return one;
+}
+
+extern "C" void serve_by_worker(obvia_connection *connection, void *)
+{
+    const uint32_t own = static_cast<uint32_t>(getpid());
+    obvia_call *call = obvia_reply_and_wait(connection, OBVIA_NO_ANSWER);
+    while (call) {
+        // The receiving thread knows the caller before the dispatch.
+        CHECK(obvia::get_caller().process != own);
+        call = obvia_reply_and_wait(connection, worker().perform(connection, call));
+    }
+    obvia_close(connection);
+    CHECK(obvia::get_caller().process == own && !obvia_is_cancelled());
+}
+
+void serve()
+{
+    std::thread([] { worker().run(); }).detach();
+    obvia_set_server_loop(serve_by_worker, nullptr);
+    const obvia::served entry = obvia::serve("whose", obvia::make<Whose>());
+    std::puts("ready");
+    std::fflush(stdout);
+    std::getchar();
+}
+
+void is_the_caller(const obvia::com_ptr<IWhose> &whose)
+{
+    uint32_t process = 0;
+    obvia::check(whose->Caller(&process));
+    CHECK(process == static_cast<uint32_t>(getpid()));
+}
+
+void call()
+{
+    char line[8];
+    const obvia::com_ptr<IWhose> whose = obvia::connect<IWhose>("whose");
+    do {
+        is_the_caller(whose);
+        obvia::com_ptr<IWhose> other;
+        obvia::check(whose->Another(other.put()));
+        is_the_caller(other);
+        std::puts("ok");
+        std::fflush(stdout);
+    } while (std::fgets(line, sizeof line, stdin));
+}
+
+} // namespace
+
+int main(int count, char **words)
+try {
+    CHECK(count == 2);
+    *words[1] == 's' ? serve() : call();
+    return 0;
+} catch (const std::exception &failure) {
+    std::fprintf(stderr, "loop.cc: %s\n", failure.what());
+    return 1;
+}
