@@ -19,7 +19,8 @@
  *
  * obvia_dispatch() is inline, and the program may change everything between two hand-overs to the
  * transport: it can examine call->opnum and call->frame before the dispatch, count, measure,
- * refuse, or pass a connection on to another thread.
+ * refuse, or pass a connection on to another thread, which calls obvia_enter() before it
+ * dispatches.
  */
 #ifndef OBVIA_SERVER_H
 #define OBVIA_SERVER_H
@@ -46,14 +47,13 @@ typedef struct obvia_known {
     uint32_t valid;
 } obvia_known;
 
-/* A connection. One thread at a time uses it. */
+/* A connection. One thread at a time uses it. A thread that dispatches a call which another thread
+ * received calls obvia_enter() before. */
 typedef struct obvia_connection {
     const obvia_known *known;
     const obvia_place *places;
     /* The place of the target of the last lookup. */
     obvia_place last;
-    /* The thread that has the client as its caller: see obvia_is_thread(). */
-    const uintptr_t *thread;
 } obvia_connection;
 
 /* Serves an accepted connection, on a thread of its own. The connection must be closed, by this
@@ -72,32 +72,27 @@ void obvia_set_server_loop(obvia_server_loop *loop, void *context);
  * transport. */
 OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
 
-/* Performs the call that was received last if its target is not cached (a call of the runtime
- * itself, or the first call of a target), or if another thread received the call. */
+/* Makes the connection's client the caller of this thread, until the thread receives a call of
+ * another connection or enters another one. obvia_reply_and_wait() does so for its own thread. A
+ * thread to which a received call is passed on must call this function before obvia_dispatch():
+ * otherwise methods run for the client of the thread's last call. The process ends if the first
+ * call of a target is dispatched by a thread that has not entered. NULL leaves the thread without a
+ * caller. */
+void obvia_enter(const obvia_connection *connection);
+
+/* Performs the call that was received last if its target is not cached: a call of the runtime
+ * itself, or the first call of a target. */
 obvia_answer obvia_dispatch_slowly(obvia_connection *connection);
 
-/* Ends a connection. */
+/* Ends a connection. If its client is the caller of this thread, the thread is left without a
+ * caller. */
 void obvia_close(obvia_connection *connection);
 
-/* Whether this is the thread with this identifier: the thread pointer of the System V ABI for x86-64,
- * which pthread_self() returns too. */
-static inline int obvia_is_thread(uintptr_t thread)
-{
-    int is_it;
-    /* Volatile, because a coroutine may go on in another thread. */
-    __asm__ __volatile__("cmp %%fs:0, %1" : "=@cce"(is_it) : "r"(thread));
-    return is_it;
-}
-
-/* Finds the object and the stub of a call, and performs it. The method sees the connection's client
- * as its caller, also if another thread received the call. */
+/* Finds the object and the stub of a call, and performs it. */
 static inline obvia_answer obvia_dispatch(obvia_connection *connection, obvia_call *call)
 {
     const uint64_t target = call->target;
     const uint32_t index = (uint32_t)target;
-    if (OBVIA_UNLIKELY(!obvia_is_thread(__atomic_load_n(connection->thread, __ATOMIC_RELAXED)))) {
-        return obvia_dispatch_slowly(connection);
-    }
     if (OBVIA_LIKELY(target == __atomic_load_n(&connection->known->target, __ATOMIC_ACQUIRE))) {
         const obvia_place *place = &connection->last;
         return place->stubs[call->opnum & place->mask](place->object, call);

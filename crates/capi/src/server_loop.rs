@@ -34,6 +34,20 @@ pub unsafe extern "C" fn obvia_reply_and_wait(
     connection.reply_and_wait(answer)
 }
 
+/// `obvia_enter` in obvia_server.h.
+///
+/// # Safety
+///
+/// As for [`obvia_reply_and_wait`], or `connection` is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_enter(connection: *const Served) {
+    // SAFETY: the caller's promise.
+    match unsafe { connection.as_ref() } {
+        Some(connection) => connection.enter(),
+        None => com::abi::leave_caller(),
+    }
+}
+
 /// `obvia_dispatch_slowly` in obvia_server.h.
 ///
 /// # Safety

@@ -11,7 +11,7 @@ pub use crate::client::channels::{Calls, RawReply};
 pub use crate::client::proxy::{Proxy, UNKNOWN};
 pub use crate::marshal::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
 pub use crate::rt::give_text;
-pub use crate::server::{Loop, Served, set_loop};
+pub use crate::server::{Loop, Served, leave_caller, set_loop};
 pub use crate::services::dcom::classes::Activated;
 pub use crate::services::dcom::registering::{register_class_by, register_class_to_networks};
 pub use crate::types::agile::IID_AGILE_OBJECT;

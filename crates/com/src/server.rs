@@ -29,8 +29,8 @@ mod standing;
 
 pub(crate) use accept::{Terms, accept_from, accept_on, accept_streams, serve_lane};
 pub(crate) use admission::Admitted;
-pub use caller::is_cancelled;
 pub(crate) use caller::{Caller, caller, take_back_sent};
+pub use caller::{is_cancelled, leave_caller};
 pub(crate) use clients::Clients;
 pub use connection::{Loop, Served, set_loop};
 pub use context_handle::ContextHandle;

@@ -1,10 +1,14 @@
 //! Tests server loops that pass connections to other threads: see `programs/loop.cc`.
 
 use crate::program::build;
+use std::os::unix::process::ExitStatusExt;
 use torture::process::Directory;
 
+/// The signal of `abort`.
+const SIGABRT: i32 = 6;
+
 #[test]
-fn methods_on_another_thread_have_the_caller_of_their_connection() {
+fn threads_that_enter_a_connection_have_its_caller_and_others_end_the_server() {
     let program = build("loop", &["loop.idl"], &["loop.cc"]);
     let program = program.to_str().expect("the path is text");
     let directory = Directory::new();
@@ -24,4 +28,8 @@ fn methods_on_another_thread_have_the_caller_of_their_connection() {
         client.finish();
     }
     server.finish();
+    let mut careless = directory.start(program, &["careless"]);
+    assert_eq!(careless.line(), "ready");
+    let _client = directory.start(program, &["call"]);
+    assert_eq!(careless.await_end().signal(), Some(SIGABRT));
 }

@@ -71,7 +71,7 @@ pub(crate) struct Forwarding {
 /// The caller of methods. There is one for each connection, and one for each forwarded call.
 pub(crate) struct Caller {
     // The thread whose current caller this is, or 0. Invariant: a thread that finds its identifier
-    // here has this value as its caller. C code reads the word through `Dispatch::thread`.
+    // here has this value as its caller.
     entered: AtomicUsize,
     pub(crate) exporter: &'static Exporter,
     /// The OXID that the client claims.
@@ -242,21 +242,22 @@ impl Caller {
     /// Makes this the caller of the current thread.
     #[inline(always)]
     pub(crate) fn enter(self: &Arc<Self>) {
-        if self.entered.load(Ordering::Relaxed) != pthread_self() {
+        if !self.is_entered() {
             self.arrive();
         }
     }
 
-    /// Returns the word that holds the identifier of the thread whose current caller this is, or 0.
-    pub(crate) fn thread(&self) -> &AtomicUsize {
-        &self.entered
+    /// Whether this is the caller of the current thread.
+    #[inline(always)]
+    pub(crate) fn is_entered(&self) -> bool {
+        self.entered.load(Ordering::Relaxed) == pthread_self()
     }
 
     /// Leaves the current thread without a caller, if this is its caller.
     pub(crate) fn leave(&self) {
         // The word `entered` does not answer: it has changed if another thread was entered later.
         if caller().is_some_and(|current| std::ptr::eq(&raw const *current, self)) {
-            leave();
+            leave_caller();
         }
     }
 
@@ -341,7 +342,7 @@ pub(crate) fn take_back_sent() {
 /// Leaves the current thread without a caller.
 #[cold]
 #[inline(never)]
-pub(crate) fn leave() {
+pub fn leave_caller() {
     let _ = CALLER.try_with(|current| current.borrow_mut().leave());
     error::quit();
 }

@@ -1,6 +1,6 @@
 //! One connection and its dispatch: by the runtime's loop, or by a loop that the program owns.
 
-use super::caller::{self, Caller, PrincipalSource};
+use super::caller::{Caller, PrincipalSource, leave_caller};
 use super::exporter::Exporter;
 use super::presence::{Challenge, Identity, Presence, reason_of};
 use super::refused_references;
@@ -162,8 +162,6 @@ impl Connection {
         let caller =
             Arc::new(Caller::new(self.exporter, client, (peer, self.local.clone()), maker, self.alarm.clone(), watch));
         caller.enter();
-        // SAFETY: this value owns the caller until the next call of this function.
-        unsafe { self.dispatch.set_thread(std::ptr::from_ref(caller.thread())) };
         self.caller = Some(caller);
     }
 
@@ -173,7 +171,7 @@ impl Connection {
     fn enter(&self) {
         match &self.caller {
             Some(caller) => caller.enter(),
-            None => caller::leave(),
+            None => leave_caller(),
         }
     }
 
@@ -426,7 +424,7 @@ impl Served {
     }
 
     /// Answers the previous call, if there is one, and waits for the next call. Returns `None` when
-    /// the connection has ended.
+    /// the connection has ended. The client is the caller of this thread from then on.
     ///
     /// Control passes from the runtime to the transport here.
     pub fn reply_and_wait(&mut self, answer: Answer) -> Option<&mut ServerCall<'static>> {
@@ -472,11 +470,21 @@ impl Served {
         }
     }
 
-    /// Performs the current call where its target is not in the dispatch cache, or where another
-    /// thread has received the call.
+    /// Makes the client the caller of the current thread, which has not received the call.
+    pub fn enter(&self) {
+        self.connection.enter();
+    }
+
+    /// Performs the current call where its target is not in the dispatch cache.
+    ///
+    /// Ends the process if the thread has neither received the call nor entered the connection: its
+    /// methods would run for another client, and so with that client's permissions.
     pub fn dispatch_slowly(&mut self) -> Answer {
         let Self { connection, call, .. } = self;
-        connection.enter();
+        if connection.caller.as_ref().is_some_and(|caller| !caller.is_entered()) {
+            eprintln!("obvia: a thread dispatches the call of a connection that it has not entered: see obvia_enter()");
+            std::process::abort();
+        }
         call.as_mut().map_or(Answer::fault(Status::PROTOCOL_ERROR), |call| connection.dispatch(call))
     }
 }

@@ -13,7 +13,6 @@ use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};
 use obvia_via::window::Alarm;
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 #[cfg(test)]
 mod tests;
@@ -50,10 +49,7 @@ unsafe extern "C-unwind" fn not_found(_: *mut c_void, _: &mut ServerCall<'_>) ->
     Answer::fault(Status::OBJECT_NOT_FOUND)
 }
 
-/// The word of a connection without a caller: no thread's identifier is 0.
-static NO_THREAD: AtomicUsize = AtomicUsize::new(0);
-
-/// The targets that were called on one connection. C code reads the first four fields.
+/// The targets that were called on one connection. C code reads the first three fields.
 #[repr(C)]
 pub(crate) struct Dispatch {
     // Invariant: points to `watch`, whose bound never exceeds the length of `places` and whose
@@ -64,10 +60,6 @@ pub(crate) struct Dispatch {
     // The place of the target that was fetched last. Invariant: the place is vacant, or its target
     // is held. A call with the number that the watch has in its invalid state also leads here.
     last: Place,
-    // The word with the identifier of the thread that the connection's caller has entered. A loop
-    // of the program takes the fast path only on that thread. Invariant: points to a static word,
-    // or to a word that is dropped after `set_thread` was called with another one.
-    thread: *const AtomicUsize,
     watch: Arc<Watch>,
     // The counts of removals and recalls with which the copies were last compared.
     removals: u64,
@@ -77,11 +69,7 @@ pub(crate) struct Dispatch {
     copies: Vec<Option<Target>>,
 }
 
-// C code has the offset of the word's address in `obvia_connection`.
-const _: () = assert!(std::mem::offset_of!(Dispatch, thread) == 48);
-
-// SAFETY: the pointers lead to memory that the value owns, and to a word that any thread may read;
-// any thread may use and drop targets.
+// SAFETY: the pointers lead to memory that the value owns; any thread may use and drop targets.
 unsafe impl Send for Dispatch {}
 
 impl Dispatch {
@@ -92,22 +80,12 @@ impl Dispatch {
             known: Arc::as_ptr(&watch),
             first: std::ptr::null(),
             last: Place::vacant(0),
-            thread: &raw const NO_THREAD,
             watch,
             removals: 0,
             recalls: 0,
             places: Vec::new(),
             copies: Vec::new(),
         }
-    }
-
-    /// Sets the word with the identifier of the thread that the connection's caller has entered.
-    ///
-    /// # Safety
-    ///
-    /// The word must not be dropped before this value, or before another call of this function.
-    pub(crate) unsafe fn set_thread(&mut self, thread: *const AtomicUsize) {
-        self.thread = thread;
     }
 
     /// Drops all copies, which may be the last references to objects.

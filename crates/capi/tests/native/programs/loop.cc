@@ -1,7 +1,9 @@
 // A server whose loop receives calls on one thread and performs them on another:
 //
-//     program serve   exports an object until the standard input ends
-//     program call    calls it, and once more for each line of its input; prints "ok" after each
+//     program serve      exports an object until the standard input ends
+//     program careless   does so, but its worker does not enter the connections of the calls
+//     program call       calls the object, and once more for each line of its input; prints "ok"
+//                        after each call
 #include "loop.h"
 
 #include <obvia.hpp>
@@ -12,6 +14,7 @@
 #include <cstdlib>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include <unistd.h>
@@ -53,6 +56,8 @@ struct Job {
 // The thread that performs the calls of all connections.
 class Worker {
 public:
+    explicit Worker(bool is_careless) : is_careless_(is_careless) {}
+
     obvia_answer perform(obvia_connection *connection, obvia_call *call)
     {
         Job job = {connection, call, OBVIA_NO_ANSWER, false};
@@ -71,6 +76,9 @@ public:
             Job *const job = jobs_.front();
             jobs_.pop_front();
             lock.unlock();
+            if (!is_careless_) {
+                obvia_enter(job->connection);
+            }
             job->answer = obvia_dispatch(job->connection, job->call);
             lock.lock();
             job->is_done = true;
@@ -79,34 +87,31 @@ public:
     }
 
 private:
+    const bool is_careless_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Job *> jobs_;
 };
 
-Worker &worker()
+extern "C" void serve_by_worker(obvia_connection *connection, void *context)
 {
-    static Worker &one = *new Worker;
-    return one;
-}
-
-extern "C" void serve_by_worker(obvia_connection *connection, void *)
-{
+    Worker &worker = *static_cast<Worker *>(context);
     const uint32_t own = static_cast<uint32_t>(getpid());
     obvia_call *call = obvia_reply_and_wait(connection, OBVIA_NO_ANSWER);
     while (call) {
         // The receiving thread knows the caller before the dispatch.
         CHECK(obvia::get_caller().process != own);
-        call = obvia_reply_and_wait(connection, worker().perform(connection, call));
+        call = obvia_reply_and_wait(connection, worker.perform(connection, call));
     }
     obvia_close(connection);
     CHECK(obvia::get_caller().process == own && !obvia_is_cancelled());
 }
 
-void serve()
+void serve(bool is_careless)
 {
-    std::thread([] { worker().run(); }).detach();
-    obvia_set_server_loop(serve_by_worker, nullptr);
+    Worker &worker = *new Worker(is_careless);
+    std::thread([&] { worker.run(); }).detach();
+    obvia_set_server_loop(serve_by_worker, &worker);
     const obvia::served entry = obvia::serve("whose", obvia::make<Whose>());
     std::puts("ready");
     std::fflush(stdout);
@@ -139,7 +144,8 @@ void call()
 int main(int count, char **words)
 try {
     CHECK(count == 2);
-    *words[1] == 's' ? serve() : call();
+    const std::string word = words[1];
+    word == "call" ? call() : serve(word == "careless");
     return 0;
 } catch (const std::exception &failure) {
     std::fprintf(stderr, "loop.cc: %s\n", failure.what());
