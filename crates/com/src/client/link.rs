@@ -188,6 +188,12 @@ impl Link {
         self.local.as_deref()
     }
 
+    /// Whether calls over this link state the interface of their target, as those of associations
+    /// do. The server then refuses calls of another interface.
+    pub(crate) fn sends_interfaces(&self) -> bool {
+        self.terms.targets.is_some()
+    }
+
     /// Registers a target before calls of it are made.
     pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
         match (&self.terms.targets, self.foreign) {

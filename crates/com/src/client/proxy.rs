@@ -17,6 +17,7 @@ pub(crate) use unknown::{UNKNOWN_INFO, without_vtables};
 use crate::client::channels::Calls;
 use crate::client::link::Link;
 use crate::client::own_target;
+use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls;
 use crate::types::error::{Error, Result, code, leave};
 use crate::types::registry::{self, InterfaceInfo, VtablePointer, note_proxies};
@@ -219,6 +220,17 @@ pub(crate) fn import(
     let pointer = NonNull::from(&*proxy).cast();
     proxies.push(proxy);
     pointer
+}
+
+/// Whether there is an interface proxy for a reference's target, with its interface, over a link.
+pub(crate) fn is_imported(link: &Arc<Link>, reference: &ObjRef) -> bool {
+    let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(manager) = managers.get(&reference.oid) else { return false };
+    // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
+    let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
+    let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |proxy: &Proxy| proxy.target == reference.target && proxy.info.iid == reference.iid;
+    proxies.iter().any(|proxy| is_it(proxy) && Arc::ptr_eq(&proxy.link, link))
 }
 
 /// Adds references to a count. The sum saturates, since a peer may send any number of references.

@@ -54,7 +54,7 @@ pub(crate) fn receive(
     frame: RegionView<'_>,
     (body, count): (usize, usize),
     wanted: Wanted,
-    sender: Sender,
+    sender: Sender<'_>,
 ) -> Result<IUnknown> {
     if count > REFERENCE_MAX {
         return Err(Error::new(code::RPC_E_INVALID_OBJREF, "an object reference is too long"));
@@ -65,7 +65,12 @@ pub(crate) fn receive(
 }
 
 /// Unmarshals an OBJREF.
-pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted, sender: Sender) -> Result<IUnknown> {
+pub(crate) fn unmarshal(
+    runtime: &'static Runtime,
+    bytes: &[u8],
+    wanted: Wanted,
+    sender: Sender<'_>,
+) -> Result<IUnknown> {
     let any = parse(bytes)?;
     // A reference to an unknown interface is given back.
     let info = wanted.info().inspect_err(|_| runtime.refuse(&any))?;

@@ -4,7 +4,6 @@ use crate::client::channels::RawReply;
 use crate::client::link::Link;
 use crate::client::proxy::Wanted;
 use crate::marshal::parameters::{self, OwnedArray, OwnedObject, OwnedText};
-use crate::orpc::Client;
 use crate::protocol::frame::{Arrays, Scalar, Value, aligned};
 use crate::runtime::Runtime;
 use crate::runtime::returned::{self, Sender};
@@ -49,10 +48,9 @@ impl<'a> ReplyView<'a> {
         self.status.cast_signed() < 0
     }
 
-    /// Returns the server, which gives up the references in the results. `None` for a reply without
-    /// the link to the server, and if the server is no client of this process.
-    pub(crate) fn giver(&self) -> Option<Client> {
-        Runtime::current().ok()?.giver_behind(self.link?)
+    /// Returns the server as the sender of the references in the results.
+    pub(crate) fn sender(&self) -> Sender<'a> {
+        Sender::Callee(self.link)
     }
 
     /// Returns the frame without any check.
@@ -208,8 +206,8 @@ impl<'a> ReplyView<'a> {
         let Some((body, count)) = found else {
             return Ok(OwnedObject(None));
         };
-        let object = parameters::receive(frame, (body, count), wanted, Sender::Callee);
-        settle_return(|| self.giver());
+        let object = parameters::receive(frame, (body, count), wanted, self.sender());
+        settle_return(self.sender());
         Ok(OwnedObject(Some(object?)))
     }
 
@@ -244,11 +242,11 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
 
 /// Releases the references that `sender` gave up when it sent an object of this process back. The
 /// references kept the object alive until it was unmarshaled here.
-pub(crate) fn settle_return(sender: impl FnOnce() -> Option<Client>) {
+pub(crate) fn settle_return(sender: Sender<'_>) {
     if let Some((target, refs)) = returned::take_return()
-        && let Some(sender) = sender()
+        && let Some(giver) = sender.giver()
         && let Ok(runtime) = Runtime::current()
     {
-        runtime.exports().release(sender, [(target, refs)]);
+        runtime.exports().release(giver, [(target, refs)]);
     }
 }

@@ -18,7 +18,6 @@ use crate::marshal::parameters;
 use crate::marshal::reply::settle_return;
 use crate::protocol::frame::{Arrays, Measure, Scalar, Value, aligned};
 use crate::runtime::returned::Sender;
-use crate::server;
 use crate::types::error::fault_of;
 use obvia_rpc::status::Status;
 use obvia_via::RegionView;
@@ -134,7 +133,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
             return Ok(Received(None));
         };
         let object = parameters::receive(frame, (body, count), wanted, Sender::Caller);
-        settle_return(|| Some(server::caller()?.holder()));
+        settle_return(Sender::Caller);
         object.map(|object| Received(Some(object))).map_err(|error| fault_of(&error))
     }
 

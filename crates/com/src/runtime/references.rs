@@ -6,9 +6,10 @@ use super::marshaling::{release_custom, unwrapped};
 use super::returned::{self, Sender};
 use crate::client::link::Link;
 use crate::client::own_target;
-use crate::client::proxy::{import, look_behind};
+use crate::client::proxy::{import, is_imported, look_behind};
 use crate::orpc::{Client, ClientNumber, ObjRef as Any};
 use crate::protocol::objref::{ObjRef, securities_for};
+use crate::protocol::own_calls::REFS_PER_QUERY;
 use crate::server::{self, exports};
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo};
@@ -135,7 +136,7 @@ impl Runtime {
         &'static self,
         reference: &ObjRef,
         info: &'static InterfaceInfo,
-        sender: Sender,
+        sender: Sender<'_>,
     ) -> Result<IUnknown> {
         registry::register_for_calls(info);
         if reference.oxid == self.oxid() {
@@ -144,13 +145,13 @@ impl Runtime {
             if reference.public_refs > 0 {
                 returned::note_return(reference.target, reference.public_refs.into());
             }
-            if sender == Sender::Caller && self.rules().is_used() {
+            if matches!(sender, Sender::Caller) && self.rules().is_used() {
                 server::caller().ok_or(code::E_ACCESSDENIED)?.check_named(reference.target)?;
             }
             let object = self.exports().get(reference.target)?.object;
             return exports::query(object.get(), info);
         }
-        self.with_link_for(reference, |link| self.import(link, reference, info))
+        self.with_link_for(reference, |link| self.import_from(sender, link, reference, info))
     }
 
     /// Gives back a received reference that will not be unmarshaled.
@@ -182,10 +183,39 @@ impl Runtime {
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
         if reference.oxid != link.oxid() {
-            return self.unmarshal(reference, info, Sender::Callee);
+            return self.unmarshal(reference, info, Sender::Callee(Some(link)));
         }
         link.learn(&reference.bindings);
         self.import(link, reference, info)
+    }
+
+    /// As [`Self::import`], for a reference that the object's process may not have sent. Calls by
+    /// shared memory and by virtual interfaces name a target and no interface, so a sender that
+    /// states a false interface would choose the method that this process calls. Therefore the
+    /// object's process is asked for the interface, once for each proxy.
+    fn import_from(
+        &self,
+        sender: Sender<'_>,
+        link: &Arc<Link>,
+        reference: &ObjRef,
+        info: &'static InterfaceInfo,
+    ) -> Result<IUnknown> {
+        let is_stated = reference.iid != IUnknown::IID && !link.sends_interfaces();
+        if !is_stated || sender.is_behind(link, self) || is_imported(link, reference) {
+            return self.import(link, reference, info);
+        }
+        let refuse = |_: &_| link.give_back(reference.target, reference.public_refs);
+        let stated =
+            if reference.iid == info.iid { info } else { registry::find(&reference.iid).inspect_err(refuse)? };
+        let found = own_target::query_interface(link, reference.target, stated).inspect_err(refuse)?;
+        if found != reference.target {
+            link.give_back(found, REFS_PER_QUERY);
+            let error = Error::new(code::RPC_E_INVALID_OBJREF, "the reference has another interface than its target");
+            return Err(error).inspect_err(refuse);
+        }
+        let public_refs = reference.public_refs.saturating_add(REFS_PER_QUERY);
+        let (bindings, securities) = (Vec::new(), Vec::new());
+        self.import(link, &ObjRef { public_refs, bindings, securities, ..*reference }, info)
     }
 
     /// Returns the proxy for a reference to an object of the process behind a link. The reference

@@ -1,5 +1,9 @@
 //! Objects of this process that other processes pass back, with their references.
 
+use super::Runtime;
+use crate::client::link::Link;
+use crate::orpc::Client;
+use crate::server;
 use obvia_rpc::vi_call::TargetId;
 use std::cell::Cell;
 
@@ -9,12 +13,35 @@ thread_local! {
 }
 
 /// The sender of a reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sender {
+#[derive(Clone, Copy)]
+pub(crate) enum Sender<'a> {
     /// The caller of the method that this thread performs, which sent the reference as an argument.
     Caller,
-    /// The process that this thread has called, which returned the reference.
-    Callee,
+    /// The process that this thread has called, which returned the reference. The link to it is
+    /// `None` for a reply without the link to the server.
+    Callee(Option<&'a Link>),
+}
+
+impl Sender<'_> {
+    /// Returns the sender as a client, which gives up the references to objects of this process
+    /// that it sends. `None` for a callee that is no client of this process.
+    pub(crate) fn giver(self) -> Option<Client> {
+        match self {
+            Self::Caller => Some(server::caller()?.holder()),
+            Self::Callee(link) => Runtime::current().ok()?.giver_behind(link?),
+        }
+    }
+
+    /// Whether the sender is the process behind a link.
+    pub(super) fn is_behind(self, link: &Link, runtime: &Runtime) -> bool {
+        match self {
+            Self::Caller => {
+                let caller = server::caller().and_then(|caller| caller.number);
+                caller.is_some() && caller == runtime.number_behind(link)
+            }
+            Self::Callee(callee) => callee.is_some_and(|callee| callee.leads_where(link)),
+        }
+    }
 }
 
 /// Records that an object of this process was unmarshaled here, with the references that its sender

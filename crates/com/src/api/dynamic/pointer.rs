@@ -135,8 +135,8 @@ pub fn take_back(through: &IUnknown, references: &[&[u8]]) -> Result<()> {
 /// If the reference is malformed, or its object cannot be reached.
 pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
     let (runtime, link) = (process::runtime()?, imported(through)?.link);
-    let object = unmarshal(runtime, reference, Wanted::Known(info), Sender::Callee);
-    settle_return(|| runtime.giver_behind(&link));
+    let object = unmarshal(runtime, reference, Wanted::Known(info), Sender::Callee(Some(&link)));
+    settle_return(Sender::Callee(Some(&link)));
     object
 }
 
@@ -149,7 +149,7 @@ pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo
 pub fn refuse(through: &IUnknown, reference: &[u8]) -> Result<()> {
     let (runtime, link) = (process::runtime()?, imported(through)?.link);
     runtime.refuse(&parse(reference)?);
-    settle_return(|| runtime.giver_behind(&link));
+    settle_return(Sender::Callee(Some(&link)));
     Ok(())
 }
 
@@ -161,7 +161,7 @@ pub fn refuse(through: &IUnknown, reference: &[u8]) -> Result<()> {
 /// If the reference is malformed.
 pub fn refuse_of_caller(reference: &[u8]) -> Result<()> {
     process::runtime()?.refuse(&parse(reference)?);
-    settle_return(|| Some(server::caller()?.holder()));
+    settle_return(Sender::Caller);
     Ok(())
 }
 
@@ -181,7 +181,7 @@ pub fn reference_for_caller(object: &IUnknown, info: &'static InterfaceInfo) -> 
 /// As for [`object`].
 pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
     let object = unmarshal(process::runtime()?, reference, Wanted::Known(info), Sender::Caller);
-    settle_return(|| Some(server::caller()?.holder()));
+    settle_return(Sender::Caller);
     object
 }
 

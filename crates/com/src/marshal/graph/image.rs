@@ -2,7 +2,7 @@
 
 use super::Layout;
 use super::memory::Allocations;
-use super::private::{PrivateFrame, Wide, giving_caller};
+use super::private::{PrivateFrame, Wide};
 use super::survey::{Reference, Root, Survey};
 use crate::client::proxy::Wanted;
 use crate::marshal::proxy_call::ProxyCall;
@@ -10,6 +10,7 @@ use crate::marshal::reply::ReplyView;
 use crate::marshal::stub::{StubCall, no_results, results};
 use crate::protocol::frame::Measure;
 use crate::runtime::response;
+use crate::runtime::returned::Sender;
 use crate::server::caller;
 use crate::types::error::{Error, Result, code, fault_of};
 use crate::types::memory::release;
@@ -227,7 +228,7 @@ impl ReplyView<'_> {
     pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
         let (mut private, found) = PrivateFrame::of(self.whole(), layout, outer)?;
         // Each result has an owner of its own.
-        let copies = private.copy_objects(&found, layout, &[], || self.giver())?;
+        let copies = private.copy_objects(&found, layout, &[], self.sender())?;
         Ok(Results { private, copies, spent: Vec::new() })
     }
 }
@@ -368,7 +369,7 @@ impl StubCall<'_, '_> {
     ) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = PrivateFrame::of(self.inner().frame, layout, &[])?;
-            let copies = private.copy_objects(&found, layout, kept.block.shape.parts, giving_caller)?;
+            let copies = private.copy_objects(&found, layout, kept.block.shape.parts, Sender::Caller)?;
             let root = Root { base: private.base(), shape: &kept.block.shape };
             // SAFETY: the memory was made from a checked frame with the same layout.
             let owned = unsafe { Survey::to_free(root, kept.types, &[]) };

@@ -7,10 +7,8 @@ use super::{Layout, invalid};
 use crate::client::proxy::Wanted;
 use crate::marshal::parameters;
 use crate::marshal::reply::settle_return;
-use crate::orpc::Client;
 use crate::runtime::Runtime;
 use crate::runtime::returned::Sender;
-use crate::server;
 use crate::types::deadline;
 use crate::types::error::{Result, code};
 use crate::types::memory::{allocate_zeroed, release};
@@ -20,12 +18,6 @@ use obvia_ndr::flat::shape::{ElementType, Part};
 use obvia_via::RegionView;
 use std::collections::HashMap;
 use windows_core::{GUID, IUnknown, Interface};
-
-/// Returns the caller of the method that is about to run. The caller gives up the references in the
-/// arguments.
-pub(super) fn giving_caller() -> Option<Client> {
-    Some(server::caller()?.holder())
-}
 
 /// A frame in private memory, aligned for its contents.
 pub(super) struct PrivateFrame {
@@ -84,14 +76,8 @@ impl PrivateFrame {
         self.memory.0
     }
 
-    /// Unmarshals the references of `sender` under one deadline, in the order of their slots.
-    /// `giver` returns the sender as a client, which gives up the references.
-    fn references(
-        &mut self,
-        found: &Checked,
-        sender: Sender,
-        giver: impl Fn() -> Option<Client>,
-    ) -> Result<Vec<IUnknown>> {
+    /// Unmarshals the references under one deadline, in the order of their slots.
+    fn references(&mut self, found: &Checked, sender: Sender<'_>) -> Result<Vec<IUnknown>> {
         let slots: Vec<_> = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?))).collect();
         if slots.is_empty() {
             return Ok(Vec::new());
@@ -101,7 +87,7 @@ impl PrivateFrame {
             let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
             let wanted = Wanted::Iid(GUID::from_u128(iid));
             let made = Runtime::current().and_then(|runtime| parameters::unmarshal(runtime, bytes, wanted, sender));
-            settle_return(&giver);
+            settle_return(sender);
             made
         };
         // If one reference fails, the others are unmarshaled nevertheless, so that the counts of
@@ -133,7 +119,7 @@ impl PrivateFrame {
         found: &Checked,
         types: &'static [ElementType],
     ) -> Result<(Vec<Wide>, Vec<IUnknown>)> {
-        let references = self.references(found, Sender::Caller, giving_caller)?;
+        let references = self.references(found, Sender::Caller)?;
         let wider = self.make_room(found, types)?;
         let mut objects = references.iter();
         let base = self.base();
@@ -166,9 +152,9 @@ impl PrivateFrame {
         found: &Checked,
         layout: Layout,
         kept: &[Part],
-        giver: impl Fn() -> Option<Client>,
+        sender: Sender<'_>,
     ) -> Result<Allocations> {
-        let references = self.references(found, Sender::Callee, giver)?;
+        let references = self.references(found, sender)?;
         let rooms = rooms(found, layout.types);
         let plan = owners::copies(found, layout.block.shape.parts, kept, &rooms)?;
         let mut copies = Allocations::default();
@@ -261,7 +247,7 @@ mod tests {
         let mut frame = PrivateFrame::zeros(bytes.len()).unwrap();
         frame.bytes().copy_from_slice(&bytes);
         let begun = Instant::now();
-        let made = deadline::with_timeout(LIMIT, || frame.references(&found, Sender::Callee, || None));
+        let made = deadline::with_timeout(LIMIT, || frame.references(&found, Sender::Callee(None)));
         assert!(made.is_err());
         assert!(begun.elapsed() < LIMIT * COUNT / 2, "{:?}", begun.elapsed());
     }

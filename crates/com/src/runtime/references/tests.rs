@@ -1,7 +1,11 @@
 //! Tests of references.
 
 use super::*;
+use crate::Remote;
 use crate::client::proxy::UNKNOWN_INFO;
+use crate::events::idl::{
+    IConnectionPoint, IConnectionPointContainer, IConnectionPointContainer_Impl, IEnumConnectionPoints,
+};
 use crate::security::set_access;
 use crate::server::Identity;
 use crate::server::caller::{Caller, PrincipalSource};
@@ -15,6 +19,18 @@ use windows_core::GUID;
 
 #[obvia::object()]
 struct Object;
+
+#[obvia::object(IConnectionPointContainer)]
+struct Container;
+
+impl IConnectionPointContainer_Impl for Container_Impl {
+    fn EnumConnectionPoints(&self) -> Result<IEnumConnectionPoints> {
+        Err(code::E_NOTIMPL.into())
+    }
+    fn FindConnectionPoint(&self, _: &GUID) -> Result<IConnectionPoint> {
+        Err(code::E_NOTIMPL.into())
+    }
+}
 
 /// Returns a reference to a new object of this process, counted for the client behind a link.
 fn given(runtime: &'static Runtime, link: &Link) -> ObjRef {
@@ -145,11 +161,11 @@ fn a_caller_names_only_objects_to_which_it_has_references_or_which_it_may_call()
     let someone = runtime.marshal_own(&object, &UNKNOWN_INFO, Client::NOBODY).unwrap();
     set_access(&object, |_: &crate::security::Caller| false).unwrap();
     let forged = ObjRef { public_refs: 0, bindings: Vec::new(), securities: Vec::new(), ..someone };
-    let named = |sender| runtime.unmarshal(&forged, &UNKNOWN_INFO, sender).map_err(|error| error.code());
+    let named = |sender: Sender<'_>| runtime.unmarshal(&forged, &UNKNOWN_INFO, sender).map_err(|error| error.code());
     caller_behind(runtime, &link).enter();
     assert_eq!(named(Sender::Caller), Err(code::E_ACCESSDENIED));
     // A result of a call that this thread makes meanwhile is not the caller's.
-    assert_eq!(named(Sender::Callee).as_ref(), Ok(&object));
+    assert_eq!(named(Sender::Callee(None)).as_ref(), Ok(&object));
     let given = runtime.marshal_own(&object, &UNKNOWN_INFO, runtime.receiver_behind(&link)).unwrap();
     assert_eq!((given.target, named(Sender::Caller).as_ref()), (forged.target, Ok(&object)));
     runtime.exports().release(runtime.receiver_behind(&link), [(given.target, given.public_refs.into())]);
@@ -188,4 +204,36 @@ fn a_reference_to_an_unknown_interface_is_given_back() {
     assert!(runtime.exports().get(unknown.target).is_ok());
     assert!(link.flush_releases(Deadline::Within(ground::LATEST)));
     assert!(runtime.exports().get(unknown.target).is_err());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_third_process_cannot_state_a_false_interface_of_a_target() {
+    let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+    let (stated, other) = (IConnectionPointContainer::INFO, IConnectionPoint::INFO);
+    let object: IUnknown = IConnectionPointContainer::from(Container).into();
+    let given = || runtime.marshal_own(&object, stated, runtime.receiver_behind(&link)).unwrap();
+    let third = Arc::new(Link::to_another(identity::draw().unwrap()));
+    let from = |sender, reference: &ObjRef| {
+        let info = if reference.iid == stated.iid { stated } else { other };
+        runtime.import_from(sender, &link, reference, info).map_err(|error| error.code())
+    };
+    let forged = ObjRef { iid: other.iid, ..given() };
+    assert_eq!(from(Sender::Callee(Some(&third)), &forged), Err(code::E_NOINTERFACE));
+    // The target for IUnknown is another one, and the object has both interfaces.
+    let unknown = runtime.marshal_own(&object, &UNKNOWN_INFO, runtime.receiver_behind(&link)).unwrap();
+    let forged = ObjRef { iid: stated.iid, ..unknown };
+    caller_behind(runtime, &third).enter();
+    assert_eq!(from(Sender::Caller, &forged), Err(code::RPC_E_INVALID_OBJREF));
+    // The object's own process is believed, and a true statement confirmed.
+    let (known, target) = (given(), given().target);
+    assert_eq!(from(Sender::Caller, &known).map(drop), Ok(()));
+    caller_behind(runtime, &link).enter();
+    let proxy = from(Sender::Caller, &ObjRef { public_refs: 0, ..given() }).unwrap();
+    drop(from(Sender::Callee(Some(&link)), &ObjRef { public_refs: 0, ..given() }).unwrap());
+    drop(object);
+    drop(proxy);
+    let refs = [(target, u64::MAX)];
+    runtime.exports().release(runtime.receiver_behind(&link), refs);
+    assert!(runtime.exports().get(target).is_err());
 }
