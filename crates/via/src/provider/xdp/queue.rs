@@ -239,6 +239,7 @@ impl Queue {
     }
 
     /// Takes the next datagram for `port`, and puts datagrams for other sockets into their inboxes.
+    /// Looks at no more frames than the ring has room for, so the datagram may need another call.
     /// `wanted` is the only accepted sender, if given.
     pub(super) fn receive(
         &self,
@@ -265,7 +266,10 @@ impl Queue {
         {
             return Ok(self.deliver(&mut rings, &arrived, place, wanted, into));
         }
-        while let Some(descriptor) = rings.receive.pop() {
+        // The kernel may refill the ring as fast as this thread empties it. The bound lets other
+        // threads have the lock, and the caller look at its deadline.
+        for _ in 0..self.frames {
+            let Some(descriptor) = rings.receive.pop() else { break };
             count(&self.counts.received);
             let place = descriptor.address;
             let Some(arrived) = self.read(&descriptor) else {

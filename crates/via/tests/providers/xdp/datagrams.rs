@@ -8,6 +8,7 @@ use obvia_via::reliable::network::DatagramSocket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::net::{SocketAddrV4, UdpSocket};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -295,6 +296,42 @@ fn xdp_sockets_of_an_interface_get_their_datagrams_whichever_polls() {
                 assert!(socket.receive(&mut buffer).expect("receiving").is_none());
             }
             assert_eq!(xdp.statistics().crowded_out, 0);
+        },
+    );
+}
+
+#[test]
+fn a_flood_for_one_xdp_socket_keeps_no_thread_of_another_in_a_call() {
+    const FRAMES: u32 = 64;
+    let Some(cable) = cable("a_flood_for_one_xdp_socket_keeps_no_thread_of_another_in_a_call") else { return };
+    let options = Options { frames: FRAMES, ..Options::new(INTERFACE) };
+    let (_, right) = places(&cable);
+    let (ready, is_over) = (Meeting::default(), AtomicBool::new(false));
+    cable.run(
+        || {
+            let flood = UdpSocket::bind((cable.left.address(), 0)).expect("a port");
+            ready.wait();
+            let end = Instant::now() + LIMIT;
+            while !is_over.load(Ordering::Relaxed) && Instant::now() < end {
+                // The queue of the interface may be full.
+                let _ = flood.send_to(&[7; 20], (*right.ip(), 6000));
+            }
+        },
+        || {
+            let (xdp, mut other) = open(&options);
+            let _flooded = xdp.socket(6000).expect("a port");
+            ready.wait();
+            let (mut buffer, mut before, mut most, mut floods) = ([0; 100], 0, 0, 0);
+            let end = Instant::now() + LIMIT;
+            while before < 10 * u64::from(FRAMES) * u64::from(FRAMES) && Instant::now() < end {
+                assert!(other.receive(&mut buffer).expect("receiving").is_none());
+                let received = xdp.statistics().received;
+                most = most.max(received - before);
+                floods += u64::from(received > before);
+                before = received;
+            }
+            is_over.store(true, Ordering::Relaxed);
+            assert!(floods > 0 && most <= u64::from(FRAMES), "{most} frames in one of {floods} calls");
         },
     );
 }
