@@ -12,6 +12,7 @@ pub mod object;
 pub(crate) mod plain_file;
 pub(crate) mod processes;
 pub(crate) mod registry;
+pub(crate) mod scratch;
 pub(crate) mod threads;
 pub(crate) mod upkeep;
 pub(crate) mod utf8;

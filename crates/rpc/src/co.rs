@@ -31,7 +31,7 @@ pub use direct::{DirectCalls, DirectError};
 pub use error::AssociationError;
 pub use groups::{Group, Groups, Joined, Joins};
 pub use input::Input;
-pub use obvia_via::Budget;
+pub use obvia_via::{Budget, Reservation};
 pub use server::{Denial, DenialObserver, Exemption, IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
 
 use crate::security::Level;

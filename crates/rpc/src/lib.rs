@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod co;
+pub mod counts;
 pub mod dg;
 pub mod epm;
 pub mod mgmt;

@@ -13,15 +13,22 @@ pub trait Budget: Send + Sync + fmt::Debug {
 
 /// Bytes of a budget, given back when the value is dropped.
 #[derive(Debug)]
-pub(crate) struct Reservation {
+pub struct Reservation {
     budget: Arc<dyn Budget>,
     bytes: usize,
 }
 
 impl Reservation {
     /// Takes bytes of a budget. Returns `None` if fewer are left.
-    pub(crate) fn new(budget: &Arc<dyn Budget>, bytes: usize) -> Option<Self> {
+    pub fn new(budget: &Arc<dyn Budget>, bytes: usize) -> Option<Self> {
         budget.take(bytes).then(|| Self { budget: Arc::clone(budget), bytes })
+    }
+
+    /// Takes further bytes. Returns false if fewer are left.
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let has_taken = self.budget.take(bytes);
+        self.bytes += if has_taken { bytes } else { 0 };
+        has_taken
     }
 }
 

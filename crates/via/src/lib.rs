@@ -129,7 +129,7 @@ pub mod wrap;
 #[cfg(not(loom))]
 pub use attributes::{Attributes, Reliability};
 #[cfg(not(loom))]
-pub use budget::Budget;
+pub use budget::{Budget, Reservation};
 #[cfg(not(loom))]
 pub use completion::{Completion, CompletionQueue};
 #[cfg(not(loom))]

@@ -154,8 +154,7 @@ fn idle_connections_give_back_the_memory_of_long_calls() {
         // The last response arrives before the server's thread waits again.
         within(LATEST, || {
             let more = server.resident_kib().saturating_sub(before);
-            // Each thread keeps its copy of the arguments until its next call.
-            if more < CLIENTS * LENGTH * 3 / 2 { Ok(()) } else { Err(format!("{listening}: {more} KiB more")) }
+            if more < CLIENTS * LENGTH / 2 { Ok(()) } else { Err(format!("{listening}: {more} KiB more")) }
         });
     }
 }

@@ -55,7 +55,7 @@ pub(super) const ORDERS: &[Order] = &[
         "crates/rpc",
         &[
             &["uuid", "status", "security"],
-            &["string_binding", "octets", "object_table"],
+            &["string_binding", "octets", "object_table", "counts"],
             &["vi_call"],
             &["epm", "mgmt"],
             &["co"],

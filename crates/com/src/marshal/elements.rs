@@ -6,8 +6,8 @@
 
 use crate::client::channels::Lease;
 use crate::protocol::frame::Scalar;
+use crate::types::scratch;
 use std::any::Any;
-use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -238,11 +238,6 @@ pub struct Lending<'a, T> {
 /// words and is rarely needed.
 struct More<T>(Vec<T>);
 
-thread_local! {
-    /// The elements that the thread's last method lent and that exceeded the room.
-    static MORE: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
-}
-
 impl<T: Scalar + 'static> Lending<'_, T> {
     /// # Safety
     ///
@@ -337,9 +332,8 @@ fn keep<T: 'static>(mut more: Vec<T>) -> *mut T {
     // The elements stay in a `Vec`, since moving a boxed slice asserts that no other pointer to its
     // memory is used.
     let first = more.as_mut_ptr();
-    let mut more = Some(more);
-    let kept = MORE.try_with(|kept| kept.replace(more.take().map(|more| Box::new(more) as _)));
-    if kept.is_err() {
+    let mut more: Option<Box<dyn Any>> = Some(Box::new(more));
+    if !scratch::keep_lent(&mut more) {
         // The thread is ending. The elements are leaked, since the method's caller has yet to read
         // them.
         std::mem::forget(more);

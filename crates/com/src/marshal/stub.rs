@@ -19,22 +19,12 @@ use crate::marshal::reply::settle_return;
 use crate::protocol::frame::{Arrays, Measure, Scalar, Value, aligned};
 use crate::runtime::returned::Sender;
 use crate::types::error::fault_of;
+use crate::types::scratch;
 use obvia_rpc::status::Status;
 use obvia_via::RegionView;
 use obvia_via::layout::INLINE_MAX;
-use std::cell::RefCell;
 use std::ffi::c_void;
 use windows_core::{IUnknown, Interface};
-
-thread_local! {
-    /// The thread's private memory for arguments, kept from call to call so that calls do not
-    /// allocate.
-    static SCRATCH: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
-}
-
-/// The greatest length, in bytes, of the private memory that a thread keeps. The first call that
-/// needs no more than this length shortens longer memory to it.
-const SCRATCH_KEPT: usize = 4 << 20;
 
 impl<'a, 'b> StubCall<'a, 'b> {
     /// Verifies that the arrays end where the frame ends.
@@ -187,21 +177,9 @@ impl<'a, 'b> StubCall<'a, 'b> {
     fn scratch(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.used;
         let end = start + bytes.div_ceil(8);
-        let first = SCRATCH.with_borrow_mut(|scratch| {
-            if start == 0 {
-                // All arguments lie in the frame, so their copies are no longer than the frame:
-                // each array is rounded up by less than its header. Thus the memory does not move
-                // during the call.
-                let needed = self.call.frame.len() / 8 + 1;
-                if scratch.len() < needed {
-                    scratch.resize(needed, 0);
-                } else if scratch.len() > SCRATCH_KEPT / 8 && needed <= SCRATCH_KEPT / 8 {
-                    scratch.truncate(SCRATCH_KEPT / 8);
-                    scratch.shrink_to_fit();
-                }
-            }
-            scratch[start..end].as_mut_ptr()
-        });
+        // All arguments lie in the frame, so their copies are no longer than the frame: each array
+        // is rounded up by less than its header. Thus the memory does not move during the call.
+        let first = scratch::words(start, end, self.call.frame.len() / 8 + 1);
         self.used = end;
         // SAFETY: the range consists of `end - start` words of this thread's memory, which the
         // thread uses for one call at a time, and this call for one array. The memory does not move

@@ -12,6 +12,7 @@ use crate::server::{Admitted, Exporter, GroupClient, Identity, Presence, service
 use crate::transport::routes::{OWN, interface_of};
 use crate::types::identity;
 use crate::types::registry;
+use crate::types::scratch;
 use crate::types::threads::lock;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
@@ -372,6 +373,10 @@ impl Interfaces for AssociationClient {
         let numbers = || self.users().presences().map(Presence::number).collect::<Vec<_>>();
         let has_begun = self.presence().is_some() || self.challenge.is_drawn();
         !has_begun && numbers().into_iter().all(|number| self.exporter.kept_for(number) == 0)
+    }
+
+    fn rest(&self) {
+        scratch::give_back();
     }
 
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {

@@ -1,5 +1,5 @@
-//! The memory that clients take up by incomplete messages and by areas. Hosts or users have shares
-//! of it.
+//! The memory that clients take up by the arguments of calls in several fragments and by areas.
+//! Hosts or users have shares of it.
 
 use crate::access;
 use obvia_via::Budget;
@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Weak};
 
-/// The greatest number of bytes of incomplete messages, in all shares.
+/// The greatest number of bytes of arguments, in all shares.
 const MESSAGES_MAX: usize = 1 << 30;
 /// The least limit on the bytes of areas, in all shares. One host may have half of these bytes. The
 /// half is enough for two connections with the longest frames in both directions, and for one more
@@ -57,7 +57,7 @@ impl<K: Eq + Hash> Shares<K> {
 
 /// The memory that one host or user holds.
 pub(super) struct Held {
-    /// The incomplete messages.
+    /// The arguments of calls in several fragments, until the calls are over.
     pub(super) messages: Share,
     /// The areas of virtual interfaces over networks.
     pub(super) areas: Share,

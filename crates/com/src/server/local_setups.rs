@@ -1,7 +1,7 @@
 //! The connections of local processes in setup: those that have not introduced themselves or bound.
 //! Each takes a thread and some descriptors. Processes of this process's own user and of the
 //! superuser may take as many as the kernel permits, since they can end this process anyway. The
-//! connections of another user share memory for incomplete messages as long as they last.
+//! connections of another user share memory for arguments as long as they last.
 
 use super::entrance::Abandon;
 use super::held::{Held, Shares};

@@ -1,7 +1,7 @@
 //! Reassembly of messages from their fragments, by call.
 
 use super::pdu::{Header, flags};
-use super::{AssociationError, Budget, CallSecurity, Input};
+use super::{AssociationError, Budget, CallSecurity, Input, Reservation};
 use crate::octets::{ByteOrder, shrink};
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,6 +45,8 @@ struct Assembly<H> {
     origin: Origin,
     head: H,
     stub: Vec<u8>,
+    /// The stub data's bytes of the budget.
+    memory: Option<Reservation>,
     began: Instant,
     /// The time of the last fragment.
     last: Instant,
@@ -67,49 +69,41 @@ impl<H> Assembly<H> {
 #[derive(Debug)]
 pub(super) struct Assemblies<H> {
     partial: Vec<Assembly<H>>,
-    // The bytes held by all messages together.
+    // The bytes held by all incomplete messages together.
     held: usize,
     held_max: usize,
     count_max: usize,
     silence_max: Duration,
-    /// The budget from which the held bytes are taken.
+    /// The budget from which the bytes of messages are taken.
     budget: Option<Arc<dyn Budget>>,
     /// The stub data of the message completed last.
     whole: Vec<u8>,
+    /// The bytes of the budget for that message, unless the message's owner has taken them over.
+    memory: Option<Reservation>,
 }
 
 impl<H> Assemblies<H> {
     pub(super) fn new(limits: &super::Limits, budget: Option<Arc<dyn Budget>>) -> Self {
         let super::Limits { message_max: held_max, calls_max: count_max, silence_max, .. } = *limits;
-        Self { partial: Vec::new(), held: 0, held_max, count_max, silence_max, budget, whole: Vec::new() }
+        let (partial, whole, memory) = Default::default();
+        Self { partial, held: 0, held_max, count_max, silence_max, budget, whole, memory }
     }
 
     /// Discards the message completed last, and shrinks its buffer.
     pub(super) fn end_last(&mut self) {
         shrink(&mut self.whole);
+        self.memory = None;
+    }
+
+    /// Returns the bytes of the budget for the message completed last, which is copied: they count
+    /// until the caller drops them.
+    pub(super) fn take_memory(&mut self) -> Option<Reservation> {
+        self.memory.take()
     }
 
     /// Returns the time from which on an incomplete message counts as slow, if there is one.
     pub(super) fn due(&self) -> Option<Instant> {
         self.partial.iter().filter_map(|partial| partial.due(self.silence_max)).min()
-    }
-
-    fn hold(&mut self, bytes: usize) -> Result<(), AssociationError> {
-        if self.held + bytes > self.held_max {
-            return Err(AssociationError::TooLong { limit: self.held_max });
-        }
-        if self.budget.as_ref().is_some_and(|budget| !budget.take(bytes)) {
-            return Err(AssociationError::NoMemory);
-        }
-        self.held += bytes;
-        Ok(())
-    }
-
-    fn let_go(&mut self, bytes: usize) {
-        self.held -= bytes;
-        if let Some(budget) = &self.budget {
-            budget.give_back(bytes);
-        }
     }
 
     /// Adds a fragment that is not a whole message. With the last fragment, returns the message's
@@ -130,7 +124,9 @@ impl<H> Assemblies<H> {
         if at.is_some_and(|at| self.partial[at].origin != origin) {
             return Err(AssociationError::Fragment { call_id });
         }
-        self.hold(stub.len())?;
+        if self.held + stub.len() > self.held_max {
+            return Err(AssociationError::TooLong { limit: self.held_max });
+        }
         let at = match at {
             Some(at) => at,
             None if self.partial.len() == self.count_max => {
@@ -140,29 +136,32 @@ impl<H> Assemblies<H> {
                 // The previous message's buffer is reused: it has grown to the length that such
                 // messages need.
                 self.end_last();
-                let stub = std::mem::take(&mut self.whole);
-                let began = Instant::now();
-                self.partial.push(Assembly { call_id, origin, head, stub, began, last: began });
+                let (stub, began) = (std::mem::take(&mut self.whole), Instant::now());
+                let memory = self.budget.as_ref().and_then(|budget| Reservation::new(budget, 0));
+                self.partial.push(Assembly { call_id, origin, head, stub, memory, began, last: began });
                 self.partial.len() - 1
             }
         };
         let assembly = &mut self.partial[at];
+        if assembly.memory.as_mut().is_some_and(|memory| !memory.grow(stub.len())) {
+            return Err(AssociationError::NoMemory);
+        }
         assembly.stub.extend_from_slice(stub);
+        self.held += stub.len();
         assembly.last = Instant::now();
         if !header.has(flags::LAST) {
             return Ok(None);
         }
-        let Assembly { origin, head, stub, .. } = self.partial.swap_remove(at);
-        self.let_go(stub.len());
-        self.whole = stub;
+        let Assembly { origin, head, stub, memory, .. } = self.partial.swap_remove(at);
+        self.held -= stub.len();
+        (self.whole, self.memory) = (stub, memory);
         Ok(Some((origin, head)))
     }
 
     /// Drops an incomplete message.
     pub(super) fn remove(&mut self, call_id: u32) {
         if let Some(at) = self.partial.iter().position(|partial| partial.call_id == call_id) {
-            let removed = self.partial.swap_remove(at);
-            self.let_go(removed.stub.len());
+            self.held -= self.partial.swap_remove(at).stub.len();
         }
     }
 
@@ -179,12 +178,6 @@ impl<H> Assemblies<H> {
     }
 }
 
-impl<H> Drop for Assemblies<H> {
-    fn drop(&mut self) {
-        self.let_go(self.held);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,7 +188,7 @@ mod tests {
         let origin = Origin { order: ByteOrder::Little, security: None };
         let due = |length, last| {
             let last = began + Duration::from_secs(last);
-            let assembly = Assembly { call_id: 1, origin, head: (), stub: vec![0; length], began, last };
+            let assembly = Assembly { call_id: 1, origin, head: (), stub: vec![0; length], memory: None, began, last };
             (assembly.due(Duration::from_secs(30)).unwrap() - began).as_secs()
         };
         assert_eq!((due(100, 0), due(100, 30)), (30, 30));

@@ -154,6 +154,9 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// Whether the client can begin anew without a loss: it has not begun to introduce itself, and
     /// the server keeps no state for it.
     fn is_dispensable(&self) -> bool;
+    /// Notes that the calling thread, which serves a window, performs no call. It may give memory
+    /// of its last call back.
+    fn rest(&self) {}
     /// Starts a thread that serves a further window, which takes calls of the association while all
     /// other windows are busy.
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution);

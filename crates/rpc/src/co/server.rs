@@ -8,7 +8,7 @@ use super::assembly::{Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::groups::{Joined, Joins};
 use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
-use super::{AssociationError, Budget, CallSecurity, Input, Limits, Presentation, output};
+use super::{AssociationError, Budget, CallSecurity, Input, Limits, Presentation, Reservation, output};
 use crate::mgmt::Counters;
 use crate::octets::ByteOrder;
 use crate::security::{Acceptor, Authenticated, Level, SecurityError};
@@ -42,8 +42,8 @@ pub struct ServerOptions {
     pub exemptions: Vec<Exemption>,
     /// The observer that is notified of refused calls.
     pub denial_observer: Option<Arc<dyn DenialObserver>>,
-    /// The memory for the incomplete messages of all associations. The limits of each association
-    /// apply, too.
+    /// The memory for the arguments of all associations' calls that have several fragments. The
+    /// limits of each association apply, too.
     pub budget: Option<Arc<dyn Budget>>,
 }
 
@@ -228,6 +228,13 @@ impl ServerAssociation {
                 }
             }
         }
+    }
+
+    /// Returns the bytes of [`ServerOptions::budget`] that the call of the last [`Self::poll`] has
+    /// taken, if it had several fragments. The caller drops them when no copy of the arguments is
+    /// left. Otherwise they are given back in the next [`Self::poll`].
+    pub fn take_memory(&mut self) -> Option<Reservation> {
+        self.assemblies.take_memory()
     }
 
     fn handle(

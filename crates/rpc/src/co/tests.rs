@@ -151,6 +151,14 @@ fn incomplete_messages_take_no_more_than_their_budget() {
     let mut pair = Pair::bound_with(Some(Arc::clone(&budget) as Arc<_>));
     let left = || *budget.0.lock().unwrap();
     pair.echo(&[1; 9000], None);
+    // The next poll discards the arguments, unless their memory was taken over.
+    assert_eq!((left(), pair.ask_server()), (1000, Ok(None)));
+    assert_eq!(left(), 10_000);
+    pair.echo(&[1; 9000], None);
+    let memory = pair.server.take_memory();
+    assert_eq!(pair.ask_server(), Ok(None));
+    assert!(memory.is_some() && left() == 1000);
+    drop(memory);
     assert_eq!(left(), 10_000);
     let id = pair.client.call(&call(&[1; 11_000])).unwrap();
     assert_eq!(pair.ask_server().unwrap_err(), AssociationError::NoMemory);

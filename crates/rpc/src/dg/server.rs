@@ -28,6 +28,7 @@ use crate::uuid::{SyntaxId, Uuid};
 use activity::{Activity, State};
 use callback::{ANSWERED_WITHIN, Callbacks};
 use hosts::Hosts;
+use obvia_via::Reservation;
 use obvia_via::datagram::Place;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -68,7 +69,7 @@ pub struct CallKey {
 }
 
 /// A call to be executed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct IncomingCall {
     /// The call's identity.
     pub key: CallKey,
@@ -89,10 +90,13 @@ pub struct IncomingCall {
     pub order: ByteOrder,
     /// The arguments in NDR.
     pub stub: Vec<u8>,
+    /// The bytes of the arguments that count for the client's host, unless the call is short. The
+    /// owner drops them when no copy of the arguments is left.
+    pub memory: Option<Reservation>,
 }
 
 /// An event of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum ServerEvent {
     /// A call has to be executed.
     Call(IncomingCall),

@@ -8,7 +8,7 @@
 use super::exchange::{Addressee, Arrived, Performed, cache_target};
 use super::translation::Translation;
 use super::{Attribution, FILLS_MAX, Interface, Interfaces, PEER_TIMEOUT, fill, limits, over, wait};
-use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
+use crate::co::{IncomingCall, Presentation, Reservation, ServerAssociation, ServerEvent, ServerOptions};
 use crate::octets::shrink;
 use crate::status::Status;
 use crate::uuid::Uuid;
@@ -141,6 +141,8 @@ struct Call {
     /// The call's identifier; `None` for a call without response.
     id: Option<u32>,
     performed: Performed,
+    /// The memory of the arguments, which counts until the call is over.
+    memory: Option<Reservation>,
 }
 
 /// The result of processing the input.
@@ -228,7 +230,8 @@ impl SharedLanes {
         match put {
             Ok(performed) => {
                 attribution.set(call.maker.cloned());
-                Ok(Taken::Call(Call { id: (!is_maybe).then_some(id), performed }))
+                let memory = association.take_memory();
+                Ok(Taken::Call(Call { id: (!is_maybe).then_some(id), performed, memory }))
             }
             Err(status) => {
                 if is_maybe {
@@ -401,8 +404,9 @@ impl Relay for Lane {
         // The state is locked until the call counts as answered, so that no ORPHANED for the call
         // is read in between.
         let mut state = self.shared.lock();
-        let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed)));
-        let (id, performed) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
+        let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed, call.memory)));
+        // The memory counts until the response is sent.
+        let (id, performed, _memory) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
         let State { association, scratch, .. } = &mut *state;
         let answered = match performed.encode(&message, scratch)? {
             Ok(()) => association.respond(id, scratch),
@@ -421,6 +425,7 @@ impl Relay for Lane {
         // A lane may also wait for a cancel of its current call, whose arguments are in the inbox.
         if self.calls().current.is_none() {
             inbox.discard();
+            self.shared.interfaces.rest();
         }
         let deadline = Deadline::Within(span).start();
         let mut turns = self.shared.turns();

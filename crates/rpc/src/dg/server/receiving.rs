@@ -8,6 +8,7 @@ use crate::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, flags, read_statu
 use crate::dg::receiving::{Added, Assembly};
 use crate::status::Status;
 use crate::uuid::Uuid;
+use obvia_via::Reservation;
 use obvia_via::datagram::Place;
 use std::time::Instant;
 
@@ -127,7 +128,7 @@ impl Server {
         if !header.has(flags::MAYBE) {
             self.ask(now, from, header.activity, false);
         } else if header.is_last() {
-            self.call(header, from, None, body.to_vec());
+            self.call(header, from, None, (body.to_vec(), None));
         }
     }
 
@@ -239,11 +240,20 @@ impl Server {
         });
         let Some((head, from, client, stub)) = taken.flatten() else { return };
         self.note_due(now + self.options.limits.silence_max);
-        self.call(&head, from, Some(client), stub);
+        // Arguments that may have arrived in one unit are not counted.
+        let is_long = stub.len() > self.options.limits.near_fragment;
+        let memory = if is_long { self.hosts.reserve(from.host(), stub.len()) } else { None };
+        self.call(&head, from, Some(client), (stub, memory));
     }
 
-    /// Hands a call over for execution.
-    fn call(&mut self, head: &Header, from: Place, client: Option<Uuid>, stub: Vec<u8>) {
+    /// Hands a call over for execution, with its arguments and their memory.
+    fn call(
+        &mut self,
+        head: &Header,
+        from: Place,
+        client: Option<Uuid>,
+        (stub, memory): (Vec<u8>, Option<Reservation>),
+    ) {
         self.events.push_back(ServerEvent::Call(IncomingCall {
             key: CallKey { activity: head.activity, sequence: head.sequence },
             from,
@@ -254,6 +264,7 @@ impl Server {
             is_maybe: head.has(flags::MAYBE),
             order: head.order,
             stub,
+            memory,
         }));
     }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::co::pdu::{Context, FragmentSizes, Outcome};
 use crate::co::relay::Form;
-use crate::co::{ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
+use crate::co::{Budget, ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
 use crate::security::Authenticated;
 use crate::uuid::{NDR, SyntaxId};
 use crate::vi_call::{Answer, ServerCall, Service, serve, serve_next};
@@ -158,12 +158,12 @@ fn next(happened: &Receiver<Event>) -> Event {
 
 /// Returns a client, and the first lane of its server.
 fn pair(unserved: Option<Mutex<Vec<Window>>>) -> (Client, Arc<Methods>, Window, Receiver<Event>) {
-    pair_within(Limits::default(), unserved)
+    pair_with(ServerOptions::default(), unserved)
 }
 
-/// As [`pair`], with these limits of the server.
-fn pair_within(
-    limits: Limits,
+/// As [`pair`], with these options of the server.
+fn pair_with(
+    options: ServerOptions,
     unserved: Option<Mutex<Vec<Window>>>,
 ) -> (Client, Arc<Methods>, Window, Receiver<Event>) {
     let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
@@ -172,9 +172,8 @@ fn pair_within(
     let methods = Arc::new(Methods { released: Mutex::default(), release: Condvar::new(), events, unserved });
     let interfaces: Arc<dyn Interfaces> = Arc::<Methods>::clone(&methods);
     let server = Arc::new(listener.accept(LIMIT).unwrap());
-    let options = ServerOptions { limits, ..ServerOptions::default() };
     let (lane, _) = first_lane(server, interfaces, &Options::default(), options).unwrap();
-    let limits = Limits { sizes: FragmentSizes::GREATEST, message_max: 1000, calls_max: 4, ..Limits::default() };
+    let limits = Limits { sizes: FragmentSizes::GREATEST, message_max: 100_000, calls_max: 4, ..Limits::default() };
     let client = Client { stream, association: ClientAssociation::new(ClientOptions { limits }) };
     (client, methods, lane, happened)
 }
@@ -267,7 +266,8 @@ fn a_client_that_does_not_read_delays_no_thread_that_wakes_its_lanes() {
 #[track_caller]
 fn is_refused_after(part: impl Fn(usize) -> usize) {
     let limits = Limits { silence_max: Duration::from_millis(200), ..Limits::default() };
-    let (mut client, methods, mut lane, _happened) = pair_within(limits, None);
+    let (mut client, methods, mut lane, _happened) =
+        pair_with(ServerOptions { limits, ..ServerOptions::default() }, None);
     let mut performer = Performer { methods, last: 0 };
     let served = std::thread::spawn(move || serve_next(&mut lane, &mut performer, LIMIT));
     client.bind();
@@ -293,4 +293,50 @@ fn a_client_that_falls_silent_within_a_call_is_refused() {
 fn a_client_that_falls_silent_within_a_fragment_is_refused() {
     is_refused_after(|first| first / 2);
     is_refused_after(|_| 1);
+}
+
+/// A budget without a limit, as the number of bytes that are taken.
+#[derive(Debug, Default)]
+struct Taken(Mutex<usize>);
+
+impl Budget for Taken {
+    fn take(&self, bytes: usize) -> bool {
+        *self.0.lock().unwrap() += bytes;
+        true
+    }
+
+    fn give_back(&self, bytes: usize) {
+        *self.0.lock().unwrap() -= bytes;
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn the_arguments_of_a_call_take_memory_until_the_call_is_over() {
+    const LENGTH: usize = 90_000;
+    let budget = Arc::<Taken>::default();
+    let options = ServerOptions { budget: Some(Arc::clone(&budget) as Arc<_>), ..ServerOptions::default() };
+    let (mut client, methods, lane, happened) = pair_with(options, None);
+    Arc::clone(&methods).serve(lane, Attribution::default());
+    client.bind();
+    let taken = || *budget.0.lock().unwrap();
+    let ids = [1, 2].map(|opnum| {
+        let stub = &[0; LENGTH];
+        let call = OutgoingCall { context_id: 0, opnum, object: None, is_maybe: false, security: None, stub };
+        let id = client.association.call(&call).unwrap();
+        client.flush();
+        assert_eq!(next(&happened), Event::Begun(opnum));
+        id
+    });
+    assert_eq!(taken(), 2 * LENGTH);
+    for (left, (opnum, id)) in [(1, (2, ids[1])), (0, (1, ids[0]))] {
+        methods.release(opnum);
+        client.receive_fault(id);
+        // The response may arrive before the lane's thread goes on.
+        let until = LIMIT.start();
+        while taken() != left * LENGTH {
+            assert!(!until.is_over(), "the memory of the call is not given back");
+            std::thread::yield_now();
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::{CLIENTS_MAX, SharedEndpoint};
 use crate::co::relay::exchange::{Addressee, Arrived, Performed, cache_target};
 use crate::co::relay::translation::Translation;
 use crate::co::relay::{Attribution, Interfaces};
+use crate::counts::Counts;
 use crate::dg::relay::BIND;
 use crate::dg::{CallKey, IncomingCall};
 use crate::octets::shrink;
@@ -11,8 +12,7 @@ use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use obvia_via::datagram::Host;
 use obvia_via::window::{Inbox, Outgoing, Peer, Relay, relayed};
-use obvia_via::{Ended, Error as ViError};
-use std::collections::hash_map::Entry;
+use obvia_via::{Ended, Error as ViError, Reservation};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -32,43 +32,28 @@ const REST: Duration = Duration::from_secs(10);
 /// The maximum number of a client's calls that wait for a lane.
 const QUEUE_MAX: usize = 64;
 
-/// The numbers of lanes beyond [`LANES_OWN`], for each host and for all hosts.
+/// The numbers of lanes beyond [`LANES_OWN`].
 #[derive(Debug, Default)]
-pub(super) struct FurtherLanes(Mutex<Counts>);
-
-// Invariant: no number in the map is 0.
-#[derive(Debug, Default)]
-struct Counts {
-    by_host: HashMap<Host, usize>,
-    all: usize,
-}
+pub(super) struct FurtherLanes(Mutex<Counts<Host>>);
 
 impl FurtherLanes {
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn counts(&self) -> MutexGuard<'_, Counts<Host>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a lane of a client at a host. Returns false if there are too many.
     fn enter(&self, host: Host) -> bool {
         let mut counts = self.counts();
-        let of_host = counts.by_host.get(&host.counted()).copied().unwrap_or_default();
-        let has_room = of_host < FURTHER_MAX / 2 && counts.all < FURTHER_MAX;
+        let has_room = counts.room(&host.counted(), FURTHER_MAX / 2, FURTHER_MAX) > 0;
         if has_room {
-            counts.by_host.insert(host.counted(), of_host + 1);
-            counts.all += 1;
+            counts.add(host.counted(), 1);
         }
         has_room
     }
 
     /// Counts the end of a lane.
     fn leave(&self, host: Host) {
-        let mut counts = self.counts();
-        let Entry::Occupied(mut of_host) = counts.by_host.entry(host.counted()) else { return };
-        *of_host.get_mut() -= 1;
-        if *of_host.get() == 0 {
-            of_host.remove();
-        }
-        counts.all -= 1;
+        self.counts().subtract(host.counted(), 1);
     }
 }
 
@@ -254,6 +239,8 @@ struct Call {
     /// Whether the call has no response.
     is_maybe: bool,
     performed: Performed,
+    /// The memory of the arguments, which counts until the call is over.
+    memory: Option<Reservation>,
 }
 
 impl Lane {
@@ -322,26 +309,28 @@ impl Lane {
     }
 
     /// Puts a call into the inbox. A call that stands for a bind is answered at once instead.
-    fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
-        if let Some(answer) = self.client.answer_bind(call) {
+    fn put(&self, call: IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
+        if let Some(answer) = self.client.answer_bind(&call) {
             self.is_done(call.key);
             self.client.shared.respond(call.key, &answer);
             return Ok(());
         }
-        let found = self.client.find(call).and_then(|found| {
+        let found = self.client.find(&call).and_then(|found| {
             self.client.interfaces.admit(found.target, found.translation.split_opnum(call.opnum).0, None)?;
             Ok(found)
         });
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        let &IncomingCall { key, opnum, order, ref stub, is_maybe, .. } = call;
+        let IncomingCall { key, opnum, order, stub, is_maybe, memory, .. } = call;
         let put = match found {
-            Ok(addressee) => addressee.put_request(inbox, Arrived { opnum, order, stub, is_maybe }, &mut scratch)?,
+            Ok(addressee) => {
+                addressee.put_request(inbox, Arrived { opnum, order, stub: &stub, is_maybe }, &mut scratch)?
+            }
             Err(status) => Err(status),
         };
         shrink(&mut scratch);
         match put {
             Ok(performed) => {
-                *self.current() = Some(Call { key, is_maybe, performed });
+                *self.current() = Some(Call { key, is_maybe, performed, memory });
             }
             Err(status) => {
                 self.is_done(key);
@@ -374,10 +363,13 @@ impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let call = self.current().take();
         let call = call.filter(|call| !call.is_maybe);
-        let Call { key, performed, .. } = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
+        let Call { key, performed, memory, .. } =
+            call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let encoded = performed.encode(&message, &mut scratch)?;
         self.is_done(key);
+        // The results count in place of the arguments.
+        drop(memory);
         match encoded {
             Ok(()) => self.client.shared.respond(key, &scratch),
             Err(status) => self.client.shared.fault(key, status, true),
@@ -395,9 +387,10 @@ impl Relay for Lane {
         // A lane may also wait for a cancel of its current call, whose arguments are in the inbox.
         if self.current().is_none() {
             inbox.discard();
+            self.client.interfaces.rest();
         }
         match self.next(span, REST)? {
-            Some(call) => self.put(&call, inbox),
+            Some(call) => self.put(call, inbox),
             None => Ok(()),
         }
     }

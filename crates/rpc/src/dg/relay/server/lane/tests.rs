@@ -41,6 +41,7 @@ fn call(sequence: u32) -> IncomingCall {
         is_maybe: false,
         order: ByteOrder::Little,
         stub: Vec::new(),
+        memory: None,
     }
 }
 
