@@ -419,6 +419,9 @@ fn both_sides_use_the_same_fragment_length() {
     let agreed = [(0, 0), (1000, 6000), (1432, 4280), (3199, 5840), (0xffff, 0xffff)]
         .map(|(sent, received)| own.agreed(sizes(sent, received)));
     assert_eq!(agreed, [2048, 2048, 1432, 3192, 5840]);
+    // A server never announces more than it receives itself.
+    let least = sizes(FragmentSizes::LEAST, 5840);
+    assert_eq!([(0, 0), (5840, 5840)].map(|(sent, received)| least.agreed(sizes(sent, received))), [1432; 2]);
 }
 
 #[test]

@@ -35,15 +35,18 @@ impl FragmentSizes {
     pub const GREATEST: Self = Self { sent: 0xfff8, received: 0xfff8 };
     /// The length that every implementation accepts (C706 12.6.3.1, MustRecvFragSize).
     pub const LEAST: u16 = 1432;
-    /// The length that servers use in the place of a length below [`Self::LEAST`].
+    /// The length that servers take for a client's length below [`Self::LEAST`], as Windows does.
     const INSTEAD: u16 = 2048;
 
-    /// Returns the length of the longest fragment that both sides support in both directions, or
-    /// [`Self::INSTEAD`] if this length is below [`Self::LEAST`].
+    /// Returns the length of the longest fragment that both sides support in both directions.
+    ///
+    /// Windows takes [`Self::INSTEAD`] for all shorter lengths of clients. But a server must send
+    /// no longer fragments than the client receives (C706 12.6.3.1), and a client may receive
+    /// [`Self::LEAST`] bytes only.
     pub(crate) fn agreed(self, theirs: Self) -> u16 {
         let least = |sizes: Self| sizes.sent.min(sizes.received);
-        let length = least(self).min(least(theirs)) & !7;
-        if length < Self::LEAST { Self::INSTEAD } else { length }
+        let theirs = Some(least(theirs) & !7).filter(|length| *length >= Self::LEAST);
+        theirs.unwrap_or(Self::INSTEAD).min(least(self).max(Self::LEAST)) & !7
     }
 }
 
