@@ -27,6 +27,37 @@ pub(crate) struct Terms {
     budgets: Option<&'static dyn AreaBudgets>,
 }
 
+/// An address to which this process connects.
+pub(crate) struct Destination {
+    address: Address,
+    /// The budgets for the areas of the connections; `None` where the program has chosen the
+    /// address.
+    budgets: Option<&'static dyn AreaBudgets>,
+}
+
+impl Destination {
+    /// Makes a destination that the program has chosen.
+    pub(crate) fn of_program(address: Address) -> Self {
+        Self { address, budgets: None }
+    }
+
+    /// Makes a destination that a peer has chosen, by a reference.
+    pub(crate) fn of_peer(address: Address, budgets: &'static dyn AreaBudgets) -> Self {
+        Self { address, budgets: Some(budgets) }
+    }
+
+    /// Returns the address, and the terms of connections to it. An association's set of target
+    /// descriptions is empty at first.
+    pub(super) fn terms(self) -> Result<(Address, Terms)> {
+        let Self { address, budgets } = self;
+        let (targets, proof) = match &address {
+            Address::Name(_) => (None, None),
+            Address::Binding(binding) => (targets_of(binding)?.map(Arc::new), proof_of(binding)?),
+        };
+        Ok((address, Terms { targets, proof, budgets }))
+    }
+}
+
 /// The budgets for the areas of connections to peers that the program has not chosen.
 pub(crate) trait AreaBudgets: Sync {
     /// Returns the budget for a connection to this peer. `None` if its areas are not limited.
@@ -98,16 +129,6 @@ impl Address {
                 }
             }
         }
-    }
-
-    /// Returns the terms of connections to the address. An association's set of target descriptions
-    /// is empty at first.
-    pub(super) fn terms(&self, budgets: Option<&'static dyn AreaBudgets>) -> Result<Terms> {
-        let (targets, proof) = match self {
-            Self::Name(_) => (None, None),
-            Self::Binding(binding) => (targets_of(binding)?.map(Arc::new), proof_of(binding)?),
-        };
-        Ok(Terms { targets, proof, budgets })
     }
 }
 
@@ -185,8 +206,8 @@ mod tests {
                     serve(&mut window, &mut Long);
                 }
             });
-            let connect = |budgets, greet: fn(&mut Channel) -> Result<bool>| {
-                let terms = address.terms(budgets).unwrap();
+            let connect = |budgets: Option<&'static dyn AreaBudgets>, greet: fn(&mut Channel) -> Result<bool>| {
+                let (address, terms) = Destination { address: address.clone(), budgets }.terms().unwrap();
                 address.connect(local, &terms, &Options::default(), LIMIT, greet).unwrap()
             };
             let (_, has_received) = connect(None, |channel| Ok(call(channel).is_ok()));

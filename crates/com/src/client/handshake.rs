@@ -1,7 +1,7 @@
 //! The handshake: the first connection to a process, over which both sides learn each other's
 //! OXID.
 
-use crate::client::address::{Address, AreaBudgets, Terms};
+use crate::client::address::{Address, Destination, Terms};
 use crate::protocol::binding;
 use crate::protocol::own_calls;
 use crate::transport::local::LocalProcess;
@@ -39,16 +39,14 @@ pub(super) fn for_home(options: &Options) -> Options {
 /// thus gets none of the calls to that process. If the kernel says that the process at the endpoint
 /// is the one at the name, the connection to the name is the home connection. Over a network only
 /// the address is known, and the link is for the OXID that is claimed at that host.
-///
-/// `budgets` is `None` for an address that the program has chosen.
 pub(crate) fn reach<L>(
     local: &'static LocalProcess,
-    (address, budgets): (Address, Option<&'static dyn AreaBudgets>),
+    to: Destination,
     deadline: Deadline,
     known: impl FnOnce(&Reached) -> Option<L>,
 ) -> Result<Outcome<L>> {
     let for_home = for_home(&local.options());
-    let introduced = introduce(local, (address, budgets), &for_home, deadline)?;
+    let introduced = introduce(local, to, &for_home, deadline)?;
     if let Some(link) = known(&introduced) {
         return Ok(Outcome::Known(link));
     }
@@ -57,7 +55,7 @@ pub(crate) fn reach<L>(
         return Ok(Outcome::New(Box::new(introduced)));
     }
     let introduce_at_endpoint = |options: &Options| {
-        let found = introduce(local, (endpoint.clone(), None), options, deadline)?;
+        let found = introduce(local, Destination::of_program(endpoint.clone()), options, deadline)?;
         if found.oxid != introduced.oxid {
             return Err(Error::new(code::RPC_E_INVALID_DATA, "the endpoint leads to another process"));
         }
@@ -89,12 +87,7 @@ pub(crate) enum Outcome<L> {
 }
 
 /// Opens a connection, and exchanges OXIDs with the process at the other end.
-fn introduce(
-    local: &'static LocalProcess,
-    to: (Address, Option<&'static dyn AreaBudgets>),
-    options: &Options,
-    deadline: Deadline,
-) -> Result<Reached> {
+fn introduce(local: &'static LocalProcess, to: Destination, options: &Options, deadline: Deadline) -> Result<Reached> {
     let deadline = deadline.start();
     open(local, to, options, deadline, |home, targets| {
         let oxid = binding::introduce(home, local.oxid(), deadline)?;
@@ -113,18 +106,18 @@ fn introduce(
 /// Connects to a server that need not be an obvia process. The client does not ask for the server's
 /// OXID; the result has a random one.
 pub(crate) fn connect_foreign(local: &'static LocalProcess, address: Address, deadline: Deadline) -> Result<Reached> {
-    open(local, (address, None), &local.options(), deadline, |_, _| identity::draw())
+    open(local, Destination::of_program(address), &local.options(), deadline, |_, _| identity::draw())
 }
 
 /// Opens the first connection to a process. `greet` returns the process's OXID.
 fn open(
     local: &'static LocalProcess,
-    (address, budgets): (Address, Option<&'static dyn AreaBudgets>),
+    to: Destination,
     options: &Options,
     deadline: Deadline,
     greet: impl FnOnce(&mut Channel, Option<&Arc<Targets>>) -> Result<u64>,
 ) -> Result<Reached> {
-    let terms = address.terms(budgets)?;
+    let (address, terms) = to.terms()?;
     let (home, oxid) = address.connect(local, &terms, options, deadline, |home| greet(home, terms.targets.as_ref()))?;
     Ok(Reached { oxid, address, home, channel: None, terms })
 }

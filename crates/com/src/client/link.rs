@@ -454,11 +454,12 @@ impl Link {
 
     /// Returns a link to this process itself by one of its addresses.
     pub(crate) fn to_itself_at(address: Address) -> Self {
+        use crate::client::address::Destination;
         use crate::client::handshake;
 
         let local = crate::services::process::runtime().unwrap().local();
         let limit = Deadline::Within(ground::LATEST);
-        match handshake::reach(local, (address, None), limit, |_| None::<Self>).unwrap() {
+        match handshake::reach(local, Destination::of_program(address), limit, |_| None::<Self>).unwrap() {
             handshake::Outcome::New(reached) => Self::of(local, *reached).unwrap(),
             handshake::Outcome::Known(link) => link,
         }

@@ -3,7 +3,7 @@
 use super::Runtime;
 use super::links::key_of;
 use super::unreached::Entry;
-use crate::client::address::{Address, AreaBudgets};
+use crate::client::address::{Address, AreaBudgets, Destination};
 use crate::client::handshake::{self, Outcome, Reached};
 use crate::client::link::Link;
 use crate::client::own_target;
@@ -62,11 +62,11 @@ impl Runtime {
     /// Returns the link to the process at a name or an address that the program has chosen. All
     /// steps share one deadline.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
-        self.reach((address, None))
+        self.reach(Destination::of_program(address))
     }
 
-    /// As [`Self::link_by_address`], with the budgets for areas if a peer has chosen the address.
-    fn reach(&'static self, to: (Address, Option<&'static dyn AreaBudgets>)) -> Result<Arc<Link>> {
+    /// As [`Self::link_by_address`], for any destination.
+    fn reach(&'static self, to: Destination) -> Result<Arc<Link>> {
         let deadline = deadline::of_thread().start();
         let known = |reached: &Reached| self.links.known(&key_of(reached));
         let reached = match handshake::reach(self.local, to, deadline, known)? {
@@ -117,7 +117,7 @@ impl Runtime {
             };
             let remaining = deadline.remaining();
             let limit = if left == 0 { remaining } else { share_of(remaining) };
-            outcome = deadline::with(Deadline::Within(limit), || self.reach((address, Some(self))));
+            outcome = deadline::with(Deadline::Within(limit), || self.reach(Destination::of_peer(address, self)));
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),

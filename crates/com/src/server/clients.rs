@@ -73,8 +73,7 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    /// Returns the budget for the areas of this process's own connection to a peer, which counts
-    /// like the peer's connections to this process.
+    /// Returns the budget for the areas of a connection with a peer, by whichever side it was made.
     pub(crate) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
         self.entrance.area_budget(peer)
     }

@@ -90,7 +90,7 @@ impl Connection {
 
     /// Returns the budget for the connection's areas; `None` if they are not limited.
     pub(super) fn area_budget(&self) -> Option<Arc<dyn Budget>> {
-        self.standing.area_budget(&self.peer)
+        self.exporter.clients().area_budget(&self.peer)
     }
 
     /// Records that the client has authenticated.

@@ -2,12 +2,9 @@
 //! at all.
 
 use super::entrance::Place;
-use super::held::{AreaBudget, Held};
+use super::held::Held;
 use super::local_setups::LocalSetup;
 use obvia_rpc::status::Status;
-use obvia_via::Budget;
-use obvia_via::window::Peer;
-use std::sync::Arc;
 
 /// The way in which a connection is counted.
 pub(crate) enum Standing {
@@ -33,15 +30,6 @@ impl Standing {
             Self::Remote(place) => Some(&place.held),
             Self::Local(setup) => Some(&setup.held),
             Self::Uncounted => None,
-        }
-    }
-
-    /// Returns the budget for the areas of a connection from a network with this peer. `None` if
-    /// areas are not limited.
-    pub(super) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
-        match self {
-            Self::Remote(place) => Some(Arc::new(AreaBudget::new(&place.held, peer))),
-            Self::Local(_) | Self::Uncounted => None,
         }
     }
 
