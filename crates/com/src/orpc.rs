@@ -56,7 +56,10 @@ pub use objref::{NO_PING, ObjRef, StdObjRef};
 pub use oxids::{Oxids, Resolved};
 pub use ping_plan::{Ping, PingPlan};
 pub(crate) use references::is_older;
-pub use references::{Client, ClientNumber, Dropped, Giver, Limits, PingAnswer, Pinging, References, Refs};
+pub use references::{
+    Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs, SourceCounts, SourceLimits,
+    SourcedClient,
+};
 pub use stub_data::{BadCall, Body, Calls, Decoder, Encoder, Malformed};
 pub use vi_reference::ViReference;
 

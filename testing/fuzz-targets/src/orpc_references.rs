@@ -3,7 +3,7 @@
 
 use obvia::GUID;
 use obvia::orpc::object_exporter::ComplexPing;
-use obvia::orpc::{Client, ClientNumber, Giver, Limits, Pinging, References, Refs};
+use obvia::orpc::{Client, ClientNumber, Limits, Pinging, References, Refs, SourcedClient};
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits {
@@ -51,12 +51,12 @@ pub fn run(bytes: &[u8]) {
                 let added = (0..8).filter(|bit| count & (1 << bit) != 0).collect();
                 let removed = (0..8).filter(|bit| which & (1 << bit) != 0).collect();
                 let ping = ComplexPing { set, sequence: count.into(), added, removed };
-                let answer = tables.complex_ping(&ping, (client, source(who)), fresh, now);
+                let answer = tables.complex_ping(&ping, SourcedClient { client, source: source(who) }, fresh, now);
                 fresh += u64::from(answer.set == fresh);
             }
             6 => tables.note_call(&ipid, now),
             7 => {
-                let giver = Giver { client, source: source(who) };
+                let giver = SourcedClient { client, source: source(who) };
                 let _ = tables.pass_on(&ipid, (giver, self::client(1 + count % 5)), refs, now);
             }
             8 => tables.connected(client),

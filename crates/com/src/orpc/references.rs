@@ -32,18 +32,17 @@ use std::time::Instant;
 use windows_core::GUID;
 
 mod merged;
-mod receivers;
 mod share;
+mod sources;
 #[cfg(test)]
 mod tests;
 mod values;
 
 use merged::Merged;
-pub use receivers::Giver;
-use receivers::{Receivers, subtract};
 use share::{Share, share};
+pub use sources::{SourceCounts, SourcedClient};
 pub(crate) use values::is_older;
-pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Refs};
+pub use values::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, Refs, SourceLimits};
 
 #[derive(Debug)]
 struct Object {
@@ -75,9 +74,7 @@ struct Pointer {
 
 #[derive(Debug)]
 struct Set {
-    maker: Client,
-    /// The number of the user or host behind the maker, as in a [`Giver`].
-    source: Option<u64>,
+    maker: SourcedClient,
     oids: HashSet<u64>,
     sequence: u16,
     // Invariant: `quiet` contains the set with this time.
@@ -90,13 +87,13 @@ pub struct References {
     objects: HashMap<u64, Object>,
     pointers: HashMap<GUID, Pointer>,
     sets: HashMap<u64, Set>,
-    /// The number of sets of each source.
-    // Invariant: no number is 0.
-    set_sources: HashMap<u64, usize>,
+    /// The numbers of sets by their makers.
+    set_makers: SourceCounts,
     // Invariant: no share is empty.
     shares: HashMap<Client, Share>,
-    /// The numbers of shares that have a giver.
-    receivers: Receivers,
+    /// The numbers of receivers by their givers. A receiver is a client that is not connected, and
+    /// to which another client, the giver, has passed references.
+    receivers: SourceCounts,
     merged: Merged,
     /// The objects without pings, in the order of their expiry.
     waiting: BTreeSet<(Instant, u64)>,
@@ -113,9 +110,9 @@ impl References {
             objects: HashMap::new(),
             pointers: HashMap::new(),
             sets: HashMap::new(),
-            set_sources: HashMap::new(),
+            set_makers: SourceCounts::default(),
             shares: HashMap::new(),
-            receivers: Receivers::default(),
+            receivers: SourceCounts::default(),
             merged: Merged::default(),
             waiting: BTreeSet::new(),
             quiet: BTreeSet::new(),
@@ -190,12 +187,12 @@ impl References {
     pub fn pass_on(
         &mut self,
         ipid: &GUID,
-        (giver, client): (Giver, Client),
+        (giver, client): (SourcedClient, Client),
         refs: Refs,
         now: Instant,
     ) -> Option<Result<(), Status>> {
         let is_new = !self.shares.contains_key(&client);
-        if is_new && !self.receivers.has_room(giver, &self.limits) {
+        if is_new && !self.receivers.has_room(giver, self.limits.of_receivers()) {
             return Some(Err(OUT_OF_RESOURCES));
         }
         let added = self.add(ipid, client, refs, now);
@@ -287,25 +284,18 @@ impl References {
         if self.ping(set, now) { Status(0) } else { INVALID_SET }
     }
 
-    /// Performs ComplexPing (3.1.2.5.1.3) of a client. `source` is a number for the user or host
-    /// behind the client, as in a [`Giver`]; `fresh` is the identifier for a new set.
-    pub fn complex_ping(
-        &mut self,
-        ping: &ComplexPing,
-        (client, source): (Client, Option<u64>),
-        fresh: u64,
-        now: Instant,
-    ) -> PingAnswer {
+    /// Performs ComplexPing (3.1.2.5.1.3) of a client. `fresh` is the identifier for a new set.
+    pub fn complex_ping(&mut self, ping: &ComplexPing, pinger: SourcedClient, fresh: u64, now: Instant) -> PingAnswer {
         let is_new = ping.set == 0;
         let id = if is_new { fresh } else { ping.set };
         if is_new {
-            if let Err(status) = self.make_set(id, (client, source), ping.sequence, now) {
+            if let Err(status) = self.make_set(id, pinger, ping.sequence, now) {
                 return PingAnswer { set: 0, status };
             }
         } else {
             // Only the client that made a set can change it, even if another client guesses the
             // identifier.
-            let own = self.sets.get_mut(&id).filter(|set| set.maker == client);
+            let own = self.sets.get_mut(&id).filter(|set| set.maker.client == pinger.client);
             let Some(set) = own else { return PingAnswer { set: id, status: INVALID_SET } };
             if is_older(ping.sequence, set.sequence) {
                 return PingAnswer { set: id, status: Status(0) };
@@ -431,7 +421,7 @@ impl References {
         for set in sets {
             let Some(set) = self.sets.get_mut(&set) else { continue };
             set.oids.remove(&oid);
-            let maker = set.maker;
+            let maker = set.maker.client;
             self.forget_share(maker, |share| share.pinged -= 1);
         }
     }
@@ -455,25 +445,13 @@ impl References {
         true
     }
 
-    fn make_set(
-        &mut self,
-        id: u64,
-        (maker, source): (Client, Option<u64>),
-        sequence: u16,
-        now: Instant,
-    ) -> Result<(), Status> {
-        let of_source = source.and_then(|source| self.set_sources.get(&source)).copied().unwrap_or_default();
-        let is_full = self.sets.len() >= self.limits.sets || of_source >= self.limits.sets_per_source;
-        if id == 0 || self.sets.contains_key(&id) || is_full {
+    fn make_set(&mut self, id: u64, maker: SourcedClient, sequence: u16, now: Instant) -> Result<(), Status> {
+        if id == 0 || self.sets.contains_key(&id) || !self.set_makers.has_room(maker, self.limits.of_sets()) {
             return Err(OUT_OF_RESOURCES);
         }
-        let share = share(&mut self.shares, usize::MAX, maker)?;
-        if share.sets.len() >= self.limits.sets_per_client {
-            return Err(OUT_OF_RESOURCES);
-        }
-        share.sets.insert(id);
-        source.into_iter().for_each(|source| *self.set_sources.entry(source).or_default() += 1);
-        self.sets.insert(id, Set { maker, source, oids: HashSet::new(), sequence, pinged: now });
+        share(&mut self.shares, usize::MAX, maker.client)?.sets.insert(id);
+        self.set_makers.add(maker);
+        self.sets.insert(id, Set { maker, oids: HashSet::new(), sequence, pinged: now });
         self.quiet.insert((now, id));
         Ok(())
     }
@@ -484,7 +462,7 @@ impl References {
             return Ok(());
         }
         let object = self.objects.get_mut(&oid).ok_or(INVALID_OID)?;
-        let share = self.shares.get_mut(&set.maker).ok_or(OUT_OF_RESOURCES)?;
+        let share = self.shares.get_mut(&set.maker.client).ok_or(OUT_OF_RESOURCES)?;
         if share.pinged >= self.limits.pinged_per_client {
             return Err(OUT_OF_RESOURCES);
         }
@@ -499,7 +477,7 @@ impl References {
     fn leave_set(&mut self, id: u64, oid: u64, pinged: Instant) {
         let Some(set) = self.sets.get_mut(&id).filter(|set| set.oids.contains(&oid)) else { return };
         set.oids.remove(&oid);
-        let maker = set.maker;
+        let maker = set.maker.client;
         self.forget_share(maker, |share| share.pinged -= 1);
         let Some(object) = self.objects.get_mut(&oid) else { return };
         object.sets.remove(&id);
@@ -511,8 +489,8 @@ impl References {
         oids.into_iter().for_each(|oid| self.leave_set(id, oid, pinged));
         if let Some(set) = self.sets.remove(&id) {
             self.quiet.remove(&(set.pinged, id));
-            set.source.into_iter().for_each(|source| subtract(&mut self.set_sources, source));
-            self.forget_share(set.maker, |share| {
+            self.set_makers.remove(set.maker);
+            self.forget_share(set.maker.client, |share| {
                 share.sets.remove(&id);
             });
         }

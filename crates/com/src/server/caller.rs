@@ -3,7 +3,7 @@
 use super::exporter::Exporter;
 use super::presence::Identity;
 use crate::access;
-use crate::orpc::{Client, ClientNumber, Forwarded, Giver};
+use crate::orpc::{Client, ClientNumber, Forwarded, SourcedClient};
 use crate::protocol::place::{Origin, Place};
 use crate::server::association::AssociationClient;
 use crate::types::error::{self, code};
@@ -180,15 +180,15 @@ impl Caller {
     }
 
     /// Returns the caller as a client that passes references on.
-    pub(crate) fn giver(&self) -> Giver {
+    pub(crate) fn giver(&self) -> SourcedClient {
         let maker = self.authenticated();
         self.exporter.giver(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
     }
 
     /// Returns the caller as a client that makes ping sets: the holder, and its source as in
     /// [`Self::giver`].
-    pub(crate) fn pinger(&self) -> (Client, Option<u64>) {
-        (self.holder(), self.giver().source)
+    pub(crate) fn pinger(&self) -> SourcedClient {
+        SourcedClient { client: self.holder(), ..self.giver() }
     }
 
     /// Returns the client that owns the context handles of the running method.

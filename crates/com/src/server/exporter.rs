@@ -5,7 +5,7 @@ use super::connections::Connections;
 use super::contexts::Contexts;
 use super::services::Services;
 use crate::access::Rules;
-use crate::orpc::{Client, ClientNumber, Giver};
+use crate::orpc::{Client, ClientNumber, SourcedClient};
 use crate::protocol::place::SourceGroup;
 use crate::server::exports::Exports;
 use crate::server::functions::Functions;
@@ -107,9 +107,9 @@ impl Exporter {
     /// Returns the identity under which the references that a peer passes on are counted. Processes
     /// of this user and of the superuser have no common limit, since they could control this
     /// process anyway.
-    pub(crate) fn giver(&self, peer: &Peer, principal: Option<&Principal>) -> Giver {
+    pub(crate) fn giver(&self, peer: &Peer, principal: Option<&Principal>) -> SourcedClient {
         let source = (!is_of_own_user(peer)).then(|| self.peers.hash_one(SourceGroup::of(peer)));
-        Giver { client: self.peer(peer, principal), source }
+        SourcedClient { client: self.peer(peer, principal), source }
     }
 
     /// Returns the number of references and states that are kept for a client.

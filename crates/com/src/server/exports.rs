@@ -9,7 +9,7 @@ mod data;
 pub(crate) use data::Keeping;
 
 use crate::orpc::object_exporter::ComplexPing;
-use crate::orpc::{Client, ClientNumber, Dropped, Giver, Limits, PingAnswer, Pinging, References, Refs};
+use crate::orpc::{Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs, SourcedClient};
 use crate::protocol::objref;
 use crate::protocol::objref::Exported;
 use crate::types::agile::Agile;
@@ -239,7 +239,7 @@ impl Exports {
     /// # Errors
     ///
     /// RPC_E_DISCONNECTED if there is no such entry. E_OUTOFMEMORY at a limit.
-    pub(crate) fn pass_on(&self, target: TargetId, (giver, to): (Giver, Client), refs: Refs) -> Result<()> {
+    pub(crate) fn pass_on(&self, target: TargetId, (giver, to): (SourcedClient, Client), refs: Refs) -> Result<()> {
         let passed = self.tables().references.pass_on(&self.ipid(target), (giver, to), refs, Instant::now());
         let text = "the limit of references for processes that are not connected is reached: let the receivers connect";
         passed.ok_or(code::RPC_E_DISCONNECTED)?.map_err(|_| Error::new(code::E_OUTOFMEMORY, text))
@@ -332,8 +332,8 @@ impl Exports {
         self.tables().references.simple_ping(set, Instant::now())
     }
 
-    /// Performs ComplexPing of a peer, which has a source as in a [`Giver`].
-    pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: (Client, Option<u64>)) -> Result<PingAnswer> {
+    /// Performs ComplexPing of a peer.
+    pub(crate) fn complex_ping(&self, ping: &ComplexPing, pinger: SourcedClient) -> Result<PingAnswer> {
         let references = &mut self.tables().references;
         let mut fresh = draw_set()?;
         // An identifier has 16 bits. If most of them are taken, the last identifier drawn may be in
@@ -344,7 +344,7 @@ impl Exports {
             }
             fresh = draw_set()?;
         }
-        Ok(references.complex_ping(ping, client, fresh, Instant::now()))
+        Ok(references.complex_ping(ping, pinger, fresh, Instant::now()))
     }
 
     /// Records a call of a peer that must ping, which counts as a ping (MS-DCOM 3.1.1.6.2).

@@ -1,7 +1,7 @@
 //! The entries of one client in the tables of references.
 
 use super::super::OUT_OF_RESOURCES;
-use super::{Client, Giver};
+use super::{Client, SourcedClient};
 use obvia_rpc::status::Status;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -16,7 +16,7 @@ pub(super) struct Share {
     pub(super) pinged: usize,
     /// The client that passed the first references on to this client, until this client is
     /// connected.
-    pub(super) giver: Option<Giver>,
+    pub(super) giver: Option<SourcedClient>,
 }
 
 /// Returns the entries of a client, which are made if the client is new. There may be `most`

@@ -2,8 +2,9 @@
 //! no entry is left at the end.
 
 use super::merged::MERGED_MAX;
-use super::receivers::Receivers;
-use super::{Client, ClientNumber, Dropped, Giver, Limits, PingAnswer, Pinging, References, Refs};
+use super::{
+    Client, ClientNumber, Dropped, Limits, PingAnswer, Pinging, References, Refs, SourceCounts, SourcedClient,
+};
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, Ping, PingPlan};
 use obvia_rpc::status::Status;
@@ -21,6 +22,11 @@ const fn process(number: u64) -> Client {
     Client::Process(ClientNumber::new(number))
 }
 
+/// Returns a client without a source.
+fn alone(client: Client) -> SourcedClient {
+    SourcedClient { client, source: None }
+}
+
 fn ipid(number: u64) -> GUID {
     GUID::from_u128(number.into())
 }
@@ -32,7 +38,7 @@ fn seconds(count: u64) -> Duration {
 impl References {
     /// Verifies the consistency of the tables.
     fn check(&self) {
-        let mut receivers = Receivers::default();
+        let mut receivers = SourceCounts::default();
         self.shares.values().filter_map(|share| share.giver).for_each(|giver| receivers.add(giver));
         assert_eq!(receivers, self.receivers);
         for (oid, object) in &self.objects {
@@ -51,10 +57,13 @@ impl References {
                 shares.entry(*client).or_default().0.insert(*ipid);
             }
         }
+        let mut makers = SourceCounts::default();
+        self.sets.values().for_each(|set| makers.add(set.maker));
+        assert_eq!(makers, self.set_makers);
         for (id, set) in &self.sets {
             set.oids.iter().for_each(|oid| assert!(self.objects[oid].sets.contains(id)));
             assert!(self.quiet.contains(&(set.pinged, *id)));
-            let share = shares.entry(set.maker).or_default();
+            let share = shares.entry(set.maker.client).or_default();
             share.1.insert(*id);
             share.2 += set.oids.len();
         }
@@ -122,15 +131,15 @@ fn ping_sets_keep_their_objects_while_pinged() {
     }
     // A new set ignores unknown OIDs.
     let made = ComplexPing { set: 0, sequence: 1, added: vec![7, 8, 9], removed: vec![] };
-    assert_eq!(tables.complex_ping(&made, (ALICE, None), 99, now + seconds(300)), PingAnswer { set: 99, status: OK });
+    assert_eq!(tables.complex_ping(&made, alone(ALICE), 99, now + seconds(300)), PingAnswer { set: 99, status: OK });
     assert_eq!(tables.simple_ping(98, now), INVALID_SET);
     assert_eq!(tables.simple_ping(99, now + seconds(600)), OK);
     assert!(tables.collect(now + seconds(900)).is_empty());
     let change = |sequence, added, removed| ComplexPing { set: 99, sequence, added, removed };
     let at = now + seconds(900);
-    assert_eq!(tables.complex_ping(&change(5, vec![9], vec![8]), (ALICE, None), 0, at).status, INVALID_OID);
+    assert_eq!(tables.complex_ping(&change(5, vec![9], vec![8]), alone(ALICE), 0, at).status, INVALID_OID);
     // A late change has no effect.
-    assert_eq!(tables.complex_ping(&change(4, vec![8], vec![7]), (ALICE, None), 0, at + seconds(300)).status, OK);
+    assert_eq!(tables.complex_ping(&change(4, vec![8], vec![7]), alone(ALICE), 0, at + seconds(300)).status, OK);
     tables.check();
     assert_eq!(tables.collect(now + seconds(1259)), []);
     let dropped: HashSet<u64> = tables.collect(now + seconds(1260)).iter().map(|dropped| dropped.oid).collect();
@@ -146,7 +155,7 @@ fn references_passed_on_by_a_dead_client_live_by_pings() {
         tables.hand_out(oid, ipid(oid * 10), ALICE, Refs::public(5), now).unwrap();
     }
     let made = ComplexPing { set: 0, sequence: 1, added: vec![7], removed: vec![] };
-    assert_eq!(tables.complex_ping(&made, (BOB, None), 99, now).status, OK);
+    assert_eq!(tables.complex_ping(&made, alone(BOB), 99, now).status, OK);
     let dropped = tables.drop_client(ALICE, now);
     assert_eq!(dropped, [Dropped { oid: 8, ipids: vec![ipid(80)], is_last: true }]);
     tables.check();
@@ -174,10 +183,10 @@ fn references_and_ping_sets_are_limited_per_client() {
     assert!(hand(9, Client::Peer(3)).is_ok());
     assert_eq!((hand(10, Client::Peer(3)), hand(9, Client::Peer(4))), (Err(OUT_OF_RESOURCES), Err(OUT_OF_RESOURCES)));
     let make = ComplexPing { set: 0, sequence: 0, added: vec![1, 2, 3, 4], removed: vec![] };
-    assert_eq!(tables.complex_ping(&make, (ALICE, None), 90, now).status, OK);
-    assert_eq!(tables.complex_ping(&make, (ALICE, None), 90, now).status, OUT_OF_RESOURCES);
-    assert_eq!(tables.complex_ping(&make, (ALICE, None), 91, now).status, OUT_OF_RESOURCES);
-    assert_eq!(tables.complex_ping(&make, (ALICE, None), 92, now).status, OUT_OF_RESOURCES);
+    assert_eq!(tables.complex_ping(&make, alone(ALICE), 90, now).status, OK);
+    assert_eq!(tables.complex_ping(&make, alone(ALICE), 90, now).status, OUT_OF_RESOURCES);
+    assert_eq!(tables.complex_ping(&make, alone(ALICE), 91, now).status, OUT_OF_RESOURCES);
+    assert_eq!(tables.complex_ping(&make, alone(ALICE), 92, now).status, OUT_OF_RESOURCES);
     assert_eq!((tables.sets[&91].oids.len(), tables.sets.len()), (2, 2));
     tables.check();
     tables.collect(now + seconds(360));
@@ -193,7 +202,7 @@ fn ping_sets_of_one_host_leave_room_for_the_sets_and_references_of_others() {
     let empty = ComplexPing { set: 0, sequence: 0, added: vec![], removed: vec![] };
     // Each client of the host is another one, because the host has many addresses.
     let make = |tables: &mut References, number, source| {
-        tables.complex_ping(&empty, (Client::Peer(number), source), number, now).status
+        tables.complex_ping(&empty, SourcedClient { client: Client::Peer(number), source }, number, now).status
     };
     let of_host: Vec<_> = (10..14).map(|number| make(&mut tables, number, Some(1))).collect();
     assert_eq!(of_host, [OK, OK, OK, OUT_OF_RESOURCES]);
@@ -203,7 +212,7 @@ fn ping_sets_of_one_host_leave_room_for_the_sets_and_references_of_others() {
     assert_eq!(others, [OK, OK, OUT_OF_RESOURCES]);
     tables.check();
     tables.collect(now + seconds(360));
-    assert!(tables.set_sources.is_empty());
+    assert!(tables.set_makers.is_empty());
     assert_eq!(make(&mut tables, 10, Some(1)), OK);
 }
 
@@ -213,7 +222,7 @@ fn references_that_are_passed_on_to_strangers_are_limited_per_giver() {
     let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
     tables.hand_out(7, ipid(70), ALICE, Refs::public(1), now).unwrap();
     let pass_on = |tables: &mut References, client, to| {
-        let giver = Giver { client, source: Some(1) };
+        let giver = SourcedClient { client, source: Some(1) };
         tables.pass_on(&ipid(70), (giver, process(to)), Refs::public(1), now).unwrap()
     };
     assert!((100..103).all(|to| pass_on(&mut tables, ALICE, to).is_ok()));
@@ -242,7 +251,7 @@ fn clients_of_one_user_or_host_leave_room_for_the_receivers_of_others() {
     let mut last = 100;
     // Each client passes references on until it is refused. Returns the number of its receivers.
     let mut pass_on_all = |tables: &mut References, client: u64, source| {
-        let giver = Giver { client: Client::Peer(client), source };
+        let giver = SourcedClient { client: Client::Peer(client), source };
         let mut pass_on = || {
             last += 1;
             tables.pass_on(&ipid(70), (giver, process(last)), Refs::public(1), now).unwrap()
@@ -521,7 +530,7 @@ impl Simulation {
         // Identifiers of sets cannot be guessed. A set of the malicious client's own could only
         // keep objects alive.
         if ping.set != 0 && ping.set < 1 << 32 {
-            assert_eq!(self.tables.complex_ping(&ping, (liar, None), 0, self.now).status, INVALID_SET);
+            assert_eq!(self.tables.complex_ping(&ping, alone(liar), 0, self.now).status, INVALID_SET);
         }
     }
 
@@ -542,7 +551,7 @@ impl Simulation {
                 let (set, status) = match ping {
                     Ping::Simple { set } => (set, self.tables.simple_ping(set, now)),
                     Ping::Complex(ping) => {
-                        let answer = self.tables.complex_ping(&ping, (person.client, None), fresh, now);
+                        let answer = self.tables.complex_ping(&ping, alone(person.client), fresh, now);
                         (answer.set, answer.status)
                     }
                 };

@@ -95,6 +95,20 @@ pub struct Limits {
     pub pinged_per_client: usize,
 }
 
+impl Limits {
+    /// Returns the limits on receivers.
+    pub fn of_receivers(&self) -> SourceLimits {
+        let Self { receivers_per_client: per_client, receivers_per_source: per_source, receivers: all, .. } = *self;
+        SourceLimits { per_client, per_source, all }
+    }
+
+    /// Returns the limits on sets.
+    pub fn of_sets(&self) -> SourceLimits {
+        let Self { sets_per_client: per_client, sets_per_source: per_source, sets: all, .. } = *self;
+        SourceLimits { per_client, per_source, all }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -111,6 +125,17 @@ impl Default for Limits {
             pinged_per_client: 1 << 17,
         }
     }
+}
+
+/// The greatest permitted numbers of a thing that clients have made.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceLimits {
+    /// The number for one client.
+    pub per_client: usize,
+    /// The number for the clients of one user or host.
+    pub per_source: usize,
+    /// The number for all clients.
+    pub all: usize,
 }
 
 /// A number of public and a number of private references.

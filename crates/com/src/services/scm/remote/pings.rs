@@ -4,36 +4,63 @@
 
 use super::resolver_call;
 use crate::orpc::object_exporter::{ComplexPing, Request, Response};
-use crate::orpc::{Client, INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, PingAnswer, is_older};
+use crate::orpc::{
+    Client, INVALID_OID, INVALID_SET, Limits, OUT_OF_RESOURCES, PingAnswer, SourceCounts, SourcedClient, is_older,
+};
 use crate::runtime::Runtime;
 use crate::server::Caller;
 use crate::types::error::{Result, code};
 use crate::types::identity::{self, oxid_of};
 use obvia_rpc::status::Status;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use windows_core::HRESULT;
-
-/// The greatest number of sets: in total, for the clients of one user or host, and for one client.
-const SETS_MAX: usize = 1 << 14;
-const SETS_PER_SOURCE: usize = 1 << 13;
-const SETS_PER_CLIENT: usize = 64;
 
 const DONE: Status = Status(0);
 
 /// The ping sets.
 #[derive(Default)]
-pub(crate) struct PingSets(Mutex<HashMap<u64, Set>>);
+pub(crate) struct PingSets(Mutex<Sets>);
 
-#[derive(Clone)]
+#[derive(Default)]
+struct Sets {
+    by_id: HashMap<u64, Set>,
+    /// The sets, in the order of their expiry.
+    quiet: BTreeSet<(Instant, u64)>,
+    /// The numbers of sets by their makers.
+    makers: SourceCounts,
+}
+
 struct Set {
-    maker: Client,
-    /// The number of the user or host behind the maker.
-    source: Option<u64>,
+    maker: SourcedClient,
+    // Invariant: `quiet` contains the set with this time.
     pinged: Instant,
     parts: Arc<Mutex<Parts>>,
+}
+
+impl Sets {
+    fn remove(&mut self, id: u64) {
+        if let Some(set) = self.by_id.remove(&id) {
+            self.quiet.remove(&(set.pinged, id));
+            self.makers.remove(set.maker);
+        }
+    }
+
+    /// Removes the sets without a ping since `expired`. Their parts expire in their processes.
+    fn expire(&mut self, expired: Instant) {
+        while let Some(&(pinged, id)) = self.quiet.first()
+            && pinged <= expired
+        {
+            self.remove(id);
+        }
+    }
+
+    fn insert(&mut self, id: u64, set: Set) {
+        self.quiet.insert((set.pinged, id));
+        self.makers.add(set.maker);
+        self.by_id.insert(id, set);
+    }
 }
 
 /// The parts of a set. They are locked during a ping, so that changes of one set are applied in
@@ -94,15 +121,18 @@ impl PingSets {
 
     /// Returns the parts of a set, if it exists, and records the ping. If a client is given, the
     /// set must be that client's.
-    fn pinged(&self, set: u64, maker: Option<Client>) -> Option<Arc<Mutex<Parts>>> {
+    fn pinged(&self, id: u64, maker: Option<Client>) -> Option<Arc<Mutex<Parts>>> {
         let mut sets = lock(&self.0);
-        let found = sets.get_mut(&set).filter(|set| maker.is_none_or(|maker| set.maker == maker))?;
+        let Sets { by_id, quiet, .. } = &mut *sets;
+        let found = by_id.get_mut(&id).filter(|set| maker.is_none_or(|maker| set.maker.client == maker))?;
+        quiet.remove(&(found.pinged, id));
         found.pinged = Instant::now();
+        quiet.insert((found.pinged, id));
         Some(Arc::clone(&found.parts))
     }
 
     fn forget(&self, set: u64) {
-        lock(&self.0).remove(&set);
+        lock(&self.0).remove(set);
     }
 
     /// Makes a set without parts, and returns its identifier.
@@ -110,27 +140,18 @@ impl PingSets {
         self.make_for(caller.pinger(), sequence, caller.exporter.exports().patience())
     }
 
-    /// As [`Self::make`], for a client with a source. Sets without a ping for the time `patience`
-    /// have expired.
-    fn make_for(
-        &self,
-        (maker, source): (Client, Option<u64>),
-        sequence: u16,
-        patience: Duration,
-    ) -> std::result::Result<u64, Status> {
-        let mut sets = lock(&self.0);
-        // The parts of expired sets expire in their processes.
-        sets.retain(|_, set| set.pinged.elapsed() < patience);
-        let own = sets.values().filter(|set| set.maker == maker).count();
-        let of_source = sets.values().filter(|set| source.is_some() && set.source == source).count();
-        if sets.len() >= SETS_MAX || of_source >= SETS_PER_SOURCE || own >= SETS_PER_CLIENT {
+    /// As [`Self::make`], for any client. Sets without a ping for the time `patience` have expired.
+    fn make_for(&self, maker: SourcedClient, sequence: u16, patience: Duration) -> std::result::Result<u64, Status> {
+        let (mut sets, now) = (lock(&self.0), Instant::now());
+        now.checked_sub(patience).into_iter().for_each(|expired| sets.expire(expired));
+        if !sets.makers.has_room(maker, Limits::default().of_sets()) {
             return Err(OUT_OF_RESOURCES);
         }
         for _ in 0..identity::DRAWS {
             let fresh = identity::draw_set().map_err(|_| Status::REMOTE_NO_MEMORY)?;
-            if let Entry::Vacant(place) = sets.entry(fresh) {
+            if !sets.by_id.contains_key(&fresh) {
                 let parts = Arc::new(Mutex::new(Parts { sequence, ..Parts::default() }));
-                place.insert(Set { maker, source, pinged: Instant::now(), parts });
+                sets.insert(fresh, Set { maker, pinged: now, parts });
                 return Ok(fresh);
             }
         }
@@ -249,15 +270,40 @@ fn is_gone(result: HRESULT) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::orpc::SourceLimits;
+
+    fn pinger(client: u64, source: Option<u64>) -> SourcedClient {
+        SourcedClient { client: Client::Peer(client), source }
+    }
 
     #[test]
     fn the_clients_of_a_host_leave_ping_sets_for_others() {
+        let SourceLimits { per_client, per_source, .. } = Limits::default().of_sets();
         let sets = PingSets::default();
-        let make = |client, source| sets.make_for((Client::Peer(client), source), 0, Duration::from_secs(360));
-        let clients = (0..).map(|number| number / SETS_PER_CLIENT as u64 + 1);
-        let made = clients.take(SETS_PER_SOURCE + 1).map(|client| make(client, Some(1)).is_ok());
-        assert_eq!(made.filter(|is_made| *is_made).count(), SETS_PER_SOURCE);
+        let make = |client, source| sets.make_for(pinger(client, source), 0, Duration::from_secs(360));
+        let clients = (0..).map(|number| number / per_client as u64 + 1);
+        let made = clients.take(per_source + 1).map(|client| make(client, Some(1)).is_ok());
+        assert_eq!(made.filter(|is_made| *is_made).count(), per_source);
         assert!(make(1000, Some(2)).is_ok() && make(1001, None).is_ok());
         assert_eq!(make(1000, Some(1)), Err(OUT_OF_RESOURCES));
+    }
+
+    #[test]
+    fn ping_sets_that_have_expired_or_are_forgotten_make_room() {
+        let sets = PingSets::default();
+        let most = Limits::default().of_sets().per_client;
+        let make = |patience| sets.make_for(pinger(1, Some(2)), 0, Duration::from_secs(patience));
+        let made: Vec<u64> = (0..most).map(|_| make(3600).unwrap()).collect();
+        assert_eq!(make(3600), Err(OUT_OF_RESOURCES));
+        sets.forget(made[1]);
+        assert_eq!([3600, 3600].map(|patience| make(patience).is_ok()), [true, false]);
+        // A ping renews the set: of all sets it is the last one to expire.
+        assert!(sets.pinged(made[0], None).is_some() && sets.pinged(made[0], Some(Client::Peer(9))).is_none());
+        assert_eq!(lock(&sets.0).quiet.last().map(|(_, id)| *id), Some(made[0]));
+        // Without patience, all sets have expired.
+        let fresh = make(0).unwrap();
+        let left = lock(&sets.0);
+        assert_eq!(left.by_id.keys().copied().collect::<Vec<_>>(), [fresh]);
+        assert_eq!((left.quiet.len(), left.makers.is_empty()), (1, false));
     }
 }
