@@ -7,12 +7,11 @@
 
 use super::Caller;
 use super::audit::{Refused, log};
-use crate::types::hosts::counted;
+use crate::types::hosts::SourceGroup;
 use crate::types::threads::lock;
 use obvia_rpc::security::credentials::Accounts;
 use obvia_rpc::security::{NtHash, Principal};
 
-use obvia_via::datagram::Host;
 use obvia_via::window::Peer;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -31,23 +30,6 @@ const COUNTS_MAX: usize = 4096;
 const COUNTS_OF_SOURCE_MAX: usize = 64;
 /// The greatest length of a user's name in a count, in characters.
 const NAME_MAX: usize = 64;
-
-/// The source of proofs: a host, an address of another network than IP, or a user of this host.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Source {
-    Host(Host),
-    Address(String),
-    User(u32),
-}
-
-impl Source {
-    fn of(peer: &Peer) -> Self {
-        match peer {
-            Peer::Process { uid, .. } => Self::User(*uid),
-            Peer::Host(address) => counted(address).map_or_else(|| Self::Address(address.clone()), Self::Host),
-        }
-    }
-}
 
 /// A count of wrong proofs.
 #[derive(Clone, Copy, Debug)]
@@ -68,17 +50,17 @@ impl Count {
 
 /// The counts of wrong proofs, by source and by the user's name in upper case.
 #[derive(Debug, Default)]
-struct Guesses(HashMap<(Source, String), Count>);
+struct Guesses(HashMap<(SourceGroup, String), Count>);
 
 impl Guesses {
     /// Returns the remaining time for which proofs for the user are refused unchecked. `None` if
     /// the next proof is checked.
-    fn barred_for(&self, source: &Source, user: &str, now: Instant) -> Option<Duration> {
+    fn barred_for(&self, source: &SourceGroup, user: &str, now: Instant) -> Option<Duration> {
         let until = self.0.get(&self.key(source, user))?.until();
         Some(until.saturating_duration_since(now)).filter(|span| !span.is_zero())
     }
 
-    fn tried(&mut self, source: &Source, user: &str, is_right: bool, now: Instant) {
+    fn tried(&mut self, source: &SourceGroup, user: &str, is_right: bool, now: Instant) {
         if is_right {
             // A right proof does not clear the count that several users share.
             self.0.remove(&Self::own_key(source, user));
@@ -98,13 +80,13 @@ impl Guesses {
     }
 
     /// Returns the key of a user's own count.
-    fn own_key(source: &Source, user: &str) -> (Source, String) {
+    fn own_key(source: &SourceGroup, user: &str) -> (SourceGroup, String) {
         (source.clone(), user.chars().take(NAME_MAX).flat_map(char::to_uppercase).collect())
     }
 
     /// Returns the key of the count for a user. Once a source has guessed for many users, its
     /// further users share the count of the empty name.
-    fn key(&self, source: &Source, user: &str) -> (Source, String) {
+    fn key(&self, source: &SourceGroup, user: &str) -> (SourceGroup, String) {
         let key = Self::own_key(source, user);
         let is_full = || self.0.keys().filter(|(of, _)| of == source).count() >= COUNTS_OF_SOURCE_MAX;
         if !self.0.contains_key(&key) && is_full() { (source.clone(), String::new()) } else { key }
@@ -139,7 +121,7 @@ impl Accounts for GuardedAccounts {
     }
 
     fn barred_for(&self, domain: &str, user: &str) -> Option<Duration> {
-        let own = || lock(&GUESSES).barred_for(&Source::of(&self.peer), user, Instant::now());
+        let own = || lock(&GUESSES).barred_for(&SourceGroup::of(&self.peer), user, Instant::now());
         let span = self.accounts.barred_for(domain, user).or_else(own);
         if span.is_some() {
             let caller = Caller { peer: self.peer.clone(), authenticated: None };
@@ -150,7 +132,7 @@ impl Accounts for GuardedAccounts {
 
     fn tried(&self, domain: &str, user: &str, is_right: bool) {
         self.accounts.tried(domain, user, is_right);
-        lock(&GUESSES).tried(&Source::of(&self.peer), user, is_right, Instant::now());
+        lock(&GUESSES).tried(&SourceGroup::of(&self.peer), user, is_right, Instant::now());
     }
 }
 

@@ -4,7 +4,6 @@ use crate::orpc::ClientNumber;
 use crate::types::threads::lock;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_via::window::Peer;
-use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Mutex;
 
 /// The greatest length of all addresses together in a place's wire form, in bytes, and the greatest
@@ -26,35 +25,6 @@ impl Origin {
         match peer {
             Peer::Process { serial, .. } => Self::Process(*serial),
             Peer::Host(host) => Self::Host(host.clone()),
-        }
-    }
-}
-
-/// A group of peers that share a limit, because one user or one host can appear as any number of
-/// peers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum SourceGroup {
-    /// The processes of a user of this host.
-    User(u32),
-    /// An IPv4 address, or the first 64 bits of an IPv6 address: a host chooses the other bits
-    /// itself (RFC 4291 2.5.1).
-    Network(IpAddr),
-    /// A host whose address is no IP address.
-    Host(String),
-}
-
-impl SourceGroup {
-    pub(crate) fn of(peer: &Peer) -> Self {
-        let host = match peer {
-            Peer::Process { uid, .. } => return Self::User(*uid),
-            Peer::Host(host) => host,
-        };
-        // A link-local address has its zone at the end.
-        let address = host.split_once('%').map_or(host.as_str(), |(address, _)| address);
-        match address.parse::<IpAddr>().map(|address| address.to_canonical()) {
-            Ok(IpAddr::V6(address)) => Self::Network(Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into()),
-            Ok(address) => Self::Network(address),
-            Err(_) => Self::Host(host.clone()),
         }
     }
 }
@@ -211,7 +181,7 @@ fn is_own_host(host: &str, local: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fit, Origin, Place, SourceGroup};
+    use super::{Fit, Origin, Place};
     use obvia_via::window::Peer;
 
     #[test]
@@ -267,19 +237,5 @@ mod tests {
         // The process was reached over a network at this host.
         let reached = Place { hosts: vec!["near".to_owned()], ..unknown };
         assert!(reached.admits(&own(), Some("near")) && reached.admits(&Origin::Process(8), None));
-    }
-
-    #[test]
-    fn the_addresses_that_one_host_can_have_count_as_one() {
-        let sources = |host: &str| SourceGroup::of(&Peer::Host(host.to_owned()));
-        assert_eq!(sources("2001:db8:0:1::1"), sources("2001:db8:0:1:ffff::2"));
-        assert_ne!(sources("2001:db8:0:1::1"), sources("2001:db8:0:2::1"));
-        assert_eq!(sources("fe80::1%eth0"), sources("fe80::2%3"));
-        assert_eq!(sources("::ffff:10.0.0.1"), sources("10.0.0.1"));
-        assert_ne!(sources("10.0.0.1"), sources("10.0.0.2"));
-        assert!(
-            sources("one") != sources("other")
-                && sources("::1") != SourceGroup::of(&Peer::Process { pid: 1, uid: 1, serial: 1 })
-        );
     }
 }

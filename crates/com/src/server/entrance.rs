@@ -180,11 +180,11 @@ impl Entrance {
 
     /// Returns the memory that the peers of a host take up.
     pub(super) fn held(&self, address: &str) -> Arc<Held> {
-        lock(&self.places).shares.of(hosts::counted(address).unwrap_or(Host::NONE))
+        lock(&self.places).shares.of(hosts::counted(address))
     }
 
-    /// Returns the budget for the areas of a connection to a peer. `None` for a connection within
-    /// this host, which has no areas that are counted.
+    /// Returns the budget for the areas of a connection with a peer. `None` within this host, where
+    /// areas are not counted.
     pub(super) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
         match peer {
             Peer::Host(address) => Some(Arc::new(AreaBudget::new(&self.held(address), peer))),
@@ -193,7 +193,7 @@ impl Entrance {
     }
 
     fn give_place(&'static self, address: &str, descriptors: u64, connection: Arc<dyn Abandon>) -> Result<Place, Full> {
-        let host = hosts::counted(address).unwrap_or(Host::NONE);
+        let host = hosts::counted(address);
         let newcomer = Newcomer { host, descriptors, connection };
         let mut places = lock(&self.places);
         let (number, abandoned) = places.enter(newcomer, descriptors_max(), Instant::now())?;

@@ -6,8 +6,8 @@ use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::ntlm::ServerNames;
 use obvia_rpc::security::{Acceptor, AuthType, Level, SecurityError};
 
-fn source(host: &str) -> Source {
-    Source::of(&Peer::Host(host.to_owned()))
+fn source(host: &str) -> SourceGroup {
+    SourceGroup::of(&Peer::Host(host.to_owned()))
 }
 
 fn guess(guesses: &mut Guesses, host: &str, user: &str, now: Instant) {
@@ -56,11 +56,11 @@ fn counts_of_guesses_are_limited_and_expire() {
     let (mut guesses, mut now) = (Guesses::default(), Instant::now());
     for number in 0..2 * COUNTS_MAX as u32 {
         now += Duration::from_millis(1);
-        guesses.tried(&Source::User(number), "anna", false, now);
+        guesses.tried(&SourceGroup::User(number), "anna", false, now);
         assert!(guesses.0.len() <= COUNTS_MAX);
     }
-    assert!(guesses.0.contains_key(&(Source::User(2 * COUNTS_MAX as u32 - 1), "ANNA".to_owned())));
-    guesses.tried(&Source::User(0), "anna", false, now + KEPT);
+    assert!(guesses.0.contains_key(&(SourceGroup::User(2 * COUNTS_MAX as u32 - 1), "ANNA".to_owned())));
+    guesses.tried(&SourceGroup::User(0), "anna", false, now + KEPT);
     assert_eq!(guesses.0.len(), 1);
 }
 
@@ -99,7 +99,7 @@ impl Accounts for Busy {
     fn hash(&self, domain: &str, user: &str) -> Option<NtHash> {
         // As many wrong proofs as cause the longest pause.
         for _ in 0..FREE + 6 {
-            lock(&GUESSES).tried(&Source::of(&self.guesser), user, false, Instant::now());
+            lock(&GUESSES).tried(&SourceGroup::of(&self.guesser), user, false, Instant::now());
         }
         self.table.hash(domain, user)
     }

@@ -1,7 +1,8 @@
 //! A client of this process: its verified properties and the sources of its connections.
 
 use super::{Arrival, GroupClient};
-use crate::protocol::place::{Fit, Origin, Place, SourceGroup};
+use crate::protocol::place::{Fit, Origin, Place};
+use crate::types::hosts::SourceGroup;
 use crate::types::processes::watch_living;
 use obvia_rpc::co::Group;
 use obvia_rpc::security::Principal;

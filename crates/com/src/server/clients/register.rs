@@ -3,7 +3,8 @@
 use super::Arrival;
 use super::known::{Known, Lost, MarkNumber, Source};
 use crate::orpc::ClientNumber;
-use crate::protocol::place::{Fit, Origin, Place, SourceGroup};
+use crate::protocol::place::{Fit, Origin, Place};
+use crate::types::hosts::SourceGroup;
 use crate::types::processes::have_ended;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -315,10 +315,10 @@ fn lose(clients: &Clients, peer: &Peer, oxids: impl Iterator<Item = u64>, kept: 
 #[test]
 fn lost_clients_over_the_limit_of_a_host_replace_its_oldest() {
     let (clients, begun) = (Clients::default(), Instant::now());
-    assert_eq!(lose(&clients, &host("one"), 0..1, 1, begun), []);
+    assert_eq!(lose(&clients, &host("10.0.0.1"), 0..1, 1, begun), []);
     let many = 10..10 + LOST_BY_GROUP_MAX as u64;
-    assert_eq!(lose(&clients, &host("other"), many, 1, begun), []);
-    assert_eq!(lose(&clients, &host("other"), 1000..1003, 1, begun), [2, 3, 4]);
+    assert_eq!(lose(&clients, &host("10.0.0.2"), many, 1, begun), []);
+    assert_eq!(lose(&clients, &host("10.0.0.2"), 1000..1003, 1, begun), [2, 3, 4]);
     assert!(clients.has(ClientNumber::new(1)), "the host with few has its one");
 }
 
@@ -326,16 +326,16 @@ fn lost_clients_over_the_limit_of_a_host_replace_its_oldest() {
 fn lost_clients_and_their_references_are_limited() {
     let (clients, begun) = (Clients::default(), Instant::now());
     let all = LOST_MAX as u64;
-    let gone =
-        (0..all + 2).flat_map(|oxid| lose(&clients, &host(&format!("{}", oxid % 100)), oxid..oxid + 1, 1, begun));
+    let gone = (0..all + 2)
+        .flat_map(|oxid| lose(&clients, &host(&format!("10.1.0.{}", oxid % 100)), oxid..oxid + 1, 1, begun));
     assert_eq!(gone.collect::<Vec<_>>(), [1, 2]);
     let (clients, most) = (Clients::default(), KEPT_BY_GROUP_MAX);
-    assert_eq!(lose(&clients, &host("one"), 0..1, 2, begun), []);
-    let gone = lose(&clients, &host("other"), 1..5, most - 1, begun);
+    assert_eq!(lose(&clients, &host("10.0.0.1"), 0..1, 2, begun), []);
+    let gone = lose(&clients, &host("10.0.0.2"), 1..5, most - 1, begun);
     assert_eq!(gone, [2, 3, 4], "a host with many references makes room for its own");
-    assert_eq!(lose(&clients, &host("one"), 5..6, most - 2, begun), []);
-    assert_eq!(lose(&clients, &host("third"), 6..7, 2, begun), [1]);
-    assert_eq!(lose(&clients, &host("third"), 7..8, most + 1, begun), [7, 8]);
+    assert_eq!(lose(&clients, &host("10.0.0.1"), 5..6, most - 2, begun), []);
+    assert_eq!(lose(&clients, &host("10.0.0.8"), 6..7, 2, begun), [1]);
+    assert_eq!(lose(&clients, &host("10.0.0.8"), 7..8, most + 1, begun), [7, 8]);
     assert!(clients.has(ClientNumber::new(5)) && clients.has(ClientNumber::new(6)));
 }
 
@@ -457,15 +457,15 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     let enter = |peer: &Peer| try_to_enter(&clients, peer);
     let max = SAME_OXID_MAX as u64;
     for number in 0..max {
-        assert_eq!((enter(&of_user(0, number)), enter(&host(&format!("{number}")))), (Ok(()), Ok(())));
+        assert_eq!((enter(&of_user(0, number)), enter(&host(&format!("10.1.0.{number}")))), (Ok(()), Ok(())));
     }
     let refused = Err(Status::SERVER_TOO_BUSY);
-    assert_eq!((enter(&of_user(0, max)), enter(&host("far"))), (refused, refused));
+    assert_eq!((enter(&of_user(0, max)), enter(&host("10.0.0.3"))), (refused, refused));
     // Known clients connect again, and the processes of another user are not kept out.
-    assert_eq!([of_user(0, 0), host("0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
+    assert_eq!([of_user(0, 0), host("10.1.0.0"), of_user(1, max)].map(|peer| enter(&peer)), [Ok(()); 3]);
     // A process is not kept out, either, if a peer has named the process and its place.
-    clients.expect_named(1, &place(&host("far"))).unwrap();
-    assert_eq!((enter(&host("far")), enter(&host("farther"))), (Ok(()), refused));
+    clients.expect_named(1, &place(&host("10.0.0.3"))).unwrap();
+    assert_eq!((enter(&host("10.0.0.3")), enter(&host("10.0.0.4"))), (Ok(()), refused));
     // If a peer has named a process of this host without its number, there is room for just one
     // more process of this host.
     let named = clients.expect_named(1, &Place::read(&[]).unwrap()).unwrap();
@@ -473,12 +473,12 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
     // There is no more room for processes that only peers have named. A process behind a link of
     // this process still has room.
     enter_expected(&clients, 1, &of_user(0, 0), &[named]);
-    clients.expect_named(1, &place(&host("named"))).unwrap();
+    clients.expect_named(1, &place(&host("10.0.0.5"))).unwrap();
     clients.expect_named(1, &place(&of_user(0, max + 2))).unwrap();
-    assert_eq!([host("named"), of_user(0, max + 2)].map(|peer| enter(&peer)), [refused; 2]);
-    for peer in [host("named"), of_user(0, max + 2)] {
+    assert_eq!([host("10.0.0.5"), of_user(0, max + 2)].map(|peer| enter(&peer)), [refused; 2]);
+    for peer in [host("10.0.0.5"), of_user(0, max + 2)] {
         expect(&clients, 1, &place(&peer));
-        assert_eq!((enter(&peer), enter(&host("farther")), enter(&of_user(0, max + 3))), (Ok(()), refused, refused));
+        assert_eq!((enter(&peer), enter(&host("10.0.0.4")), enter(&of_user(0, max + 3))), (Ok(()), refused, refused));
     }
 }
 
@@ -486,14 +486,14 @@ fn the_clients_with_one_oxid_are_limited_for_each_user_and_for_all_hosts() {
 fn a_stranger_at_one_address_of_a_process_does_not_keep_it_out_at_another_one() {
     let clients = Clients::default();
     for number in 0..SAME_OXID_MAX {
-        assert_eq!(try_to_enter(&clients, &host(&format!("{number}"))), Ok(()));
+        assert_eq!(try_to_enter(&clients, &host(&format!("10.1.0.{number}"))), Ok(()));
     }
-    let expected = expect(&clients, 1, &reached_by(place(&host("first")), &["second"]));
+    let expected = expect(&clients, 1, &reached_by(place(&host("10.0.0.6")), &["10.0.0.7"]));
     assert_eq!(
-        ["first", "second", "third"].map(|name| try_to_enter(&clients, &host(name)).is_ok()),
+        ["10.0.0.6", "10.0.0.7", "10.0.0.8"].map(|name| try_to_enter(&clients, &host(name)).is_ok()),
         [true, true, false]
     );
-    enter_expected(&clients, 1, &host("second"), &[expected]);
+    enter_expected(&clients, 1, &host("10.0.0.7"), &[expected]);
 }
 
 fn try_to_enter(clients: &Clients, peer: &Peer) -> Result<(), Status> {

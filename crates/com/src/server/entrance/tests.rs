@@ -37,7 +37,7 @@ impl Door {
     fn enter_with(&mut self, host: &str, descriptors: u64, most: u64) -> Result<u64, Full> {
         let connection = Arc::<Connection>::default();
         self.connections.push(Arc::clone(&connection));
-        let host = hosts::counted(host).unwrap_or(Host::NONE);
+        let host = hosts::counted(host);
         let (number, abandoned) = self.places.enter(Newcomer { host, descriptors, connection }, most, self.now)?;
         abandoned.iter().for_each(|connection| connection.abandon());
         Ok(number)
