@@ -173,7 +173,7 @@ pub unsafe extern "C" fn obvia_select_region(calls: *const Calls, region: u32, a
     let (at, is_written) = array_of(region);
     // SAFETY: as above.
     let select = || unsafe { calls.select_region(at, is_written, address.addr()) };
-    i32::from(catch_unwind(AssertUnwindSafe(select)).unwrap_or(false))
+    i32::from(catch_unwind(AssertUnwindSafe(select)).is_ok_and(|selected| selected.unwrap_or(false)))
 }
 
 /// `obvia_select_call_region` in obvia_stub.h.

@@ -97,8 +97,8 @@ impl TargetId {
 #[derive(Debug)]
 pub struct Channel {
     window: Window,
-    // Invariant: set once a call ended without its response. No further call is made then: a late
-    // response would be taken for the response to the next call.
+    // Invariant: set once a call ended without its response, and by `break_off`. No further call is
+    // made then: a late response would be taken for the response to the next call.
     broken: bool,
     passed: Vec<Option<PassedRegion>>,
     context: bool,
@@ -133,6 +133,11 @@ impl Channel {
     #[inline]
     pub fn is_broken(&self) -> bool {
         self.broken
+    }
+
+    /// Marks the channel as broken, because both sides may disagree about what they have exchanged.
+    pub fn break_off(&mut self) {
+        self.broken = true;
     }
 
     /// Whether the channel cannot be used any more, for any reason.

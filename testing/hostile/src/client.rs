@@ -3,6 +3,7 @@
 use crate::NAME;
 use crate::objects::Thing;
 use obvia::{Access, Interface, SharedMemory, U16CString};
+use obvia_hostile::mapped::IMapped;
 use obvia_hostile::{Color, IPair, IThing, IVictim, Mark};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -130,6 +131,21 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
         other.join().expect("the thread ends").map(|again| again.get().clone())
     })?;
     round(&again, 4)?;
+    println!("good");
+    Ok(())
+}
+
+/// Passes memory by reference to a hostile server, and reports the outcomes. The arrays of each call
+/// lie in two regions.
+pub(crate) fn map(name: &str) -> obvia::Result<()> {
+    let missing = || obvia::Error::from(obvia::code::E_UNEXPECTED);
+    let hostile: IMapped = obvia::connect(name)?;
+    for _ in 0..2 {
+        let (from, mut to) = (SharedMemory::new(64, Access::Read)?, SharedMemory::new(64, Access::Write)?);
+        let given = from.elements(0, 8).ok_or_else(missing)?;
+        tell("Blend", obvia::with_timeout(SHORT, || hostile.Blend(given, to.elements_mut(0, 8).ok_or_else(missing)?)));
+        tell("Mix", obvia::with_timeout(SHORT, || hostile.Mix(given, to.elements_mut(0, 8).ok_or_else(missing)?)));
+    }
     println!("good");
     Ok(())
 }

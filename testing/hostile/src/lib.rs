@@ -6,3 +6,8 @@ obvia::include_idl!("victim");
 pub mod contexts {
     obvia::include_idl!("contexts");
 }
+
+/// The interface for tests of servers that do not map regions.
+pub mod mapped {
+    obvia::include_idl!("mapped");
+}

@@ -28,6 +28,7 @@ fn main() -> obvia::Result<()> {
             contexts::run(&servers[0], &servers[1])
         }
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
+        Some("mapper") => client::map(&arguments.next().unwrap_or_default()),
         Some("failure-reporter") => client::report_failures(&arguments.next().unwrap_or_default()),
         Some("file-system") => {
             fuse::serve(&arguments.map(|number| number.parse().expect("an operation")).collect::<Vec<_>>());
@@ -42,7 +43,7 @@ fn main() -> obvia::Result<()> {
             if away.is_empty() { client::witness() } else { client::witness_from_away(&away) }
         }
         _ => panic!(
-            "the first argument is server, client, failure-reporter, witness, context-server, context-client or file-system"
+            "the first argument is server, client, mapper, failure-reporter, witness, context-server, context-client or file-system"
         ),
     }
 }

@@ -188,39 +188,42 @@ impl Calls {
     }
 
     /// Selects the region that contains an address and maps it at the peer. Returns false where the
-    /// array cannot be passed by reference, or where the region is already selected. Returns false,
-    /// too, if the channel breaks, or broke when another array of the call was selected.
+    /// array cannot be passed by reference, where the region is already selected, or where no channel
+    /// is at hand, because the selection of another array of the call has failed.
+    ///
+    /// # Errors
+    ///
+    /// If the region cannot be sent, or the peer does not answer. The channel is dropped then.
     ///
     /// # Safety
     ///
     /// The slot of the channel at hand must be free.
     #[cold]
     #[inline(never)]
-    pub unsafe fn select_region(&self, at: usize, is_written: bool, address: usize) -> bool {
+    pub unsafe fn select_region(&self, at: usize, is_written: bool, address: usize) -> Result<bool> {
         let Some(region) = shared::find(address).filter(|region| region.is_writable() || !is_written) else {
-            return false;
+            return Ok(false);
         };
         let cache = self.region(at, is_written);
         if self.owned.get().is_null() || cache.begins_at(region.start().as_ptr().addr()) {
-            return false;
+            return Ok(false);
         }
         // Registers the thread's destructor, which removes the thread from the list of threads when
         // it ends.
         if Others::with(|_| ()).is_none() {
-            return false;
+            return Ok(false);
         }
         // SAFETY: a channel is at hand, as tested above; this function does not keep the reference.
         let channel = unsafe { self.channel() };
-        let number = shared::number_for(channel, &region, &self.regions);
-        if channel.is_broken() {
+        let number = shared::number_for(channel, &region, &self.regions).inspect_err(|error| {
             drop(self.take_from_hand());
-            return false;
-        }
+            Link::note_failure(error);
+        })?;
         match channel.request_slot() {
             Some(slot) => self.slot.set(slot.as_ptr()),
             None => self.link.set(0),
         }
-        number.is_some_and(|number| region.fill_cache(cache, number, &self.regions))
+        Ok(number.is_some_and(|number| region.fill_cache(cache, number, &self.regions)))
     }
 
     /// Whether a channel is at hand and regions can be shared with its peer.

@@ -113,7 +113,14 @@ impl Proxy {
         Calls::with(|calls| calls.prepare(&self.link)).err().map(leave)
     }
 
-    /// Selects the region that contains an array: see [`Calls::select_region`].
+    /// Selects the regions that contain a call's arrays: see [`Calls::select_region`]. Each array has
+    /// its index, whether the method writes it, and its address. Returns whether a region was
+    /// selected.
+    ///
+    /// # Errors
+    ///
+    /// The HRESULT of the failure, if a region cannot be sent, or the peer does not answer. The
+    /// wrapper of the proxy's method recalls the error's text.
     ///
     /// # Safety
     ///
@@ -121,18 +128,19 @@ impl Proxy {
     /// been made yet.
     #[cold]
     #[inline(never)]
-    pub unsafe fn select_region(&self, at: usize, is_written: bool, address: usize) -> bool {
-        // SAFETY: the caller's promise.
-        Calls::with(|calls| unsafe { calls.select_region(at, is_written, address) })
+    pub unsafe fn select_regions(&self, arrays: &[(usize, bool, usize)]) -> std::result::Result<bool, HRESULT> {
+        let mut is_selected = false;
+        for &(at, is_written, address) in arrays {
+            // SAFETY: the caller's promise. A failed selection ends the loop.
+            let selected = Calls::with(|calls| unsafe { calls.select_region(at, is_written, address) });
+            is_selected |= selected.map_err(leave)?;
+        }
+        Ok(is_selected)
     }
 
     /// Whether arrays can be passed by reference to this peer.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Self::select_region`].
     #[cold]
-    pub unsafe fn shares_memory(&self) -> bool {
+    pub fn shares_memory(&self) -> bool {
         Calls::with(|calls| calls.has(self.link_address) && calls.shares_memory())
     }
 

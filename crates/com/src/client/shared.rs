@@ -124,13 +124,17 @@ pub(crate) fn leave(caches: &RegionCaches) {
 /// Returns the number of a region at the peer of a channel, and sends the region if the peer does
 /// not have it. `caches` are the selections of the thread that owns the channel; those of regions
 /// that the peer is told to unmap are cleared first. `None` where the peer cannot map the region.
-pub(crate) fn number_for(channel: &mut Channel, region: &Known, caches: &RegionCaches) -> Option<u16> {
+///
+/// # Errors
+///
+/// If the region cannot be sent, or the peer does not answer. The channel is broken then.
+pub(crate) fn number_for(channel: &mut Channel, region: &Known, caches: &RegionCaches) -> Result<Option<u16>> {
     if !channel.shares_memory() {
-        return None;
+        return Ok(None);
     }
     let is_it = |passed: &Option<PassedRegion>| passed.is_some_and(|passed| passed.id == region.id);
     if let Some(at) = channel.passed_regions().iter().position(is_it) {
-        return channel.passed_regions()[at].filter(|passed| passed.is_mapped).map(|_| number_at(at));
+        return Ok(channel.passed_regions()[at].filter(|passed| passed.is_mapped).map(|_| number_at(at)));
     }
     let ended = take_ended(channel);
     let at = free_place(channel, region.id, caches);
@@ -138,9 +142,12 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, caches: &RegionC
     caches.iter().filter(|cache| numbers.iter().any(|number| cache.has(*number))).for_each(RegionCache::clear);
     let number = number_at(at.0);
     let outcome = channel.pass_region(number, &region.region).map_err(crate::Error::from);
-    let outcome = outcome.and_then(|()| own_calls::regions(channel, Some(number), &numbers));
-    channel.passed_regions()[at.0] = Some(PassedRegion { id: region.id, is_mapped: outcome.is_ok() });
-    outcome.ok().map(|()| number)
+    let outcome = outcome.and_then(|()| own_calls::regions(channel, number, &numbers));
+    // Without an answer, the peer may still have the note of this region. It would take the note for
+    // that of the next region with the same number.
+    let is_mapped = outcome.inspect_err(|_| channel.break_off())?;
+    channel.passed_regions()[at.0] = Some(PassedRegion { id: region.id, is_mapped });
+    Ok(is_mapped.then_some(number))
 }
 
 fn number_at(at: usize) -> u16 {

@@ -152,7 +152,8 @@ impl<'a> ReplyView<'a> {
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when the slot leads to no string, or the string does not end in a zero.
+    /// RPC_E_INVALID_DATA when the method failed, when the slot leads to no string, or when the
+    /// string does not end in a zero.
     pub fn take_text<T: Scalar + Value + PartialEq + Default>(
         &self,
         arrays: &mut Arrays,
@@ -171,7 +172,8 @@ impl<'a> ReplyView<'a> {
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when the array does not agree with its slot and count.
+    /// RPC_E_INVALID_DATA when the method failed, or the array does not agree with its slot and
+    /// count.
     pub fn take_array<T: Value>(
         &self,
         arrays: &mut Arrays,
@@ -187,6 +189,7 @@ impl<'a> ReplyView<'a> {
     }
 
     fn take_counted<T: Value>(&self, arrays: &mut Arrays, slot: usize, kind: u32) -> Result<OwnedArray<T>> {
+        self.check_success()?;
         let frame = self.frame;
         let found = arrays.find_counted(frame, slot, kind, T::SIZE).ok_or_else(invalid_reply)?;
         let Some((body, count)) = found else {
@@ -199,8 +202,10 @@ impl<'a> ReplyView<'a> {
     ///
     /// # Errors
     ///
-    /// If the reference is malformed, or its object cannot be reached.
+    /// RPC_E_INVALID_DATA when the method failed. If the reference is malformed, or its object
+    /// cannot be reached.
     pub fn take_object(&self, arrays: &mut Arrays, slot: usize, kind: u32, wanted: Wanted) -> Result<OwnedObject> {
+        self.check_success()?;
         let frame = self.frame;
         let found = arrays.find_counted(frame, slot, kind, 1).ok_or_else(invalid_reply)?;
         let Some((body, count)) = found else {
@@ -209,6 +214,12 @@ impl<'a> ReplyView<'a> {
         let object = parameters::receive(frame, (body, count), wanted, self.sender());
         settle_return(self.sender());
         Ok(OwnedObject(Some(object?)))
+    }
+
+    /// Refuses results beside a failed HRESULT. The caller of a failed method does not free results,
+    /// so those that need freeing would leak.
+    fn check_success(&self) -> Result<()> {
+        if self.failed() { Err(invalid_reply()) } else { Ok(()) }
     }
 
     /// Verifies that the arrays end where the frame ends.

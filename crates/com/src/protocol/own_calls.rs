@@ -224,11 +224,18 @@ pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<(u64, Optio
 }
 
 /// Asks the server to unmap the `ended` regions, and then to map the region that was sent under the
-/// number `new`, if any.
-pub(crate) fn regions(channel: &mut Channel, new: Option<u16>, ended: &[u16]) -> Result<()> {
-    let words = [new.unwrap_or(0)].into_iter().chain(ended.iter().copied());
+/// number `new`. Returns whether the server has mapped the region.
+///
+/// # Errors
+///
+/// If the server has not performed the call, so that it may not have taken the region.
+pub(crate) fn regions(channel: &mut Channel, new: u16, ended: &[u16]) -> Result<bool> {
+    let words = [new].into_iter().chain(ended.iter().copied());
     let request: Vec<u8> = words.flat_map(|number| u64::from(number).to_le_bytes()).collect();
-    call(channel, deadline::of_thread(), OP_REGIONS, &request).map(drop)
+    let limit = deadline::of_thread().start();
+    let length = put(channel, limit, &request)?;
+    let reply = channel.call(TARGET, OP_REGIONS, length, limit)?;
+    Ok(HRESULT(reply.status.cast_signed()).is_ok())
 }
 
 /// Waits until the server has processed all earlier messages of a channel.

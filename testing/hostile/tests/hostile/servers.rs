@@ -4,13 +4,13 @@
 use crate::hostile_server::{HOSTILE, HostileServer, endpoint_of, respond};
 use crate::peer::{AREA, AREA_LENGTH, CONSUMED, Message, Peer, await_end, first_word, send};
 use crate::races::flip;
-use crate::scene::{Client, Scene, by_every_client};
+use crate::scene::{Client, Process, Scene, by_every_client};
 use crate::segment::{SEALS, Segment, memory_file};
 use crate::wire::{self, Frame, Reference, mark};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -509,5 +509,86 @@ fn an_object_that_is_sent_to_a_process_outlives_the_connections_of_that_process(
         false
     });
     assert_eq!(said(&lines, "Visit"), "ok 9");
+    scene.assert_unharmed();
+}
+
+/// If the server does not take a region, the call fails, and `[map]` arrays are not copied.
+#[test]
+fn calls_whose_regions_are_not_taken_fail() {
+    const REGIONS: u16 = 11;
+    const BLEND: u16 = 3;
+    type Answer = fn(&mut Peer, &Message) -> bool;
+    let answers: [(Answer, &str); 5] = [
+        // It hangs up.
+        (|peer, _| peer.socket.shutdown(std::net::Shutdown::Both).is_ok(), "0x80010108"),
+        // It does not answer.
+        (|_, _| true, "0x8001011f"),
+        // It answers another call.
+        (|peer, message| peer.post(wire::RESPONSE, REGIONS, (0, message.sequence + 1), &[]) > 0, "0x8001000f"),
+        // It does not perform the call, so that the region's file is still in the socket.
+        (|peer, message| peer.post(wire::FAULT, REGIONS, (wire::NO_MEMORY, message.sequence), &[]) > 0, "0x8007000e"),
+        // It performs the call, and cannot map the region. A `[map]` array is not copied then, either.
+        (|peer, message| peer.post(wire::RESPONSE, REGIONS, (0x8007_000e, message.sequence), &[]) > 0, "0x80070057"),
+    ];
+    let scene = Scene::new();
+    for (at, (answer, expected)) in answers.into_iter().enumerate() {
+        let passed = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&passed);
+        let server = HostileServer::start(&scene.directory, move |peer, message| {
+            let is_system = (message.first, message.second) == wire::SYSTEM;
+            if message.kind != wire::REQUEST {
+                return false;
+            }
+            match message.opnum {
+                6 if is_system => {
+                    let name = reference(peer.oxid);
+                    respond(peer, message, &Reference { iid: wire::IMAPPED, target: (7, 1), ..name }.to_wire())
+                }
+                REGIONS if is_system => {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    answer(peer, message)
+                }
+                _ if is_system => false,
+                // These are the methods whose arrays are copied.
+                opnum => {
+                    assert!(opnum > BLEND, "no array of a [map] parameter is copied");
+                    respond(peer, message, &Frame::block(8).object(0, 16, 8, &[7; 8]).bytes)
+                }
+            }
+        });
+        let lines = Process::start(&scene.directory, &["mapper", HOSTILE]).finish();
+        drop(server);
+        let is_refused = at == answers.len() - 1;
+        let mix = if is_refused { "Mix ok ()".to_owned() } else { format!("Mix {expected}") };
+        let outcomes = [format!("Blend {expected}"), mix];
+        assert_eq!(lines, [&outcomes[..], &outcomes[..], &["good".to_owned()]].concat());
+        // The first region of each call is passed; after a refusal, each region once.
+        assert_eq!(passed.load(Ordering::SeqCst), 4);
+    }
+    scene.assert_unharmed();
+}
+
+/// A method that failed has no results. Results that arrive beside a failed HRESULT would leak,
+/// since no caller frees them.
+#[test]
+fn results_of_failed_methods_are_refused() {
+    const E_FAIL: u32 = 0x8000_4005;
+    let text = Frame::block(8).object(0, 2, 6, b"QUIET\0").bytes;
+    let marks = Frame::block(16).u32(0, 2).object(8, 17, 2, &mark(1, 1, 1).repeat(2)).bytes;
+    let scene = Scene::new();
+    let lines = visit(&scene, move |peer, message| {
+        let thing = reference(peer.oxid).to_wire();
+        let frame = match message.opnum {
+            9 => &text,
+            15 => &Frame::block(8).object(0, 1, thing.len(), &thing).bytes,
+            18 => &marks,
+            _ => return false,
+        };
+        let is_victim = is_call(message) && message.first == 7;
+        is_victim && peer.post(wire::RESPONSE, message.opnum, (E_FAIL, message.sequence), frame) > 0
+    });
+    for call in ["Shout", "Make", "MakeAgain", "All"] {
+        assert_eq!(said(&lines, call), "0x8001000f");
+    }
     scene.assert_unharmed();
 }

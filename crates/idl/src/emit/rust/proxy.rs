@@ -101,19 +101,19 @@ fn other_regions(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>)
     out.line(head(context, plan, "other_regions"));
     out.line(format!("// SAFETY: as in `{}_proxy`.", context.stem(plan)));
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
-    out.line("let mut selected = false;");
-    for (param, array, is_written) in plan.references() {
-        let name = binding(&param.param.code);
-        out.line("// SAFETY: the proxy has begun a call, and has not made it.");
-        out.line(format!("selected |= unsafe {{ proxy.select_region({array}, {is_written}, {name}.addr()) }};"));
-    }
-    out.line("if selected {");
+    let arrays: Vec<String> = plan
+        .references()
+        .map(|(param, array, is_written)| format!("({array}, {is_written}, {}.addr())", binding(&param.param.code)))
+        .collect();
+    out.line("// SAFETY: the proxy has begun a call, and has not made it.");
+    out.line(format!("match unsafe {{ proxy.select_regions(&[{}]) }} {{", arrays.join(", ")));
+    out.line("Err(failed) => return failed,");
     out.line("// SAFETY: these are the arguments of this function.");
-    out.line(format!("return unsafe {{ {}_proxy(this{}) }};", context.stem(plan), arguments(plan)));
+    out.line(format!("Ok(true) => return unsafe {{ {}_proxy(this{}) }},", context.stem(plan), arguments(plan)));
+    out.line("Ok(false) => {}");
     out.line("}");
     if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
-        out.line("// SAFETY: as above.");
-        out.line("if unsafe { proxy.shares_memory() } {");
+        out.line("if proxy.shares_memory() {");
         out.line("return obvia::rt::not_shared();");
         out.line("}");
     }
