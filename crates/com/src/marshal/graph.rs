@@ -18,6 +18,8 @@ mod pointers;
 mod private;
 mod shown;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 pub use image::{Arguments, Image, Results};
 pub use method::{Invoke, Method};

@@ -3,6 +3,7 @@
 mod conversions;
 mod panics;
 
+pub(crate) use panics::guarded;
 pub use panics::{guard, set_panic_texts, unforeseen};
 
 use obvia_rpc::status::Status;

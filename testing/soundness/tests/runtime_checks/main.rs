@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 mod local_methods;
+mod marshalers;
 
 fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
     result.err().map(|error: Error| error.code())

@@ -331,6 +331,17 @@ struct Received {
     arguments: Vec<Variant>,
     /// The targets of arguments by reference.
     held: Vec<Variant>,
+    /// The indices of the targets that are DECIMALs. The first two bytes of a DECIMAL are the
+    /// target's type, and the object may leave any bytes there.
+    decimals: Vec<usize>,
+}
+
+impl Drop for Received {
+    fn drop(&mut self) {
+        for at in &self.decimals {
+            self.held[*at].set_type(vt::DECIMAL);
+        }
+    }
 }
 
 impl Received {
@@ -348,13 +359,16 @@ impl Received {
         let arguments = given.iter().map(|wire| unsafe { to_variant(*wire, 0) }).collect::<Result<Vec<_>>>()?;
         // SAFETY: as above.
         let held = references.iter().map(|wire| unsafe { to_variant(*wire, 0) }).collect::<Result<Vec<_>>>()?;
-        let mut made = Self { arguments, held };
-        for ((wire, held), at) in references.iter().zip(&mut made.held).zip(indices) {
+        let mut made = Self { arguments, held, decimals: Vec::new() };
+        for (number, ((wire, held), at)) in references.iter().zip(&mut made.held).zip(indices).enumerate() {
             // SAFETY: as above.
             let vt = unsafe { wire.cast::<super::wire::WireVariant>().as_ref() }.map_or(0, |found| found.vt);
             let argument = made.arguments.get_mut(*at as usize).filter(|_| vt & vt::BYREF != 0);
             let argument = argument.ok_or_else(|| invalid("the call has no such argument by reference"))?;
             let vt = vt & !vt::BYREF;
+            if vt == vt::DECIMAL {
+                made.decimals.push(number);
+            }
             let place = if vt == vt::VARIANT { (&raw mut *held).cast() } else { held.place(vt).cast() };
             // SAFETY: `held` lives as long as the arguments, and its elements do not move.
             *argument = unsafe { Variant::by_reference(vt, place) };

@@ -166,6 +166,9 @@ fn impossible_safearrays_are_refused() {
     assert_eq!(SafeArray::with_bounds(vt::I4, &[]).unwrap_err().code(), code::E_INVALIDARG);
     assert_eq!(SafeArray::with_bounds(vt::I4, &[one[0]; 65]).unwrap_err().code(), code::E_INVALIDARG);
     assert_eq!(SafeArray::with_bounds(vt::UI1, &huge).unwrap_err().code(), code::E_OUTOFMEMORY);
+    // An array without elements may have any other dimensions.
+    let empty = SafeArray::with_bounds(vt::I4, &[&[Bound { count: 0, lower: 0 }][..], &huge].concat()).unwrap();
+    assert_eq!((empty.len(), empty.bounds().len()), (0, 4));
     let none = SafeArray::null();
     assert_eq!((none.len(), none.bounds().len(), none.clone().is_null()), (0, 0, true));
 }

@@ -307,7 +307,9 @@ impl SafeArray {
 
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
-        if self.is_null() { 0 } else { self.stored().iter().map(|bound| bound.count as usize).product() }
+        // Some dimensions may be large if another one is empty.
+        let count = |number: usize, bound: &Bound| number.saturating_mul(bound.count as usize);
+        if self.is_null() { 0 } else { self.stored().iter().fold(1, count) }
     }
 
     /// Whether the array has no elements.

@@ -15,17 +15,21 @@ use crate::server::caller;
 use crate::types::error::{Error, Result, code, fault_of};
 use crate::types::memory::release;
 use obvia_ndr::flat::FRAME_MAX;
+use obvia_ndr::flat::check::Checked;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::Answer;
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::ptr::NonNull;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
 /// The parameters of a request or a reply at their offsets in a frame, with pointers in place of
 /// offsets.
 pub struct Image {
-    words: Box<[MaybeUninit<u64>]>,
+    // Invariant: a leaked box that the drop frees. Pointers into the box would become invalid when
+    // the box is used for the next parameter.
+    words: NonNull<[MaybeUninit<u64>]>,
     /// The places of the structures that were copied here, each with the structure's address. Rings
     /// of pointers may lead to that address.
     sources: Vec<(Range<usize>, *const u8)>,
@@ -41,12 +45,17 @@ fn is_within(at: usize, bytes: usize, length: usize) -> bool {
 impl Image {
     /// Makes parameters with all bytes zero.
     pub fn new(layout: Layout) -> Self {
-        let count = (layout.block.size as usize).div_ceil(8);
-        Self { words: vec![MaybeUninit::new(0); count].into(), sources: Vec::new(), rooms: RefCell::default() }
+        let words = vec![MaybeUninit::new(0); (layout.block.size as usize).div_ceil(8)].into_boxed_slice();
+        let words = NonNull::from(Box::leak(words));
+        Self { words, sources: Vec::new(), rooms: RefCell::default() }
     }
 
     pub(super) fn base(&self) -> *const u8 {
-        self.words.as_ptr().cast()
+        self.start().cast_const()
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.words.cast().as_ptr()
     }
 
     pub(super) fn root(&self, layout: Layout) -> Root {
@@ -60,7 +69,7 @@ impl Image {
     /// If the parameter extends beyond the block.
     pub fn place<T>(&mut self, at: usize) -> *mut T {
         assert!(is_within(at, size_of::<T>(), self.words.len() * 8), "a parameter lies within the block");
-        self.words.as_mut_ptr().cast::<u8>().wrapping_add(at).cast()
+        self.start().wrapping_add(at).cast()
     }
 
     /// Stores a parameter.
@@ -120,7 +129,12 @@ impl Image {
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
         let images = self.images(layout, &survey);
-        self.rooms.take();
+        let is_reached = |room: *mut u8| survey.objects.iter().any(|found| found.from == room.cast_const());
+        for room in self.rooms.take().into_iter().filter(|room| !is_reached(*room)) {
+            // SAFETY: the array is an allocation of its own. The method has left no number of elements
+            // for it.
+            unsafe { release(room.cast()) };
+        }
         // SAFETY: the caller's promise.
         unsafe { survey.free_but(&images, |_| false) };
     }
@@ -128,8 +142,8 @@ impl Image {
     /// Returns the objects of a survey that are structures of the block, here or where they were
     /// copied from. A ring of full pointers leads to them, and they are no allocations to free.
     pub(super) fn images(&self, layout: Layout, survey: &Survey) -> Vec<usize> {
-        let words = self.words.as_ptr_range();
-        let block = words.start.addr()..words.end.addr();
+        let start = self.start().addr();
+        let block = start..start + self.words.len() * 8;
         let is_surveyed = |place: &Range<usize>| {
             let mut parts = layout.block.shape.parts.iter();
             parts.any(|part| place.contains(&(part.at as usize)))
@@ -149,6 +163,8 @@ impl Drop for Image {
             // has filled it.
             unsafe { release(room.cast()) };
         }
+        // SAFETY: by the invariant.
+        drop(unsafe { Box::from_raw(self.words.as_ptr()) });
     }
 }
 
@@ -367,16 +383,10 @@ impl StubCall<'_, '_> {
         layout: Layout,
         kept: Layout,
     ) -> std::result::Result<Arguments, Status> {
-        let made = (|| {
-            let (mut private, found) = PrivateFrame::of(self.inner().frame, layout, &[])?;
-            let copies = private.copy_objects(&found, layout, kept.block.shape.parts, Sender::Caller)?;
-            let root = Root { base: private.base(), shape: &kept.block.shape };
-            // SAFETY: the memory was made from a checked frame with the same layout.
-            let owned = unsafe { Survey::to_free(root, kept.types, &[]) };
-            let (owned, copies) = (Some(owned), Some(copies));
-            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned, copies })
-        })();
-        made.map_err(|error: Error| refused(&error))
+        let made = PrivateFrame::of(self.inner().frame, layout, &[]);
+        // SAFETY: the caller's promise.
+        let made = made.and_then(|frame| unsafe { Arguments::to_change(frame, layout, kept) });
+        made.map_err(|error| refused(&error))
     }
 
     /// Writes the reply's frame, and frees the method's results.
@@ -461,6 +471,36 @@ impl Arguments {
         let (mut private, found) = PrivateFrame::of_bytes(frame, layout, &[])?;
         let (wider, references) = private.link(&found, layout.types)?;
         Ok(Self { private, _wider: wider, _references: references, owned: None, copies: None })
+    }
+
+    /// As [`Self::of_bytes`], for a method that may free and replace the arguments that are not
+    /// `kept`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::of_bytes`], also for `kept`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::of_bytes`], and E_OUTOFMEMORY.
+    #[doc(hidden)]
+    pub unsafe fn of_bytes_to_change(frame: &[u8], layout: Layout, kept: Layout) -> Result<Self> {
+        let frame = PrivateFrame::of_bytes(frame, layout, &[])?;
+        // SAFETY: the caller's promise.
+        unsafe { Self::to_change(frame, layout, kept) }
+    }
+
+    /// # Safety
+    ///
+    /// The frame must have been checked with the layout, whose part `kept` is.
+    unsafe fn to_change(frame: (PrivateFrame, Checked), layout: Layout, kept: Layout) -> Result<Self> {
+        let (mut private, found) = frame;
+        let copies = private.copy_objects(&found, layout, kept.block.shape.parts, Sender::Caller)?;
+        let root = Root { base: private.base(), shape: &kept.block.shape };
+        // SAFETY: the memory was made from a checked frame with the same layout.
+        let owned = unsafe { Survey::to_free(root, kept.types, &[]) };
+        let (owned, copies) = (Some(owned), Some(copies));
+        Ok(Self { private, _wider: Vec::new(), _references: Vec::new(), owned, copies })
     }
 
     /// Leaves the arguments that may change to the method, which is about to run. Until then the

@@ -7,7 +7,7 @@ use super::{Context, Flags};
 use crate::orpc::{ObjRef as Any, ViReference, com_guid};
 use crate::protocol::objref::DATA_MAX;
 use crate::server::exports::query;
-use crate::types::error::{Error, Result, code, guard, leave, result_of};
+use crate::types::error::{Error, Result, code, guard, guarded, leave, result_of};
 use crate::types::memory::put;
 use crate::types::registry::{self, InterfaceInfo, is_proxy};
 use std::collections::HashMap;
@@ -258,7 +258,9 @@ pub(super) fn find(class: &GUID) -> Result<IMarshal> {
         );
         Error::new(code::REGDB_E_CLASSNOTREG, text)
     };
-    found.ok_or_else(unknown)?()
+    let make = found.ok_or_else(unknown)?;
+    // The program's code may panic.
+    guarded(|| make())
 }
 
 /// Returns the marshaler of an object of this process, if it has one.

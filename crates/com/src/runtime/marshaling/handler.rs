@@ -9,7 +9,7 @@ use super::interfaces::{IStdMarshalInfo, IStdMarshalInfo_Impl};
 use crate::client::link::Link;
 use crate::client::proxy::{self, look_behind};
 use crate::server::exports::query;
-use crate::types::error::{Error, Result, code, guard, result_of};
+use crate::types::error::{Error, Result, code, guard, guarded, result_of};
 use crate::types::memory::put;
 use crate::types::registry::InterfaceInfo;
 use crate::types::registry::is_proxy;
@@ -189,7 +189,9 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
     let handler = match (found, maker) {
         (Some(found), _) => found,
         (None, Some(maker)) => {
-            let made = maker(proxy.cast()?)?;
+            let proxy = proxy.cast()?;
+            // The program's code may panic.
+            let made = guarded(|| maker(proxy))?;
             // The handler may be given to any thread.
             crate::types::agile::check(&made)?;
             let text = "the handler does not support weak references";
@@ -215,4 +217,25 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
         (None, None) => return Ok(proxy),
     };
     query(&handler, info).or(Ok(proxy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::proxy::UNKNOWN_INFO;
+    use obvia_rpc::vi_call::TargetId;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_panic_while_a_handler_is_made_is_an_error() {
+        const CLASS: GUID = GUID::from_u128(0x5e0f_7b1a_93c4_4d28_8a61_2f7c_9d0b_e354);
+        let link = Arc::new(Link::to_itself());
+        let target = TargetId { index: 1 << 20, generation: 1 };
+        let proxy = proxy::import(&link, 1, target, 0, &UNKNOWN_INFO);
+        // SAFETY: the proxy was just made, with a reference for the caller.
+        let proxy = unsafe { IUnknown::from_raw(proxy.as_ptr()) };
+        let _registration = register_handler(CLASS, |_| panic!("the maker panics")).unwrap();
+        let made = make(&CLASS, proxy, &UNKNOWN_INFO);
+        assert_eq!(made.unwrap_err().code(), code::E_UNEXPECTED);
+    }
 }

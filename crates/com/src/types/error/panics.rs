@@ -1,6 +1,6 @@
 //! The error texts of methods that panicked, or that threw an undeclared exception.
 
-use super::{Error, code, is_own_user, leave};
+use super::{Error, Result, code, is_own_user, leave, recall};
 use std::any::Any;
 use std::sync::atomic::{AtomicU8, Ordering};
 use windows_core::HRESULT;
@@ -58,4 +58,11 @@ pub fn unforeseen(result: HRESULT, text: &str, by_default: bool) -> HRESULT {
 pub fn guard(method: impl FnOnce() -> HRESULT) -> HRESULT {
     // The object itself is responsible for its state after a panic, as with a poisoned lock.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(method)).unwrap_or_else(panicked)
+}
+
+/// Runs a function of the program, and converts a panic to the error E_UNEXPECTED, as [`guard`]
+/// does.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    outcome.unwrap_or_else(|payload| Err(recall(panicked(payload))))
 }

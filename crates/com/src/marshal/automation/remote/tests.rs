@@ -1,8 +1,8 @@
 //! Tests of the wire form of calls: its layout, and compatibility with other implementations.
 
 use super::*;
-use crate::marshal::automation::Value;
 use crate::marshal::automation::wire::{WireArray, WireBstr, WireVariant};
+use crate::marshal::automation::{Decimal, Value};
 use crate::marshal::graph::{Arguments, Layout};
 use obvia_ndr::flat::shape::{Element, What};
 use obvia_ndr::ndr::{Format, Order, Plan, Syntax};
@@ -50,10 +50,28 @@ fn received(frame: &[u8]) -> Result<(Vec<Variant>, Vec<i32>)> {
     // SAFETY: the frame was checked.
     let params = unsafe { &*arguments.place::<WireParams>(PARAMS) };
     // SAFETY: as above.
-    let received = unsafe { Received::new(params, &[], &[]) }?;
+    let mut received = unsafe { Received::new(params, &[], &[]) }?;
     // SAFETY: as above.
     let names = unsafe { slice(params.names.cast_const(), params.named as usize) };
-    Ok((received.arguments, names.to_vec()))
+    Ok((std::mem::take(&mut received.arguments), names.to_vec()))
+}
+
+/// A method in C may leave anything in the first two bytes of a DECIMAL.
+#[test]
+fn the_reserved_bytes_of_a_decimal_are_not_taken_for_the_type_of_the_value() {
+    let mut number = Decimal { low: 1, ..Decimal::default() };
+    // SAFETY: the number outlives the variant.
+    let argument = unsafe { Variant::by_reference(vt::DECIMAL, (&raw mut number).cast()) };
+    let mut wires = Wires::lent();
+    let mut given = [wires.reference(&argument).unwrap()];
+    let params = WireParams { arguments: given.as_mut_ptr(), names: std::ptr::null_mut(), count: 1, named: 0 };
+    // SAFETY: the wire forms were just made.
+    let received = unsafe { Received::new(&params, &[0], &given) }.unwrap();
+    let (_, place) = received.arguments[0].target().unwrap();
+    // SAFETY: a DECIMAL is at this place, and the array leads to it.
+    unsafe { place.cast::<u16>().write(vt::BSTR) };
+    // Otherwise, the drop frees the number's low word as the address of a string.
+    drop(received);
 }
 
 #[test]

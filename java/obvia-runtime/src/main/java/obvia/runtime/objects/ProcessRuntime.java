@@ -38,7 +38,7 @@ import obvia.runtime.shm.Window;
 public final class ProcessRuntime implements obvia.ObviaRuntime {
     private static final LimitedLog GREETINGS = new LimitedLog();
 
-    /** The time limit of a client's first message, which occupies a thread. */
+    /** The time limit of a client's first message. A client occupies a thread during its whole greeting. */
     private static final Duration GREETING = Duration.ofSeconds(10);
 
     private final long oxid = Clients.drawNumber();
