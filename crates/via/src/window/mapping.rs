@@ -3,6 +3,7 @@
 use crate::sync::AtomicU32;
 use crate::{Error, Memory, RegionView, Violation};
 use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
@@ -82,6 +83,21 @@ impl Mapping {
         // SAFETY: the range stays mapped. Its bytes are accessed as atomics, or by copies without
         // references, and so they may change at any time.
         let _ = unsafe { rustix::mm::madvise(start.as_ptr().cast(), length, Advice::LinuxDontNeed) };
+    }
+
+    /// Has the system provide all pages. A lack of memory is an error then; otherwise it is a bus
+    /// error of the thread that first touches a page. Linux before 5.14 cannot do this.
+    ///
+    /// # Errors
+    ///
+    /// An error of the system if it cannot provide a page.
+    pub(crate) fn provide(&self) -> Result<(), Error> {
+        let advice = if self.writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
+        // SAFETY: the range stays mapped, and its bytes stay the same.
+        match unsafe { rustix::mm::madvise(self.start.as_ptr().cast(), self.length, advice) } {
+            Ok(()) | Err(Errno::INVAL) => Ok(()),
+            Err(errno) => Err(Error::system("providing the pages of a segment")(errno)),
+        }
     }
 
     pub(crate) fn start(&self) -> NonNull<u8> {
