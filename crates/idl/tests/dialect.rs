@@ -246,7 +246,7 @@ fn pointers_that_may_be_null_in_both_directions_are_refused_by_back_ends() {
 
 /// Returns the code of the first error in a file with these declarations and methods.
 fn first_error(declarations: &str, methods: &str) -> &'static str {
-    let failure = Compiler::new().check_text(Path::new("x.idl"), &with(declarations, methods));
+    let failure = Compiler::new().check_text(Path::new("x.idl"), &with(declarations, methods)).map(|_| ());
     failure.expect_err(declarations).diagnostics[0].code
 }
 
@@ -290,13 +290,37 @@ fn limits_belong_to_integers_or_are_refused_by_back_ends() {
     for method in ["HRESULT M([in, max_value(1)] boolean n);", "HRESULT M([in, max_value(9)] DIGIT n);"] {
         assert_eq!(first_error(named, method), "bad-max-value", "{method}");
     }
+    for member in ["DIGIT a : 3", "[range(0, 2)] long b : 4"] {
+        let types = format!("{named} struct S {{ {member}; }};");
+        refused_by_all(&with(&types, "HRESULT M([in] struct S *s);"), "a bit field that [range] limits");
+    }
+    let union = format!("{named} union U switch (DIGIT t) u {{ case 1: long a; }};");
+    refused_by_all(&with(&union, "HRESULT M([in] union U *u);"), "a union whose discriminant [range] limits");
+    let union = "typedef [switch_type(DIGIT)] union U { [case(1)] long a; } U;";
+    assert_eq!(first_error(&format!("{named} {union}"), ""), "bad-range");
+    let beside = "struct S { DIGIT t; [switch_is(t)] union { [case(1)] long a; } u; };";
+    check(&with(&format!("{named} {beside}"), "HRESULT M([in] struct S *s);"));
+    let functions =
+        |result: &str| format!("{named}\n[{UUID}, version(1.0)] interface IX {{ {result} Get([in] long a); }}");
+    let failure = Compiler::new().check_text(Path::new("x.idl"), &functions("DIGIT")).expect_err("a result");
+    assert_eq!(failure.diagnostics[0].code, "bad-range");
+    check(&functions("long"));
     let pointer = with(named, "HRESULT M([in] DIGIT (*f)(long));").replace("[object,", "[object, local,");
     check(&pointer);
 }
 
 #[test]
 fn strings_with_a_size_of_their_own_are_refused_by_back_ends() {
-    refused_by_all(&with("", "HRESULT M([in] long n, [in, string, size_is(n)] char *s);"), "a string that has a size");
+    for params in [
+        "[in] long n, [in, string, size_is(n)] char *s",
+        "[in] long n, [in, string, length_is(n)] char *s",
+        "[out, string, size_is(, *n)] wchar_t **s, [out] long *n",
+        "[in, out, string, size_is(, *n)] wchar_t **s, [in, out] long *n",
+        "[in] long n, [in, string, size_is(, n)] wchar_t *s[4]",
+        "[in] long n, [in, string, length_is(n)] wchar_t s[4]",
+    ] {
+        refused_by_all(&with("", &format!("HRESULT M({params});")), "`s` that is a string that has a size or a length");
+    }
     let types = "struct S { long n; [string, size_is(n)] char *s; };";
     refused_by_all(&with(types, "HRESULT M([in] struct S *s);"), "a string that has a size");
     refused_by_all(
@@ -307,6 +331,29 @@ fn strings_with_a_size_of_their_own_are_refused_by_back_ends() {
 }
 
 #[test]
+fn arrays_of_objects_whose_iid_is_an_argument_are_refused_by_back_ends() {
+    for params in [
+        "[in] REFIID i, [in] long n, [in, size_is(n), iid_is(i)] IUnknown **a",
+        "[in] REFIID i, [in, iid_is(i)] IUnknown *a[2]",
+        "[in] REFIID i, [out] long *n, [out, size_is(, *n), iid_is(i)] IUnknown ***a",
+    ] {
+        refused_by_all(
+            &with("", &format!("HRESULT M({params});")),
+            "`a` that leads to an array of objects whose IID is",
+        );
+    }
+    let pointer = with("", "HRESULT M([in] REFIID i, [in, unique, iid_is(i)] IUnknown **a);");
+    refused_by_all(&pointer, "`a` that leads to a pointer to an object whose IID is");
+    let types = "struct S { IID i; long n; [size_is(n), iid_is(i)] IUnknown **a; };";
+    refused_by_all(
+        &with(types, "HRESULT M([in] struct S *s);"),
+        "an array of objects, or a pointer to one, whose IID is a member",
+    );
+    let one = with("", "HRESULT M([in] REFIID i, [in, iid_is(i)] IUnknown *a, [out, iid_is(i)] void **b);");
+    emit::rust::emit(&check(&one)).unwrap_or_else(|errors| panic!("{errors:?}"));
+}
+
+#[test]
 fn unions_have_values_and_distinct_names() {
     for (union, code) in [
         ("union U switch (long t) u { };", "empty-union"),
@@ -314,9 +361,14 @@ fn unions_have_values_and_distinct_names() {
         ("union U switch (long u) u { case 1: long a; };", "duplicate-name"),
         ("union U switch (long tagged_union) { case 1: long a; };", "duplicate-name"),
         ("union U switch (unsigned hyper t) u { case 0xffffffffffffffff: long a; };", "bad-switch"),
+        ("enum E { A = 1 }; union U switch (enum E e) u { case A: long *a; case 7: long b; };", "bad-switch"),
     ] {
         assert_eq!(first_error(union, ""), code, "{union}");
     }
+    check(&with("[open] enum E { A = 1 }; union U switch (enum E e) u { case A: long *a; case 7: long b; };", ""));
+    let beside = "enum E { A = 1 }; typedef [switch_type(enum E)] union U { [case(A)] long a; [case(7)] long b; } U;";
+    let codes: Vec<_> = check(&with(beside, "")).warnings.iter().map(|warning| warning.code).collect();
+    assert_eq!(codes, ["bad-switch"], "a value of another type may select the arm");
     let found = check(&with("union U switch (long t) u { case 1: default: long a; case 2: long b; };", ""));
     let union = found.model.unions.last().expect("declared");
     let names: Vec<_> = union.arms.iter().map(|arm| arm.field.as_ref().map(|field| field.name.as_str())).collect();

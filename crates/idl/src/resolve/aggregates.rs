@@ -3,7 +3,7 @@
 use super::automation::is_automation;
 use super::limits::MEMBERS_MAX;
 use super::typedefs::POINTER_SIZED;
-use super::types::{Context, Place, base_type, is_sized_text, unchecked_range};
+use super::types::{Context, Place, base_type, is_sized_text, objects_by_iid, unchecked_range};
 use super::values::{Variable, sizes_dereference, sizes_test_for_null};
 use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
@@ -91,7 +91,10 @@ impl Resolver<'_> {
             self.member_reasons.0 = Some("which has a pointer to void");
         }
         if is_sized_text(attributes, ty) {
-            self.not_yet("a structure or union with a string that has a size of its own");
+            self.not_yet("a structure or union with a string that has a size or a length of its own");
+        }
+        if objects_by_iid(ty).is_some() {
+            self.not_yet("a structure with an array of objects, or a pointer to one, whose IID is a member");
         }
         if !is_checked && self.range_attribute(attributes, spec).is_some() {
             self.not_yet("a structure or union with [range] on an arm, or on a member that is no integer");
@@ -100,7 +103,7 @@ impl Resolver<'_> {
 
     /// Notes the reason why no back end can pass the current structure or union yet, unless a
     /// reason has been noted already.
-    fn not_yet(&mut self, why: &'static str) {
+    pub(super) fn not_yet(&mut self, why: &'static str) {
         self.member_reasons.1.get_or_insert(Unsupported::Form(why));
     }
 

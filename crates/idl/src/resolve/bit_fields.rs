@@ -37,6 +37,10 @@ impl Resolver<'_> {
             };
             self.check_attributes(&member.attributes, &attributes::MEMBER);
             let Some((ty, own, width)) = self.width(member, declarator, width) else { continue };
+            if let Some(range) = self.range_attribute(&member.attributes, &member.spec) {
+                self.limits_of(&range, &ty);
+                self.not_yet("a structure with a bit field that [range] limits");
+            }
             if width == 0 {
                 (size, room) = (0, 0);
                 continue;

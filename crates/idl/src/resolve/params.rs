@@ -1,7 +1,7 @@
 //! Parameters of methods and functions.
 
 use super::automation::is_automation;
-use super::types::{Context, Place, has_text, is_sized_text, unchecked_range, void_pointer};
+use super::types::{Context, Place, has_text, is_sized_text, objects_by_iid, unchecked_range, void_pointer};
 use super::values::{Variable, sizes_test_for_null};
 use super::{Resolver, attributes, has};
 use crate::model::{Direction, Extent, Param, Pointer, PointerClass, Type};
@@ -116,9 +116,19 @@ impl Resolver<'_> {
         {
             return Some(format!("is {form} that [range] limits"));
         }
+        // The target of a pointer that is never null is in the place of the parameter.
+        let in_place = match ty {
+            Type::Pointer(pointer) if pointer.class == PointerClass::Ref && pointer.extent == Extent::One => {
+                &pointer.to
+            }
+            ty => ty,
+        };
+        if let Some(form) = objects_by_iid(in_place) {
+            return Some(format!("leads to {form} whose IID is an argument"));
+        }
         match ty {
-            ty if direction == Direction::In && is_sized_text(&param.attributes, ty) => {
-                Some("is a string that has a size of its own".to_owned())
+            ty if is_sized_text(&param.attributes, ty) => {
+                Some("is a string that has a size or a length of its own".to_owned())
             }
             Type::Pointer(pointer) if direction == Direction::InOut && pointer.class != PointerClass::Ref => {
                 Some("is [in, out] and may be null".to_owned())

@@ -99,6 +99,12 @@ impl Resolver<'_> {
             return None;
         }
         let ty = if *stars == 0 { Some(self.spec_type(spec, None)?) } else { None };
+        if *stars == 0 && self.range_attribute(&[], spec).is_some() {
+            let text = format!("`{}` returns a type with [range], which does not limit results", method.name.name);
+            let error = Diagnostic::error("bad-range", spec.span, text);
+            self.report(error.help("return an integer without limits, or pass the value through an [out] parameter"));
+            return None;
+        }
         if ty.as_ref().is_some_and(|ty| !self.check_complete(ty, spec.span)) {
             return None;
         }

@@ -233,7 +233,7 @@ impl Resolver<'_> {
     /// travel.
     pub(super) fn varying(&mut self, attributes: &[Attribute], ty: &Type, context: &Context<'_>) -> Option<Varying> {
         let Type::Fixed(element, _) = ty else { return None };
-        if has(attributes, "string") && matches!(**element, Type::Base(Base::Char | Base::WChar)) {
+        if has(attributes, "string") && is_character(element) {
             return Some(Varying::Text);
         }
         let length = *sizes(attributes).length.first()?;
@@ -421,8 +421,7 @@ impl Resolver<'_> {
             stars = stars.saturating_sub(1);
         }
         for star in 0..stars {
-            let is_char = matches!(full, Type::Base(Base::Char | Base::WChar));
-            let extent = if text && star == 0 && is_char { Extent::Text } else { Extent::One };
+            let extent = if text && star == 0 && is_character(&full) { Extent::Text } else { Extent::One };
             let class = self.class(attributes, star + 1 == stars, Place::Typedef);
             full = Type::Pointer(Box::new(Pointer { class, to: full, extent }));
         }
@@ -439,7 +438,7 @@ impl Resolver<'_> {
 pub(super) fn has_text(ty: &Type) -> bool {
     match ty {
         Type::Pointer(pointer) => pointer.extent == Extent::Text || has_text(&pointer.to),
-        Type::Fixed(element, _) => matches!(**element, Type::Base(Base::Char | Base::WChar)) || has_text(element),
+        Type::Fixed(element, _) => is_character(element) || has_text(element),
         _ => false,
     }
 }
@@ -459,17 +458,40 @@ fn sizes(attributes: &[Attribute]) -> Sizes<'_> {
     Sizes { size, length: list("length_is").iter().map(Option::as_ref).collect() }
 }
 
-/// Whether a type leads to a string whose declaration gives the size of its memory, too.
+/// Whether a type leads to a string whose declaration gives the size of its memory, or its length,
+/// too.
 pub(super) fn is_sized_text(attributes: &[Attribute], ty: &Type) -> bool {
-    let sizes = sizes(attributes).size;
+    let Sizes { size, length } = sizes(attributes);
     let (mut ty, mut level) = (ty, 0);
-    while let Type::Pointer(pointer) = ty {
-        if pointer.extent == Extent::Text {
-            return sizes.get(level).is_some_and(Option::is_some);
+    loop {
+        let (is_text, element) = match ty {
+            Type::Pointer(pointer) => (pointer.extent == Extent::Text, &pointer.to),
+            Type::Fixed(element, _) => (has(attributes, "string") && is_character(element), &**element),
+            _ => return false,
+        };
+        if is_text {
+            return size.get(level).is_some_and(Option::is_some) || length.get(level).is_some_and(Option::is_some);
         }
-        (ty, level) = (&pointer.to, level + 1);
+        (ty, level) = (element, level + 1);
     }
-    false
+}
+
+/// Whether arrays of a type may be texts of fixed size.
+fn is_character(ty: &Type) -> bool {
+    matches!(ty, Type::Base(Base::Char | Base::WChar))
+}
+
+/// Returns the form of the objects with [iid_is] to which a type leads. `None` if it leads to none.
+/// An object in the place of its parameter or member is none, because only there can the IID be
+/// found.
+pub(super) fn objects_by_iid(ty: &Type) -> Option<&'static str> {
+    let (element, own) = match ty {
+        Type::Pointer(pointer) if pointer.extent == Extent::One => (&pointer.to, "a pointer to an object"),
+        Type::Pointer(pointer) => (&pointer.to, "an array of objects"),
+        Type::Fixed(element, _) => (&**element, "an array of objects"),
+        _ => return None,
+    };
+    if matches!(element, Type::Interface(Object::IidIs(_))) { Some(own) } else { objects_by_iid(element) }
 }
 
 /// Returns the form, with its article, of a parameter for which back ends do not check [range].

@@ -8,8 +8,8 @@ use super::values::Variable;
 use super::{Named, Resolver, find, union_type};
 use crate::model::typelib::flags;
 use crate::model::{Arith, Arm, Base, Field, Measure, Type, Union, UnionId};
-use crate::syntax::ast::{Arm as ArmSyntax, Attribute, Declarator, ExprKind, Ident, UnionDecl};
-use crate::text::diagnostic::Diagnostic;
+use crate::syntax::ast::{Arm as ArmSyntax, Attribute, Declarator, Expr, ExprKind, Ident, UnionDecl};
+use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 use std::collections::HashSet;
 
@@ -98,6 +98,9 @@ impl Resolver<'_> {
             self.member_reasons.0 = Some("a union without cases");
         }
         self.check_arms(decl, span);
+        if decl.switch.as_ref().is_some_and(|(spec, ..)| self.range_attribute(&[], spec).is_some()) {
+            self.not_yet("a union whose discriminant [range] limits");
+        }
         let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
             (tag.name.clone(), inner.as_ref().map_or(TAGGED_UNION, |inner| inner.name.as_str()).to_owned())
         });
@@ -156,7 +159,18 @@ impl Resolver<'_> {
         let ty = if let Some((spec, tag, _)) = &decl.switch {
             self.spec_type(spec, Some(tag))?
         } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
-            self.spec_type(attribute.ty.as_deref()?, None)?
+            let spec = attribute.ty.as_deref()?;
+            // An attribute that the file does not contain has no argument in the source. It repeats
+            // the type of a member, whose limits are checked.
+            let is_written = attribute.span != attribute.name.span;
+            if is_written && self.range_attribute(&[], spec).is_some() {
+                let text = "[switch_type] names a type with [range], which does not limit the discriminant";
+                let error = Diagnostic::error("bad-range", attribute.span, text);
+                self.report(
+                    error.help("name the integer type; the member or parameter in [switch_is] keeps its limits"),
+                );
+            }
+            self.spec_type(spec, None)?
         } else {
             Type::Base(Base::I32)
         };
@@ -212,6 +226,7 @@ impl Resolver<'_> {
                     continue;
                 }
             }
+            self.check_listed(id, value, case);
             if !taken.insert(value) {
                 let error = Diagnostic::error("duplicate-case", case.span, format!("two arms have the value {value}"));
                 self.report(error.help("each value selects one arm"));
@@ -235,6 +250,25 @@ impl Resolver<'_> {
         if !arm.default && !cases.is_empty() || !has_cases {
             self.model.unions[id].arms.push(Arm { cases, labels, field });
         }
+    }
+
+    /// Reports a case that the discriminant's enumeration does not list. The receiver refuses such a
+    /// value if the discriminant belongs to the union. A value beside the union may have another
+    /// type.
+    fn check_listed(&mut self, id: usize, value: i64, case: &Expr) {
+        let union = &self.model.unions[id];
+        let Type::Enum(tag) = union.tag else { return };
+        let listed = &self.model.enums[tag.0];
+        if listed.open || listed.values.iter().any(|(_, one)| i64::from(*one) == value) {
+            return;
+        }
+        let text = format!("`{}` has no value {value}, so nothing selects this arm", listed.name);
+        let help = format!("add the value to `{}`, declare the enumeration [open], or remove the case", listed.name);
+        let mut error = Diagnostic::error("bad-switch", case.span, text).related(listed.span, "the enumeration");
+        if union.encapsulated.is_none() {
+            error.severity = Severity::Warning;
+        }
+        self.report_leniently(error.help(help));
     }
 }
 

@@ -197,7 +197,6 @@ struct IRaw : IUnknown {
     virtual HRESULT Ask(int32_t count, int64_t **values) = 0;
     virtual HRESULT Share(int32_t room, int32_t *used, int32_t *first, int64_t **rest) = 0;
     virtual HRESULT Replace(const GUID *iid, IUnknown **object) = 0;
-    virtual HRESULT Pass(const GUID *iid, int32_t count, IUnknown **objects) = 0;
 };
 #else
 /* Methods that C++ calls in their C form, each for another reason. */
@@ -209,7 +208,6 @@ typedef struct IRawVtbl {
     HRESULT (*Ask)(IRaw *self, int32_t count, int64_t **values);
     HRESULT (*Share)(IRaw *self, int32_t room, int32_t *used, int32_t *first, int64_t **rest);
     HRESULT (*Replace)(IRaw *self, const GUID *iid, IUnknown **object);
-    HRESULT (*Pass)(IRaw *self, const GUID *iid, int32_t count, IUnknown **objects);
 } IRawVtbl;
 struct IRaw {
     const IRawVtbl *lpVtbl;
@@ -221,7 +219,6 @@ struct IRaw {
 #define IRaw_Ask(self, count, values) ((self)->lpVtbl->Ask)((self), (count), (values))
 #define IRaw_Share(self, room, used, first, rest) ((self)->lpVtbl->Share)((self), (room), (used), (first), (rest))
 #define IRaw_Replace(self, iid, object) ((self)->lpVtbl->Replace)((self), (iid), (object))
-#define IRaw_Pass(self, iid, count, objects) ((self)->lpVtbl->Pass)((self), (iid), (count), (objects))
 #endif
 extern const IID IID_IRaw;
 extern const obvia_interface IRaw_INFO;

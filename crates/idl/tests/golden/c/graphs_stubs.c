@@ -660,16 +660,12 @@ const obvia_interface IGraphs_INFO = {
 };
 
 static const int64_t IRaw_types_words[] = {
-    3,
+    2,
     /* 16: int64_t */ 8,
         /* values */ 1, 0, 8, /* parts */ 0,
         OBVIA_NONE,
     /* 17: int32_t */ 4,
         /* values */ 1, 0, 4, /* parts */ 0,
-        OBVIA_NONE,
-    /* 18: IUnknown * */ 8,
-        /* values */ 0, /* parts */ 1,
-        0, OBVIA_OBJECT, OBVIA_IID, (int64_t)0x0000000000000000, (int64_t)0x0000000000000000,
         OBVIA_NONE,
 };
 static obvia_types IRaw_types = {OBVIA_TABLE(IRaw_types_words)};
@@ -822,42 +818,6 @@ static obvia_answer IRaw_Replace_stub(void *object, obvia_call *call)
     return obvia_serve_by_table(object, call, &IRaw_Replace_table, IRaw_Replace_invoke);
 }
 
-/* Pass: opnum 7
- *   request  32 bytes: 0 iid GUID, 16 count int32_t, 24 objects ->
- *   reply     0 bytes: nothing
- */
-static const int64_t IRaw_Pass_table_words[] = {
-    7, 0,
-    /* request */ 32,
-        /* values */ 1, 0, 20, /* parts */ 1,
-        24, OBVIA_POINTER, OBVIA_REF, 18, OBVIA_COUNTED, OBVIA_MEMBER, 16, OBVIA_I32, OBVIA_NONE,
-    /* reply */ 0,
-        /* values */ 0, /* parts */ 0,
-    /* outer */ 0,
-    /* parameters */ 3,
-        /* [in] iid */ OBVIA_PLACE, 16, OBVIA_SOME, 0, OBVIA_NONE,
-        /* [in] count */ OBVIA_SLOT, 4, OBVIA_SOME, 16, OBVIA_NONE,
-        /* [in] objects */ OBVIA_SLOT, 8, OBVIA_SOME, 24, OBVIA_NONE,
-};
-static obvia_method IRaw_Pass_table = {&IRaw_types, OBVIA_TABLE(IRaw_Pass_table_words)};
-
-static HRESULT IRaw_Pass_proxy(IRaw *self, const GUID *iid, int32_t count, IUnknown **objects)
-{
-    const void *const arguments[] = {iid, &count, &objects};
-    return obvia_call_by_table(self, &IRaw_Pass_table, arguments);
-}
-
-static HRESULT IRaw_Pass_invoke(void *object, void **arguments)
-{
-    IRaw *self = (IRaw *)object;
-    return (self->lpVtbl->Pass)(self, (const GUID *)arguments[0], *(int32_t *)arguments[1], *(IUnknown ***)arguments[2]);
-}
-
-static obvia_answer IRaw_Pass_stub(void *object, obvia_call *call)
-{
-    return obvia_serve_by_table(object, call, &IRaw_Pass_table, IRaw_Pass_invoke);
-}
-
 static const IRawVtbl IRaw_proxies = {
     (HRESULT (*)(IRaw *, const IID *, void **))obvia_proxy_query_interface,
     (uint32_t (*)(IRaw *))obvia_proxy_add_ref,
@@ -865,8 +825,7 @@ static const IRawVtbl IRaw_proxies = {
     IRaw_Calculate_proxy,
     IRaw_Ask_proxy,
     IRaw_Share_proxy,
-    IRaw_Replace_proxy,
-    IRaw_Pass_proxy
+    IRaw_Replace_proxy
 };
 
 static obvia_stub *const IRaw_stubs[8] = {
@@ -877,16 +836,15 @@ static obvia_stub *const IRaw_stubs[8] = {
     IRaw_Ask_stub,
     IRaw_Share_stub,
     IRaw_Replace_stub,
-    IRaw_Pass_stub
+    obvia_refuse
 };
 
 static const int64_t IRaw_ndr[] = {
-    7, 0, 8, 0, 4, 7, 1, 4, 7, 1, 1, 16, 4, 2, 1, 0, 4, 0, 2, 0, 7, 1, 1, 16,
-    2, 0, 0, 7, 1, 1, 16, 1, 0, 4, 0, 3, 3, 0, 1, 2, 5, 3, 1, 0, 0, 16, 2, 0,
-    0, 1, 8, 0, 3, 0, 4, 1, 4, 1, 0, 0, 1, 8, 1, 0, 0, 4, 1, 0, 4, 5, 1, 4,
-    1, 0, 0, 1, 24, 3, 0, 0, 1, 8, 1, 1, 17, 2, 0, 1, 1, 0, 4, 16, 0, 5, 1, 0,
-    4, 6, 1, 24, 2, 0, 0, 6, 16, 0, 2, 8, 1, 0, 0, 2, 0, 7, 1, 32, 3, 0, 0, 6,
-    16, 0, 1, 24, 1, 1, 18, 1, 16, 4, 0, 0, 0, 0,
+    7, 0, 8, 0, 4, 7, 1, 1, 16, 4, 2, 1, 0, 4, 0, 2, 0, 7, 1, 1, 16, 2, 0, 0,
+    7, 1, 1, 16, 1, 0, 4, 0, 3, 7, 1, 4, 2, 0, 1, 4, 3, 1, 0, 0, 16, 2, 0, 0,
+    1, 8, 0, 2, 0, 4, 1, 4, 1, 0, 0, 1, 8, 1, 0, 0, 3, 1, 0, 4, 5, 1, 4, 1,
+    0, 0, 1, 24, 3, 0, 0, 1, 8, 1, 1, 17, 2, 0, 1, 1, 0, 4, 16, 0, 4, 1, 0, 4,
+    6, 1, 24, 2, 0, 0, 5, 16, 0, 6, 8, 1, 0, 0, 6, 0,
 };
 
 const obvia_interface IRaw_INFO = {
@@ -895,7 +853,7 @@ const obvia_interface IRaw_INFO = {
     {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x12}},
     0,
     0,
-    {0xef, 0xb3, 0x4c, 0x16, 0xe5, 0x9a, 0xb7, 0xb4, 0xac, 0x0e, 0xd4, 0x86, 0x8c, 0x4d, 0x23, 0x7e},
+    {0xa1, 0xfe, 0x9f, 0x3c, 0x0f, 0xde, 0xef, 0x37, 0xaa, 0x61, 0xf2, 0x72, 0x6b, 0x56, 0x66, 0xed},
     NULL,
     &IRaw_proxies,
     IRaw_stubs,
@@ -906,7 +864,6 @@ const obvia_interface IRaw_INFO = {
     "    HRESULT Ask([in] long count, [out, size_is(, count)] hyper **values);\n"
     "    HRESULT Share([in] long room, [out] long *used, [out, size_is(room), length_is(*used)] long *first, [out, size_is(, *used)] hyper **rest);\n"
     "    HRESULT Replace([in] GUID *iid, [in, out, iid_is(iid)] IUnknown **object);\n"
-    "    HRESULT Pass([in] GUID *iid, [in] long count, [in, size_is(count), iid_is(iid)] IUnknown **objects);\n"
     "}\n",
     IRaw_ndr,
     sizeof(IRaw_ndr) / sizeof *IRaw_ndr,
@@ -1086,7 +1043,7 @@ const obvia_interface INear_INFO = {
 static const obvia_declared_interface obvia_declared[] = {
     {"IBell", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x10}}, {0x68, 0xea, 0x1a, 0x53, 0xb4, 0x91, 0x62, 0xe8, 0xd9, 0xa4, 0xb2, 0x6d, 0x3f, 0xf7, 0xc2, 0xce}, {0x68, 0xea, 0x1a, 0x53, 0xb4, 0x91, 0x62, 0xe8, 0xd9, 0xa4, 0xb2, 0x6d, 0x3f, 0xf7, 0xc2, 0xce}},
     {"IGraphs", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x11}}, {0xd0, 0x80, 0xbb, 0x58, 0x03, 0x3a, 0x45, 0x00, 0x40, 0xa5, 0x1d, 0x85, 0xd1, 0x17, 0x22, 0xa8}, {0xd0, 0x80, 0xbb, 0x58, 0x03, 0x3a, 0x45, 0x00, 0x40, 0xa5, 0x1d, 0x85, 0xd1, 0x17, 0x22, 0xa8}},
-    {"IRaw", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x12}}, {0xef, 0xb3, 0x4c, 0x16, 0xe5, 0x9a, 0xb7, 0xb4, 0xac, 0x0e, 0xd4, 0x86, 0x8c, 0x4d, 0x23, 0x7e}, {0xef, 0xb3, 0x4c, 0x16, 0xe5, 0x9a, 0xb7, 0xb4, 0xac, 0x0e, 0xd4, 0x86, 0x8c, 0x4d, 0x23, 0x7e}},
+    {"IRaw", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x12}}, {0xa1, 0xfe, 0x9f, 0x3c, 0x0f, 0xde, 0xef, 0x37, 0xaa, 0x61, 0xf2, 0x72, 0x6b, 0x56, 0x66, 0xed}, {0xa1, 0xfe, 0x9f, 0x3c, 0x0f, 0xde, 0xef, 0x37, 0xaa, 0x61, 0xf2, 0x72, 0x6b, 0x56, 0x66, 0xed}},
     {"INear", {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x13}}, {0xb7, 0x4c, 0x74, 0x59, 0x74, 0x1f, 0xc1, 0x4e, 0x1f, 0x6b, 0x94, 0xa0, 0x77, 0x8e, 0x02, 0x5d}, {0xb4, 0x5f, 0xcb, 0x6c, 0x07, 0x8c, 0xe3, 0x2b, 0x1b, 0x55, 0x05, 0xa8, 0xb5, 0x75, 0xa4, 0x0e}},
 };
 

@@ -75,7 +75,6 @@ struct IRaw_calls : obvia::no_calls<obvia_holder> {
     /* Ask: call it by ->, as IRaw has it; `values` is an array whose count comes from the caller. */
     /* Share: call it by ->, as IRaw has it; `rest` is an array whose count may have another use, too. */
     /* Replace: call it by ->, as IRaw has it; `object` is an object with [iid_is] that the method may replace. */
-    /* Pass: call it by ->, as IRaw has it; `objects` is an array of objects with [iid_is]. */
 };
 
 /* Methods that C++ calls in their C form, each for another reason. */
@@ -84,7 +83,6 @@ struct IRaw_methods : obvia::no_methods {
     virtual HRESULT Ask(int32_t count, int64_t **values) = 0;
     virtual HRESULT Share(int32_t room, int32_t *used, int32_t *first, int64_t **rest) = 0;
     virtual HRESULT Replace(const GUID *iid, IUnknown **object_) = 0;
-    virtual HRESULT Pass(const GUID *iid, int32_t count, IUnknown **objects) = 0;
 protected:
     ~IRaw_methods() = default;
 };
@@ -271,11 +269,6 @@ struct IRaw_adapter : obvia::no_adapter<obvia_made, obvia_raw> {
     {
         IRaw_methods &object = this->obvia_object();
         return object.Replace(iid, object_);
-    }
-    HRESULT Pass(const GUID *iid, int32_t count, IUnknown **objects) override
-    {
-        IRaw_methods &object = this->obvia_object();
-        return object.Pass(iid, count, objects);
     }
 };
 
