@@ -8,7 +8,7 @@ use obvia::{Error, GUID, InterfaceInfo, code};
 use obvia_idl::emit::python::{python_name, value_name, without_keyword};
 use obvia_idl::frames::{Frames, Layout};
 use obvia_idl::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId};
-use obvia_idl::{Compiler, canonical, description, ndr, typelib};
+use obvia_idl::{Compilation, Compiler, Diagnostic, Failure, canonical, description, ndr, plan, typelib};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -21,6 +21,30 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 /// The IID of IUnknown, which every object has.
 pub(crate) const IUNKNOWN: GUID = GUID::from_u128(0x0000_0000_0000_0000_c000_0000_0000_0046);
 
+/// The source of an interface's description.
+#[derive(Clone, Copy)]
+enum Source<'s> {
+    /// The server with this name or string binding, which describes one interface.
+    Server(&'s str),
+    /// A file that the user selects, with all declarations that the interface needs.
+    File,
+}
+
+impl<'s> Source<'s> {
+    /// Returns the server whose budget the description takes from. `None` if no server has one.
+    const fn server(self) -> Option<&'s str> {
+        match self {
+            Self::Server(name) => Some(name),
+            Self::File => None,
+        }
+    }
+
+    /// Whether the description declares the interfaces that methods name.
+    const fn is_whole(self) -> bool {
+        matches!(self, Self::File)
+    }
+}
+
 /// A described interface, which lives as long as the process.
 pub(crate) struct Interface {
     pub(crate) described: Described,
@@ -29,8 +53,7 @@ pub(crate) struct Interface {
     /// The interfaces that this one extends, without IUnknown.
     bases: Vec<&'static Interface>,
     model: &'static Model,
-    /// Whether the model comes from a file. Only such a model declares the interfaces that methods
-    /// name.
+    /// Whether the model declares the interfaces that methods name.
     is_whole: bool,
     structs: Vec<PyOnceLock<Py<PyAny>>>,
     enums: Vec<PyOnceLock<Py<PyAny>>>,
@@ -102,14 +125,23 @@ fn keep(key: Key, made: Interface) -> &'static Interface {
 fn permit(
     model: &Model,
     id: InterfaceId,
-    server: Option<&str>,
+    source: Source<'_>,
     parts: usize,
 ) -> obvia::Result<(Described, &'static InterfaceInfo)> {
+    if let Some(refused) = refusals(model, id).first() {
+        return Err(Error::new(code::E_NOTIMPL, refused.message.clone()));
+    }
+    let server = source.server();
     let described = described(model, id);
     let bytes = described.idl.len() + PART_BYTES * parts;
     reserve(server, bytes)?;
     let info = unchecked::describe(&described).inspect_err(|_| give_back(server, bytes))?;
     Ok((described, info))
+}
+
+/// Returns errors for the parts of an interface that no language supports.
+fn refusals(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
+    plan::refusals(model, id, "the package for Python")
 }
 
 /// Returns the description of an interface of a model for the runtime.
@@ -166,7 +198,7 @@ impl Interface {
         let found = description::interface(name, &text, iid_of).map_err(|failure| invalid(failure.to_string()))?;
         let found = found.ok_or_else(|| invalid("the text is not the canonical text of an interface".to_owned()));
         let (model, id) = found?;
-        Self::of_model(model, id, Some(name))
+        Self::of_model(model, id, Source::Server(name))
     }
 
     /// Returns an interface of an IDL file or a type library: the interface of this name, or,
@@ -182,36 +214,41 @@ impl Interface {
         } else {
             return Err(PyOSError::new_err((2, "no such file", file.display().to_string())));
         };
-        let model = checked.map_err(|failure| PyValueError::new_err(failure.to_string()))?.model;
+        let invalid = |failure: Failure| PyValueError::new_err(failure.to_string());
+        let Compilation { model, sources, .. } = checked.map_err(invalid)?;
         let id = declared(&model, interface);
         let id = id.map_err(|wrong| PyValueError::new_err(format!("{} {wrong}", file.display())))?;
-        Self::of_model(model, id, None).map_err(|error| exception(py, &error))
+        let refused = refusals(&model, id);
+        if !refused.is_empty() {
+            return Err(invalid(Failure::new(refused, sources)));
+        }
+        Self::of_model(model, id, Source::File).map_err(|error| exception(py, &error))
     }
 
     /// Returns an interface of a model, which comes from a server's text or from a file. The model
     /// is kept only if the interface is not known.
-    fn of_model(model: Model, id: InterfaceId, server: Option<&str>) -> obvia::Result<&'static Self> {
-        let key = Key::of(&model, id, server.is_none());
+    fn of_model(model: Model, id: InterfaceId, source: Source<'_>) -> obvia::Result<&'static Self> {
+        let key = Key::of(&model, id, source.is_whole());
         let earlier = known().get(&key).copied();
         if let Some(earlier) = earlier {
             return Ok(earlier);
         }
         // All types are kept. Those of a file do not count, because the user selects the file.
         let types = model.structs.len() + model.unions.len() + model.enums.len() + model.interfaces.len();
-        let parts = model.all_methods(id).len() + server.map_or(0, |_| types);
-        let permitted = permit(&model, id, server, parts)?;
+        let parts = model.all_methods(id).len() + if source.is_whole() { 0 } else { types };
+        let permitted = permit(&model, id, source, parts)?;
         // The model has the types of all interfaces that the text names.
-        Ok(Self::make(key, Box::leak(Box::new(model)), id, permitted, server))
+        Ok(Self::make(key, Box::leak(Box::new(model)), id, permitted, source))
     }
 
-    fn of_kept(model: &'static Model, id: InterfaceId, server: Option<&str>) -> obvia::Result<&'static Self> {
-        let key = Key::of(model, id, server.is_none());
+    fn of_kept(model: &'static Model, id: InterfaceId, source: Source<'_>) -> obvia::Result<&'static Self> {
+        let key = Key::of(model, id, source.is_whole());
         let earlier = known().get(&key).copied();
         if let Some(earlier) = earlier {
             return Ok(earlier);
         }
-        let permitted = permit(model, id, server, model.all_methods(id).len())?;
-        Ok(Self::make(key, model, id, permitted, server))
+        let permitted = permit(model, id, source, model.all_methods(id).len())?;
+        Ok(Self::make(key, model, id, permitted, source))
     }
 
     /// Makes an interface whose place has been reserved, and keeps the interface.
@@ -220,18 +257,17 @@ impl Interface {
         model: &'static Model,
         id: InterfaceId,
         (described, info): (Described, &'static InterfaceInfo),
-        server: Option<&str>,
+        source: Source<'_>,
     ) -> &'static Self {
         let extended = model.declared_lineage(id).into_iter().filter(|base| *base != id);
         // The runtime's own interfaces are left out, because the runtime refuses descriptions of
         // them.
-        let bases = extended.filter_map(|base| Self::of_kept(model, base, server).ok()).collect();
+        let bases = extended.filter_map(|base| Self::of_kept(model, base, source).ok()).collect();
         let layout = Layout::new(model, &model.all_methods(id));
         let methods = model.remote_methods(id).into_iter().map(|method| Method::of(&layout, method)).collect();
         let structs = model.structs.iter().map(|_| PyOnceLock::new()).collect();
         let enums = model.enums.iter().map(|_| PyOnceLock::new()).collect();
-        let is_whole = server.is_none();
-        keep(key, Self { described, info, methods, bases, model, is_whole, structs, enums })
+        keep(key, Self { described, info, methods, bases, model, is_whole: source.is_whole(), structs, enums })
     }
 
     /// Returns IUnknown, which has no methods for other processes.
@@ -264,7 +300,7 @@ impl Interface {
         }
         let is_it = |found: &obvia_idl::model::Interface| found.uuid == iid.to_u128();
         let found = self.model.interfaces.iter().position(is_it).filter(|_| self.is_whole);
-        found.map(|at| Self::of_kept(self.model, InterfaceId(at), None)).transpose()
+        found.map(|at| Self::of_kept(self.model, InterfaceId(at), Source::File)).transpose()
     }
 
     /// Returns this interface of a file, and all interfaces that clients of its objects need.
@@ -273,7 +309,7 @@ impl Interface {
         let own = self.model.interfaces.iter().position(is_it).map(InterfaceId);
         let all = own.map(|own| self.model.interfaces_from(own)).unwrap_or_default();
         // Interfaces of the runtime itself are left out.
-        all.into_iter().filter_map(|id| Self::of_kept(self.model, id, None).ok()).collect()
+        all.into_iter().filter_map(|id| Self::of_kept(self.model, id, Source::File).ok()).collect()
     }
 
     /// Whether this is IUnknown.

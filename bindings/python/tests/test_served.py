@@ -244,6 +244,20 @@ class Served(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "objects in Python serve no method `__Getattribute__`"):
             obvia.implements(idl=written(hidden))
 
+    def test_methods_that_no_language_supports_are_refused(self):
+        for parameters, reason in (
+            ("[in] long n, [in, string, size_is(n)] char *a", "a string that has a size"),
+            ("[in, unique, range(1, 5)] long *a", "a pointer that may be null that \\[range\\] limits"),
+            ("[in] long n, [in, size_is(2, n)] long **a", "an array whose size depends on a parameter"),
+            ("[in, unique] long *n, [in, size_is(*n)] long *a", "size is behind a pointer that may be null"),
+        ):
+            text = f"""import "unknwn.idl";
+                [object, uuid(0b9d4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)]
+                interface IRefused : IUnknown {{ HRESULT Take({parameters}); }}"""
+            for use in (obvia.implements, lambda idl: obvia.connect("python", idl=idl)):
+                with self.assertRaisesRegex(ValueError, reason):
+                    use(idl=written(text))
+
     def test_interfaces_of_the_runtime_are_refused(self):
         marshal = """import "unknwn.idl";
             [object, uuid(00000003-0000-0000-c000-000000000046)]

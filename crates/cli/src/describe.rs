@@ -11,9 +11,8 @@ use clap::Args;
 use nearest::did_you_mean;
 use obvia::dynamic::guid;
 use obvia::{GUID, code, dynamic};
-use obvia_idl::canonical;
 use obvia_idl::model::{Interface, InterfaceId, Model};
-use obvia_idl::{Compiler, Failure, description};
+use obvia_idl::{Compilation, Compiler, Failure, canonical, description, plan};
 use serde_json::json;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -127,8 +126,8 @@ impl Described {
     /// Reads an interface from an IDL file: the one named `interface`, or the only one that the
     /// file itself declares.
     pub(crate) fn in_file(file: &Path, interface: Option<&str>) -> anyhow::Result<Self> {
-        let compilation = Compiler::new().check(file).map_err(|failure: Failure| anyhow!("{failure}"))?;
-        let model = compilation.model;
+        let invalid = |failure: Failure| anyhow!("{failure}");
+        let Compilation { model, sources, .. } = Compiler::new().check(file).map_err(invalid)?;
         let own: Vec<_> = model.interfaces.iter().filter(|it| !it.imported).map(|it| it.name.as_str()).collect();
         let wanted = match (interface, &own[..]) {
             (Some(wanted), _) => wanted,
@@ -144,6 +143,10 @@ impl Described {
             let text = format!("{} has no interface `{wanted}`{meant}", file.display());
             return Err(exit::usage(text + &listed("it has", &own)));
         };
+        let refused = plan::refusals(&model, InterfaceId(at), "`obvia call`");
+        if !refused.is_empty() {
+            return Err(invalid(Failure::new(refused, sources)));
+        }
         Ok(Self { text: canonical::text(&model, InterfaceId(at)), model, id: InterfaceId(at) })
     }
 

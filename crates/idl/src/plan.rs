@@ -28,5 +28,6 @@ pub(crate) use passing::passing;
 pub use passing::{is_in_block, may_be_objects};
 pub(crate) use types::is_automation_wire;
 pub use types::{element_counts, in_place, is_any_bits, is_plain, is_scalar};
+pub use unsupported::refusals;
 pub(crate) use unsupported::unsupported;
 pub(crate) use uses::Uses;

@@ -2,7 +2,7 @@
 //! construct, and which back end refuses it.
 
 use obvia_idl::model::{Base, Direction, Extent, InterfaceId, Method, Model, Object, PointerClass, Type, Value};
-use obvia_idl::{Compilation, Compiler, Severity, canonical, emit};
+use obvia_idl::{Compilation, Compiler, Severity, canonical, emit, plan};
 use std::path::Path;
 
 fn check(text: &str) -> Compilation {
@@ -23,17 +23,20 @@ fn value(model: &Model, name: &str) -> Option<Value> {
 /// Checks that each back end refuses a file, in a message with these words and the back end's name.
 #[track_caller]
 fn refused_by_all(text: &str, words: &str) {
-    refused_by(&["Rust", "C", "Java"], text, words);
+    refused_by(&["Rust", "C", "Java", "Python"], text, words);
 }
 
 /// As [`refused_by_all`], for the back ends of some languages.
 #[track_caller]
 fn refused_by(languages: &[&str], text: &str, words: &str) {
     let found = check(text);
+    let own = (0..found.model.interfaces.len()).map(InterfaceId).filter(|id| !found.model.interfaces[id.0].imported);
+    let by_python = own.flat_map(|id| plan::refusals(&found.model, id, "Python")).collect();
     let errors = [
         ("Rust", emit::rust::emit(&found).err()),
         ("C", emit::c::emit(&found, "x").err()),
         ("Java", emit::java::emit(&found, "x", None).err()),
+        ("Python", Some(by_python)),
     ];
     for (language, errors) in errors.into_iter().filter(|(language, _)| languages.contains(language)) {
         let errors = errors.unwrap_or_else(|| panic!("{language} accepts\n{text}"));
@@ -569,7 +572,7 @@ fn objects_of_interfaces_without_a_declaration_a_uuid_or_a_base_are_refused() {
         ),
     ] {
         let text = with(declared, "HRESULT M([in] ILater *l);");
-        refused_by_all(&text, &format!("back end yet: its parameter `l` is an object of `ILater`, which {lack}"));
+        refused_by_all(&text, &format!("yet: its parameter `l` is an object of `ILater`, which {lack}"));
         for (held, holder) in [
             ("struct S { ILater *l; };", "S"),
             ("struct S { [size_is(n)] ILater **l; long n; };", "S"),

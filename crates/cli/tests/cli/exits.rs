@@ -17,6 +17,22 @@ fn a_file_without_interfaces_is_said_to_have_none() {
 }
 
 #[test]
+fn methods_that_no_language_supports_are_refused_before_the_call() {
+    let server = Server::calc();
+    let directory = Directory::new();
+    let file = directory.path().join("sized.idl");
+    let text = "import \"unknwn.idl\";\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20)]\ninterface ISized : IUnknown {\n    \
+                HRESULT Say([in] long n, [in, string, size_is(n)] char *text);\n}\n";
+    std::fs::write(&file, text).unwrap();
+    let why = server.obvia(&["call", "--idl", file.to_str().unwrap(), "calc", "Say", "2", "x"]).bad_with(1);
+    assert!(
+        why.contains("a string that has a size") && why.contains("which `obvia call` does not support yet"),
+        "{why}"
+    );
+    assert!(why.contains("sized.idl:4:"), "{why}");
+}
+
+#[test]
 fn exit_codes_distinguish_failures() {
     let server = Server::calc();
     server.obvia(&["call", "calc", "Add", "1", "2"]).good();

@@ -11,13 +11,24 @@ use crate::text::source::Span;
 /// values whose form in memory the model does not have. `writes_local` says whether the back end
 /// writes these methods.
 pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, writes_local: bool) -> Vec<Diagnostic> {
+    unsupported_by(model, id, &format!("the {language} back end"), writes_local)
+}
+
+/// Returns errors for the parts of an interface that no caller and no object supports yet, for
+/// programs without generated code. `program` is the program in messages, as in `` `obvia call` ``.
+/// [`crate::frames`] does not look for these parts itself.
+pub fn refusals(model: &Model, id: InterfaceId, program: &str) -> Vec<Diagnostic> {
+    unsupported_by(model, id, program, false)
+}
+
+/// As [`unsupported`], for a back end or a program with this name.
+fn unsupported_by(model: &Model, id: InterfaceId, who: &str, writes_local: bool) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     let mut lineage = model.lineage(id).into_iter().map(|id| &model.interfaces[id.0]);
     if let (false, Some(base)) = (found.local, lineage.find(|base| base.local)) {
         let (name, base_name) = (&found.name, &base.name);
-        let text = format!(
-            "interface `{name}` extends the [local] interface `{base_name}`, which the {language} back end does not support yet"
-        );
+        let text =
+            format!("interface `{name}` extends the [local] interface `{base_name}`, which {who} does not support yet");
         let error = Diagnostic::error("not-yet", found.span, text).related(base.span, "this interface");
         return vec![error.help(format!("declare `{name}` [local], too, or let it extend another interface"))];
     }
@@ -35,8 +46,8 @@ pub(crate) fn unsupported(model: &Model, id: InterfaceId, language: &str, writes
         .map(|(method, Reason { span, what, bare })| {
             let name = &method.name;
             let text = match bare {
-                Some(_) => format!("method `{name}` cannot be passed by the {language} back end yet: {what}"),
-                None => format!("method `{name}` {what}, which the {language} back end does not support yet"),
+                Some(_) => format!("method `{name}` cannot be passed by {who} yet: {what}"),
+                None => format!("method `{name}` {what}, which {who} does not support yet"),
             };
             let error = Diagnostic::error("not-yet", span, text);
             match bare.map(|id| &model.interfaces[id.0]) {
@@ -106,50 +117,66 @@ fn reason(model: &Model, method: &Method) -> Option<Reason> {
     })
 }
 
-/// Returns the reason why an expression about a parameter cannot be evaluated, as a part of a
-/// sentence: the expression reads a value that may be missing, or needs a result before the call.
-/// `None` if the expressions can be evaluated.
-fn operand_reason(model: &Model, method: &Method, param: &Param) -> Option<String> {
-    let of_operand = |what: &str, operand: &Operand, is_before_call: bool| {
-        let read = method.params.get(operand.index)?;
-        if !is_in_block(model, read) {
-            return Some(format!("is {what} is behind a pointer that may be null"));
-        }
-        (is_before_call && !read.direction.is_in()).then(|| format!("is {what} depends on a result"))
-    };
-    let of_value = |what: &str, value: &Arith, is_before_call: bool| {
-        let mut found = None;
-        value.operands(&mut |operand| found = found.take().or_else(|| of_operand(what, operand, is_before_call)));
-        found
-    };
+/// The parameters that determine a property of another parameter, such as the size of its array.
+struct Source {
+    /// The property, as the beginning of a clause: `an array whose size`.
+    property: &'static str,
+    operands: Vec<Operand>,
+    /// Whether the property is needed before the call.
+    is_before_call: bool,
+}
+
+impl Source {
+    fn of_value(property: &'static str, value: &Arith, is_before_call: bool) -> Self {
+        let mut operands = Vec::new();
+        value.operands(&mut |operand| operands.push(operand.clone()));
+        Self { property, operands, is_before_call }
+    }
+}
+
+/// Returns the sources of all properties of a parameter.
+fn sources(model: &Model, param: &Param) -> Vec<Source> {
     let is_in = param.direction.is_in();
     let block = in_place(model, param);
+    let mut sources = Vec::new();
     if let Some((size, length)) = counts(block) {
         // The room in the caller's memory is needed before the call, unlike the size of an array
         // that the method allocates.
         let is_room = is_in || std::ptr::eq(block, &raw const param.ty);
-        let of_length = || of_value("an array whose length", length?, is_in);
-        let found = of_value("an array whose size", size, is_room).or_else(of_length);
-        if found.is_some() {
-            return found;
-        }
+        sources.push(Source::of_value("an array whose size", size, is_room));
+        sources.extend(length.map(|length| Source::of_value("an array whose length", length, is_in)));
     }
-    if let Some(Varying::Length(length)) = &param.varying
-        && let Some(found) = of_value("an array whose length", length, is_in)
-    {
-        return Some(found);
+    if let Some(Varying::Length(length)) = &param.varying {
+        sources.push(Source::of_value("an array whose length", length, is_in));
     }
-    if elements_read_parameters(block) {
-        return Some("leads through other pointers to an array whose size depends on a parameter".to_owned());
+    if let Type::Interface(Object::IidIs(operand)) = model.innermost(&param.ty) {
+        let (property, operands) = ("an object whose IID", vec![operand.clone()]);
+        sources.push(Source { property, operands, is_before_call: is_in });
     }
-    match model.innermost(&param.ty) {
-        Type::Interface(Object::IidIs(operand)) => of_operand("an object whose IID", operand, is_in),
-        _ => of_value("a union whose discriminant", param.switch.as_ref()?, is_in),
-    }
+    let switch = param.switch.as_ref();
+    sources.extend(switch.map(|switch| Source::of_value("a union whose discriminant", switch, is_in)));
+    sources
 }
 
+/// Returns the reason why a property of a parameter cannot be determined, as a part of a sentence:
+/// it needs a value that may be missing, or a result before the call. `None` if all can be.
+fn operand_reason(model: &Model, method: &Method, param: &Param) -> Option<String> {
+    let reason = |Source { property, operands, is_before_call }: Source| {
+        operands.iter().filter_map(|operand| method.params.get(operand.index)).find_map(|read| {
+            if !is_in_block(model, read) {
+                return Some(format!("is {property} is behind a pointer that may be null"));
+            }
+            (is_before_call && !read.direction.is_in()).then(|| format!("is {property} depends on a result"))
+        })
+    };
+    let of_elements = || elements_read_parameters(in_place(model, param)).then(|| ELEMENTS_READ_PARAMETERS.to_owned());
+    sources(model, param).into_iter().find_map(reason).or_else(of_elements)
+}
+
+const ELEMENTS_READ_PARAMETERS: &str = "leads through other pointers to an array whose size depends on a parameter";
+
 /// Whether a parameter determines the size of an array to which the elements of a pointer or of an
-/// array lead. All elements of a type are described in the same way, without any parameter.
+/// array lead. A table describes each type once, so the sizes in it cannot read parameters.
 fn elements_read_parameters(ty: &Type) -> bool {
     let element = match ty {
         Type::Pointer(pointer) => &pointer.to,

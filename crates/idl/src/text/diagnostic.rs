@@ -128,7 +128,7 @@ pub struct Failure {
 
 impl Failure {
     /// Returns a failure with the first of these findings.
-    pub(crate) fn new(diagnostics: Vec<Diagnostic>, sources: Sources) -> Self {
+    pub fn new(diagnostics: Vec<Diagnostic>, sources: Sources) -> Self {
         Self { diagnostics: first_of(diagnostics, "errors"), sources }
     }
 }

@@ -283,7 +283,8 @@ fn argument(model: &Model, param: &ParamPlan<'_>) -> String {
 }
 
 /// Returns the reason why a parameter cannot be in a structure of the method's parameters although
-/// it is supported by itself. `None` if it can.
+/// it is supported by itself. `None` if it can. Only `[local]` methods may have such parameters:
+/// `plan::unsupported` refuses all other methods with one.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<form::Refusal> {
     let is_behind = !plan.reads_blocks_alone(model, param);
     is_behind.then_some("an array or union whose size or discriminant is behind a pointer that may be null")
