@@ -117,7 +117,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes of other dialects, and the advice for each.
-const FOREIGN: [(&str, &str); 9] = [
+const FOREIGN: [(&str, &str); 10] = [
     ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
     ("flag", "is an attribute of Samba's pidl"),
     ("value", "is an attribute of Samba's pidl"),
@@ -125,6 +125,7 @@ const FOREIGN: [(&str, &str); 9] = [
     ("contract", "belongs to WinRT's MIDL 3; declare a COM interface"),
     ("exclusiveto", "belongs to WinRT's MIDL 3; declare a COM interface"),
     ("broadcast", "is not supported; call each server"),
+    ("callback", "is not supported; pass an object to the server, which calls the object's methods"),
     ("first_is", "is not supported; pass a pointer to the first element, with [size_is] or [length_is]"),
     ("last_is", "is not supported; write [length_is(last + 1)]"),
 ];

@@ -882,6 +882,36 @@ fn parameters_of_other_types_than_automations_are_refused_by_back_ends() {
 }
 
 #[test]
+fn names_of_base_types_keep_their_meaning() {
+    for typedef in [
+        "typedef struct { long a; } void;",
+        "typedef float small;",
+        "typedef hyper HRESULT;",
+        "typedef struct { long a; } boolean;",
+        "typedef double BOOL;",
+        "typedef long LPSTR;",
+        "typedef handle_t void;",
+        "typedef [context_handle] void *DWORD;",
+        "typedef BSTR hyper;",
+        "typedef long VARIANT;",
+        "typedef char *BSTR;",
+    ] {
+        assert_eq!(first_error(typedef, ""), "reserved-name", "{typedef}");
+    }
+    check(&with(
+        "typedef unsigned char boolean, byte; typedef unsigned short wchar_t, WCHAR; typedef int BOOL, *PBOOL;
+        typedef long HRESULT; typedef LONG SCODE; typedef double DOUBLE; typedef WCHAR *LPWSTR; typedef void *handle_t;
+        typedef const GUID *REFIID; typedef [unique] wchar_t *BSTR; typedef struct tagVARIANT { long a; } VARIANT;",
+        "",
+    ));
+}
+
+#[test]
+fn calls_back_are_refused() {
+    assert_eq!(first_error("", "[callback] HRESULT M();"), "foreign-attribute");
+}
+
+#[test]
 fn handles_of_other_files_may_be_declared_again_in_another_form() {
     let folder = ground::Folder::new("idl-declared-again");
     let first = "typedef void *H;\ntypedef struct _P { long a, b; } P;";

@@ -136,6 +136,46 @@ fn variables_of_generated_code_hide_no_parameters() {
 }
 
 #[test]
+fn parameters_hide_no_statics() {
+    let code =
+        rust("", "HRESULT M([in] long I_INFO, [in] long TYPES__, [in] long I_M_REQUEST, [in] long I_M_INFORMATION);");
+    let params = "I_INFO_arg: i32, TYPES___arg: i32, I_M_REQUEST_arg: i32, I_M_INFORMATION: i32";
+    has_lines(&code, &[&format!("pub fn M(&self, {params}) -> obvia::Result<()> {{")]);
+}
+
+#[test]
+fn variables_of_test_programs_may_have_the_names_of_constants_and_types() {
+    let text = with(
+        "const long seed = 1; const long want = 2; const long n_in = 3; const long TEST_SEED = 4; const long other = 5;
+        enum place { A, B }; enum Color { RED };",
+        "HRESULT M([in] long n, [in] enum place p, [in] enum Color c);",
+    );
+    let calls = emit::rust::random_calls(&check(&text), "x");
+    has_lines(
+        &calls,
+        &[
+            "fn seed() {}",
+            "fn want() {}",
+            "fn n_in() {}",
+            "fn place() {}",
+            "let p_in = super::idl::place(random.one_of(&[0, 1]));",
+        ],
+    );
+    for unused in ["fn TEST_SEED()", "fn other()", "fn Color()"] {
+        assert!(!calls.contains(unused), "{calls}");
+    }
+}
+
+#[test]
+fn automations_own_structures_are_refused() {
+    for param in ["[in] FLAGGED_WORD_BLOB *p", "[out] FLAGGED_WORD_BLOB **p", "[in, out] FLAGGED_WORD_BLOB *p"] {
+        let refused = emit::rust::emit(&check(&with("", &format!("HRESULT M({param});")))).expect_err(param);
+        let expected = "parameter `p` is passed as one of Automation's types, which the Rust back end does not support";
+        assert!(refused[0].message.starts_with(expected), "{refused:?}");
+    }
+}
+
+#[test]
 fn types_and_constants_differ_from_what_generated_code_declares() {
     let code = rust(
         "const long own = 1; const long never = 2; const long link = 3;
@@ -211,7 +251,7 @@ fn members_and_parameters_differ_from_statics_of_generated_code() {
         &code,
         &[
             "pub fn new(INTERFACES_value: Option<&'a i32>, I_INFO_value: Option<&'a i32>, I_M_REPLY_value: Option<&'a i32>) -> Self {",
-            "pub fn M(&self, INTERFACES_: &S<'_>) -> obvia::Result<()> {",
+            "pub fn M(&self, INTERFACES_arg: &S<'_>) -> obvia::Result<()> {",
         ],
     );
 }

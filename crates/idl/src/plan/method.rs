@@ -6,6 +6,13 @@ use crate::model::{Arith, Base, Direction, Memory, Method, Model, Object, Operan
 /// The opnum of the first method after IUnknown's.
 pub const FIRST_OPNUM: usize = 3;
 
+/// The suffixes of statics that generated code has for an interface or, after the interface's name,
+/// for a method.
+pub(crate) const STATICS: [&str; 8] = ["_INFO", "_PROXY", "_TYPES", "_TABLE", "_REQUEST", "_REPLY", "_KEPT", "_GIVEN"];
+
+/// The statics that generated code has for a file.
+pub(crate) const STATICS_OF_FILES: [&str; 3] = ["INTERFACES", "TYPES__", "DECLARED__"];
+
 /// The suffixes of variables that generated code has for a parameter, such as `values_count`.
 pub(crate) const ENDINGS: [&str; 24] = [
     "_asked",

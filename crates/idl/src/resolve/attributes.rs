@@ -23,9 +23,8 @@ pub(super) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "imp
 
 /// Attributes without a meaning here: hints for type libraries, for Windows' registry, for MIDL's
 /// stubs, and for static analysis.
-pub(super) const IGNORED: [&str; 27] = [
+pub(super) const IGNORED: [&str; 26] = [
     "annotation",
-    "callback",
     "comm_status",
     "custom",
     "disable_consistency_check",

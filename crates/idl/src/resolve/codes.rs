@@ -3,7 +3,7 @@
 
 use super::Resolver;
 use crate::model::stem;
-use crate::plan::ENDINGS;
+use crate::plan::{ENDINGS, STATICS, STATICS_OF_FILES};
 use std::collections::HashSet;
 
 /// Returns the name, with the suffix `what` appended until the name is free. `is_taken` gets the
@@ -16,10 +16,18 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> Stri
     code
 }
 
+/// Whether generated code may have a static of this name. `is_interface` tells whether a name is
+/// that of an interface.
+fn is_static(code: &str, is_interface: impl Fn(&str) -> bool) -> bool {
+    let of_interface =
+        |rest: &str| is_interface(rest) || rest.match_indices('_').any(|(at, _)| is_interface(&rest[..at]));
+    STATICS_OF_FILES.contains(&code) || STATICS.iter().any(|ending| code.strip_suffix(ending).is_some_and(of_interface))
+}
+
 impl Resolver<'_> {
     /// Renames methods that have the name of their interface or of an inherited method. Renames
     /// parameters whose name, with or without a suffix of `ENDINGS`, is the name of a type or a
-    /// constant. Callers see a parameter's name only in C++, where several results of a method are
+    /// constant, and parameters that would hide a static. Callers see a parameter's name only in C++, where several results of a method are
     /// the members of one structure.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
@@ -31,6 +39,7 @@ impl Resolver<'_> {
         let values = values.chain(model.consts.iter().map(|found| &found.name));
         let mut taken: HashSet<String> = types.chain(values).map(|name| stem(name).to_owned()).collect();
         taken.insert("IUnknown".to_owned());
+        let interfaces: HashSet<String> = model.interfaces.iter().map(|found| found.name.clone()).collect();
         for id in 0..model.interfaces.len() {
             // The vtable of an interface has the methods of its base interfaces. In the model, the
             // bases precede the interface.
@@ -48,8 +57,9 @@ impl Resolver<'_> {
                 let names: HashSet<String> = method.params.iter().map(|param| param.name.clone()).collect();
                 for param in &mut method.params {
                     let is_new = |code: &str| code != stem(&param.name) && names.contains(code);
-                    param.code = beside(&param.name, "_arg", |_, of| {
+                    param.code = beside(&param.name, "_arg", |code, of| {
                         taken.contains(of)
+                            || is_static(code, |name| interfaces.contains(name))
                             || is_new(of)
                             || ENDINGS.iter().any(|ending| taken.contains(&format!("{of}{ending}")))
                     });

@@ -2,11 +2,12 @@
 
 use super::attributes::{self, ON_TYPES};
 use super::limits::{LEVELS_MAX, too_deep};
-use super::types::CLASSES;
+use super::types::{CLASSES, base_type};
 use super::{Named, Resolver, find, has};
 use crate::model::typelib::flags;
 use crate::model::{Base, Field, Type, Typedef};
 use crate::syntax::ast::{Attribute, Declarator, Ident, StructDecl, TypeKind, TypeSpec};
+use crate::syntax::parser::{base_of_word, is_base_word};
 use crate::text::diagnostic::Diagnostic;
 
 /// Names of GUID types, which files for other compilers declare themselves.
@@ -17,6 +18,7 @@ impl Resolver<'_> {
     /// defines it.
     pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
         self.check_attributes(attributes, &attributes::TYPEDEF);
+        self.check_words(attributes, spec, declarators);
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
         if self.memory_typedef(spec, declarators) || self.handle_typedef(spec, declarators) {
             return;
@@ -53,9 +55,6 @@ impl Resolver<'_> {
         let is_pointer = matches!(&spec.kind, TypeKind::Named(name) if self.object_pointers.contains(name));
         let reason = self.transformation(attributes, &spec);
         for declarator in declarators {
-            if is_automation_word(&declarator.name.name) {
-                continue;
-            }
             if let Some(reason) = &reason {
                 let name = &declarator.name.name;
                 self.transformed.insert(name.clone(), reason.replace("{name}", name));
@@ -66,6 +65,10 @@ impl Resolver<'_> {
             }
             let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes, is_pointer) };
             let Some(full) = full else { continue };
+            self.check_base_word(&declarator.name, &full);
+            if is_automation_word(&declarator.name.name) {
+                continue;
+            }
             if self.is_declared_again(&declarator.name, &full) {
                 continue;
             }
@@ -115,6 +118,9 @@ impl Resolver<'_> {
             _ => return false,
         };
         for declarator in declarators.iter().filter(|one| !is_automation_word(&one.name.name)) {
+            if base_of_word(&declarator.name.name).is_some() {
+                self.report(redefined(&declarator.name));
+            }
             let stars = stars.saturating_add(declarator.pointers);
             if usize::from(stars) > LEVELS_MAX {
                 self.report(too_deep(declarator.span));
@@ -131,6 +137,41 @@ impl Resolver<'_> {
             && self.limits_of(&range, ty).is_some()
         {
             self.ranges.insert(name.name.clone(), range);
+        }
+    }
+
+    /// Reports typedefs with the names of keywords of integer types, and handles with names of base
+    /// types.
+    fn check_words(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
+        let is_handle = has(attributes, "context_handle") || matches!(spec.kind, TypeKind::Base("handle_t"));
+        for Declarator { name, .. } in declarators.iter().filter(|one| is_base_word(&one.name.name)) {
+            if name.name != "handle_t" && (is_handle || base_of_word(&name.name).is_none()) {
+                self.report(redefined(name));
+            }
+        }
+    }
+
+    /// Reports a typedef that gives another meaning to the name of a base type. Windows' files
+    /// declare some of these names, with the same meaning or as an integer of the same size.
+    fn check_base_word(&mut self, name: &Ident, ty: &Type) {
+        let is_integer = |base: &Base| base.is_integer() || *base == Base::Hresult;
+        let is_void_pointer = || matches!(ty, Type::Pointer(pointer) if pointer.to == Type::Void);
+        let is_same = match (name.name.as_str(), base_of_word(&name.name).map(base_type)) {
+            ("handle_t", _) => is_void_pointer(),
+            ("BSTR", _) => {
+                matches!(ty, Type::Pointer(pointer) if matches!(pointer.to, Type::Base(Base::WChar | Base::U16)))
+            }
+            (word, _) if is_automation_word(word) => matches!(ty, Type::Struct(_)),
+            (_, None) => true,
+            (_, Some(Type::Pointer(known))) => matches!(ty, Type::Pointer(pointer) if pointer.to == known.to),
+            (_, Some(known)) => {
+                known == *ty
+                    || matches!((&known, ty), (Type::Base(known), Type::Base(base))
+                        if is_integer(known) && is_integer(base) && known.size() == base.size())
+            }
+        };
+        if !is_same {
+            self.report(redefined(name));
         }
     }
 
@@ -209,6 +250,12 @@ impl Resolver<'_> {
 
 /// The reason why integers of a pointer's size are not supported.
 pub(super) const POINTER_SIZED: &str = "is an integer of a pointer's size, which has 32 bits in NDR and 64 in NDR64";
+
+/// Returns the error for a typedef that gives another meaning to the name of a base type.
+fn redefined(name: &Ident) -> Diagnostic {
+    let text = format!("`{}` is the name of a base type, and this typedef gives it another meaning", name.name);
+    Diagnostic::error("reserved-name", name.span, text).help("give the type another name")
+}
 
 /// Whether a name is a keyword for an Automation type. Windows' files declare these types.
 fn is_automation_word(name: &str) -> bool {

@@ -8,6 +8,8 @@ mod library;
 mod texts;
 mod types;
 
+pub(crate) use types::{base_of_word, is_base_word};
+
 use crate::syntax::ast::{Declarator, Dimension, Ident, InterfaceDecl, Item, Method, Param, TypeKind, TypeSpec};
 use crate::syntax::{Noted, SyntaxKind};
 use crate::text::diagnostic::{Diagnostic, Severity};

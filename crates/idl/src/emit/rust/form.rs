@@ -56,6 +56,9 @@ const SWITCH: Refusal = "a union whose discriminant is not simply another member
 
 /// Returns the form of a parameter that is passed as a graph.
 pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
+    if is_automation_wire(model, model.innermost(&param.ty)) {
+        return Err(AUTOMATION);
+    }
     let Type::Pointer(pointer) = &param.ty else {
         return match &param.ty {
             Type::Union(id) => {

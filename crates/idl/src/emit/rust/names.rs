@@ -2,7 +2,7 @@
 
 use crate::emit::Words;
 use crate::model::{self, Base, InterfaceId, Model, Object, Type};
-use crate::plan::{ENDINGS, MethodPlan, Passing};
+use crate::plan::{ENDINGS, MethodPlan, Passing, STATICS, STATICS_OF_FILES};
 
 /// Rust's keywords. Names must differ from all of them.
 const KEYWORDS: [&str; 48] = [
@@ -55,9 +55,6 @@ const BOUND: [&str; 19] = [
     "text", "union", "used", "value", "wire",
 ];
 
-/// The statics and constants of a file as a whole.
-const OF_FILES: [&str; 3] = ["INTERFACES", "TYPES__", "DECLARED__"];
-
 /// Returns an identifier that is valid in Rust after a type's path. If `is_meant` is true for the
 /// name without its trailing underscores, the identifier gets one more underscore.
 fn distinct(name: &str, is_meant: impl Fn(&str) -> bool) -> String {
@@ -98,7 +95,7 @@ fn is_known(stem: &str) -> bool {
 
 /// Whether generated functions use a name for their own variables.
 fn is_taken(stem: &str) -> bool {
-    TAKEN.contains(&stem) || stem == "INTERFACES" || ENDINGS.iter().any(|ending| stem.ends_with(ending))
+    TAKEN.contains(&stem) || ENDINGS.iter().any(|ending| stem.ends_with(ending))
 }
 
 /// Returns the name of a member's getter, which differs from the constructor.
@@ -113,7 +110,7 @@ pub(super) fn is_item(model: &Model, code: &str) -> bool {
         let names = model.enums.iter().map(|found| &found.name).chain(model.consts.iter().map(|found| &found.name));
         let names = names.chain(model.interfaces.iter().map(|found| &found.name)).map(|name| item_name(name));
         let statics = (0..model.interfaces.len()).flat_map(|at| statics(model, InterfaceId(at)));
-        names.chain(statics).chain(OF_FILES.map(str::to_owned)).collect()
+        names.chain(statics).chain(STATICS_OF_FILES.map(str::to_owned)).collect()
     });
     items.contains(code)
 }
@@ -121,10 +118,9 @@ pub(super) fn is_item(model: &Model, code: &str) -> bool {
 /// Returns the names of the statics that generated code has for an interface.
 fn statics(model: &Model, id: InterfaceId) -> Vec<String> {
     let name = item_name(&model.interfaces[id.0].name);
-    let own = ["_INFO", "_PROXY", "_TYPES", "_TABLE"].map(|ending| format!("{name}{ending}"));
-    let of_methods = model.all_methods(id).into_iter().flat_map(|method| {
-        ["_REQUEST", "_REPLY", "_KEPT", "_GIVEN"].map(|ending| format!("{name}_{}{ending}", method.name))
-    });
+    let own = STATICS.map(|ending| format!("{name}{ending}"));
+    let methods = model.all_methods(id).into_iter();
+    let of_methods = methods.flat_map(|method| STATICS.map(|ending| format!("{name}_{}{ending}", method.name)));
     own.into_iter().chain(of_methods).collect()
 }
 

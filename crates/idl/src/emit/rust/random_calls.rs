@@ -8,6 +8,7 @@ use crate::emit::random_calls::{Field, FieldKind, TestedMethod, count, field_nam
 use crate::model::{Arith, Base, Direction, InterfaceId, Model, StructId, Type};
 use crate::plan::{ParamPlan, Passing, is_plain};
 use crate::text::writer::Writer;
+use std::collections::{BTreeSet, HashSet};
 
 /// The generator of random values, and the code that programs for all interfaces share.
 const PRELUDE: &str = include_str!("random_calls.rs.in");
@@ -49,12 +50,40 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
         one_interface(&mut out, model, *id, methods);
     }
     main(&mut out, model, &tested_methods);
+    hide(&mut out, model);
     out.line("}");
     out.line("");
     out.line("fn main() -> obvia::Result<()> {");
     out.line("random_calls::main()");
     out.line("}");
     out.finish()
+}
+
+/// Writes a function for each constant, enumeration and interface whose name the program also uses
+/// for a variable. A variable may hide a function, but neither a constant nor such a type.
+fn hide(out: &mut Writer, model: &Model) {
+    let types = model.enums.iter().map(|found| &found.name).chain(model.interfaces.iter().map(|found| &found.name));
+    // Most types have other names than variables, which begin with a small letter or a parameter.
+    let is_variable = |name: &&String| {
+        name.starts_with(|first: char| first.is_ascii_lowercase())
+            || ["_in", "_out", "_got", "_given"].iter().any(|ending| name.ends_with(ending))
+    };
+    let types = types.filter(is_variable);
+    let names: BTreeSet<String> =
+        types.chain(model.consts.iter().map(|found| &found.name)).map(|name| item_name(name)).collect();
+    let (mut used, mut declared) = (HashSet::new(), HashSet::new());
+    for (line, _) in out.lines().filter(|(line, _)| !line.trim_start().starts_with("//")) {
+        let words = || line.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+        used.extend(words().filter(|word| names.contains(*word)));
+        let pairs = words().zip(words().skip(1));
+        declared.extend(pairs.filter(|(first, _)| matches!(*first, "fn" | "static" | "struct")).map(|(_, name)| name));
+    }
+    let is_hidden = |name: &&String| used.contains(name.as_str()) && !declared.contains(name.as_str());
+    for name in names.iter().filter(is_hidden).cloned().collect::<Vec<_>>() {
+        out.line(format!("/// Lets variables have the name of the file's `{name}`."));
+        out.line(format!("fn {name}() {{}}"));
+        out.line("");
+    }
 }
 
 /// Returns an expression that draws a value.
@@ -73,7 +102,8 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
         Type::Enum(id) => {
             let found = &model.enums[id.0];
             let values: Vec<String> = found.values.iter().map(|(_, value)| value.to_string()).collect();
-            format!("{}(random.one_of(&[{}]))", item_name(&found.name), values.join(", "))
+            // Without its path the name may be that of a function: see `hide`.
+            format!("super::idl::{}(random.one_of(&[{}]))", item_name(&found.name), values.join(", "))
         }
         Type::Struct(id) => format!("draw_{}(random)", model.structs[id.0].name),
         Type::Fixed(element, _) => format!("std::array::from_fn(|_| {})", value(model, element, range)),

@@ -80,8 +80,14 @@ const INTEGERS: [&str; 12] = [
 ];
 
 /// Whether a word begins the name of a base type.
-pub(super) fn is_base_word(word: &str) -> bool {
-    INTEGERS.contains(&word) || WORDS.iter().chain(&WINDOWS).any(|(name, _)| *name == word)
+pub(crate) fn is_base_word(word: &str) -> bool {
+    INTEGERS.contains(&word) || base_of_word(word).is_some()
+}
+
+/// Returns the base type that a word names. `None` for other words, and for words of which the names
+/// of integer types are made.
+pub(crate) fn base_of_word(word: &str) -> Option<&'static str> {
+    WORDS.iter().chain(&WINDOWS).find(|(name, _)| *name == word).map(|(_, base)| *base)
 }
 
 impl Parser<'_> {
@@ -143,7 +149,7 @@ impl Parser<'_> {
             let error = Diagnostic::error("unsupported", self.here(), "`pipe` is not supported yet");
             return self.fail(error.help("strings, structures and arrays with size_is carry the same data"));
         }
-        if let Some(&(_, base)) = WORDS.iter().chain(&WINDOWS).find(|(name, _)| *name == word) {
+        if let Some(base) = base_of_word(word) {
             self.bump();
             return Ok(TypeKind::Base(if base == "hyper" { self.hyper() } else { base }));
         }
