@@ -196,7 +196,16 @@ impl<'a> Frames<'a> {
     /// The first flaw of the frame.
     pub fn check(&self, request: bool, frame: &[u8], outer: &dyn Fn(usize) -> Option<i64>) -> Result<Checked, Flaw> {
         let block = self.block(request);
-        let numbers: Vec<i64> = block.outer.iter().map(|index| outer(*index).unwrap_or(i64::MAX)).collect();
+        let number = |(at, index): (usize, &usize)| match outer(*index) {
+            Some(number) => Ok(number),
+            None if block.shape.counts_by(at as u32) => {
+                Err(Flaw { at: 0, what: "a number that counts elements exceeds the signed 64-bit integers" })
+            }
+            // As a discriminant, a number that is too large selects the default arm, because no case
+            // has this value.
+            None => Ok(i64::MAX),
+        };
+        let numbers = block.outer.iter().enumerate().map(number).collect::<Result<Vec<i64>, Flaw>>()?;
         check(frame, block.shape, self.layout.types, &numbers)
     }
 

@@ -144,3 +144,14 @@ fn strings_in_utf8_are_checked_in_requests_and_replies() {
         }
     });
 }
+
+#[test]
+fn numbers_beyond_the_signed_integers_count_nothing_and_select_the_default_arm() {
+    let frame = 0_u64.to_le_bytes();
+    let counts = "HRESULT Take([in] unsigned hyper n, [out, size_is(, n >> 60)] long **list);";
+    let found = with_method("long a;", counts, |frames| frames.check(false, &frame, &|_| None));
+    assert!(found.is_err_and(|flaw| flaw.what.starts_with("a number that counts elements exceeds")));
+    let selects = "HRESULT Take([in] unsigned hyper n, [out, switch_is(n)] union Chosen *u);";
+    let text = "long a; }; [switch_type(unsigned hyper)] union Chosen { [case(1)] long c; [default] ; ";
+    with_method(text, selects, |frames| assert!(frames.check(false, &frame, &|_| None).is_ok()));
+}

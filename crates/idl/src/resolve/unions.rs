@@ -277,8 +277,9 @@ impl Resolver<'_> {
 fn tag_value(tag: &Type, value: i64) -> Option<i64> {
     let (least, most) = match tag {
         Type::Base(Base::I64) => return Some(value),
-        // Discriminants are compared as signed numbers of 64 bits.
-        Type::Base(Base::U64) => return (value >= 0).then_some(value),
+        // Discriminants are compared as signed numbers of 64 bits. The greatest one stands for all
+        // that are too large.
+        Type::Base(Base::U64) => return (0..i64::MAX).contains(&value).then_some(value),
         Type::Base(base) => base.range()?,
         Type::Enum(_) => Base::I32.range()?,
         _ => return Some(value),
@@ -294,7 +295,7 @@ fn no_such_tag(tag: &Type, value: i64, span: Span) -> Diagnostic {
     let is_unsigned = *tag == Type::Base(Base::U64);
     let number = if is_unsigned { i128::from(value.cast_unsigned()) } else { value.into() };
     let error = Diagnostic::error("bad-switch", span, format!("no discriminant has the value {number}"));
-    error.help("the discriminant's type is too small for it; an unsigned hyper is below 2^63")
+    error.help("the discriminant's type is too small for it; an unsigned hyper is below 2^63 - 1")
 }
 
 /// Whether a type is a union, or a chain of pointers to a union.

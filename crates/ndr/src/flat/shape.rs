@@ -107,6 +107,17 @@ pub enum Expr {
 }
 
 impl Expr {
+    /// Whether the expression has the value from outside of the structure with this number.
+    fn reads(&self, number: u32) -> bool {
+        match self {
+            Self::Const(_) | Self::Member(..) => false,
+            Self::Outer(found) => *found == number,
+            Self::Unary(_, operand) => operand.reads(number),
+            Self::Binary(_, left, right) => left.reads(number) || right.reads(number),
+            Self::Choose(condition, yes, no) => [condition, yes, no].iter().any(|part| part.reads(number)),
+        }
+    }
+
     /// Evaluates the expression in 64-bit arithmetic, with members read by `load`. Returns `None`
     /// if a member is unavailable, and for overflow and division by zero.
     pub fn evaluate(&self, load: &impl Fn(u32, Int) -> Option<i64>, outer: &[i64]) -> Option<i64> {
@@ -340,4 +351,17 @@ pub struct Block {
     pub size: u32,
     /// The contents.
     pub shape: Shape,
+}
+
+impl Block {
+    /// Whether the size or the length of an array depends on the value from outside of the block with
+    /// this number. Other such values are discriminants and IIDs.
+    pub fn counts_by(&self, number: u32) -> bool {
+        self.shape.parts.iter().any(|part| match &part.what {
+            What::Pointer { extent: Extent::Counted { size, length }, .. } => {
+                size.reads(number) || length.as_ref().is_some_and(|length| length.reads(number))
+            }
+            _ => false,
+        })
+    }
 }

@@ -262,7 +262,7 @@ mod tests {
     use super::{Half, method, types};
     use crate::flat::KIND_TEXT8;
     use crate::flat::check::check;
-    use crate::flat::shape::{Binary, Class, Element, Expr, Extent, Iid, Int, What};
+    use crate::flat::shape::{Binary, Block, Class, Element, Expr, Extent, Iid, Int, What};
 
     #[test]
     fn type_tables_with_lists_and_trailing_arrays_are_read() {
@@ -338,6 +338,8 @@ mod tests {
         let What::Pointer { extent: Extent::Counted { size, length: None }, .. } = &types[0].shape.parts[0].what else {
             panic!()
         };
+        let block = Block { size: 8, shape: types[0].shape };
+        assert!(block.counts_by(0) && !block.counts_by(1));
         let value = |outer: i64| size.evaluate(&|at, int| (at == 2 && int == Int::U16).then_some(5), &[outer]);
         assert_eq!((value(6), value(5)), (Some(-3), Some(-2)));
         // The left operand decides, even if the right one has no value.

@@ -105,20 +105,22 @@ impl Method {
 
     /// Returns the values of the arguments that expressions over the reply use although the reply
     /// does not contain them. The second result is false if an unsigned value is too large for the
-    /// expressions, whose values are signed.
+    /// sizes and lengths of arrays, which are signed.
     ///
     /// # Safety
     ///
     /// The addresses must be those of the arguments.
     unsafe fn outer(&self, arguments: &[*mut c_void]) -> (Vec<i64>, bool) {
         let mut fit = true;
-        let number = |outer: &Outer| {
+        let number = |(at, outer): (usize, &Outer)| {
             let from = arguments[outer.param].cast_const();
             match outer.half {
                 Half::Whole(int) => {
                     // SAFETY: the caller's promise.
                     let value = unsafe { evaluate(from.cast(), &Expr::Member(0, int), &[]) };
-                    fit &= value.is_some();
+                    // As a discriminant, such a value selects the default arm, because no case has
+                    // the greatest value.
+                    fit &= value.is_some() || !self.words.reply.counts_by(at as u32);
                     value.unwrap_or(i64::MAX)
                 }
                 half => {
@@ -129,7 +131,7 @@ impl Method {
                 }
             }
         };
-        let values = self.words.outer.iter().map(number).collect();
+        let values = self.words.outer.iter().enumerate().map(number).collect();
         (values, fit)
     }
 

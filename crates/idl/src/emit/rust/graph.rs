@@ -60,8 +60,20 @@ fn is_place(model: &Model, param: &Param) -> bool {
     !std::ptr::eq(in_place(model, param), &raw const param.ty)
 }
 
+/// Whether a parameter is an unsigned integer of 64 bits that determines the number of elements of an
+/// array.
+fn is_large_count(plan: &MethodPlan<'_>, index: usize) -> bool {
+    let counted = plan.params.iter().filter_map(|param| element_counts(param.param));
+    let mut reads = false;
+    for value in counted.flat_map(|(size, length)| std::iter::once(size).chain(length)) {
+        value.operands(&mut |operand| reads |= operand.index == index && operand.base == Base::U64);
+    }
+    reads
+}
+
 /// Returns the slice of the values outside a frame that expressions read. A GUID has its upper half
-/// before its lower one.
+/// before its lower one. Numbers beyond the signed integers have been refused if they count
+/// elements; a discriminant beyond them selects the default arm.
 fn outer_text(plan: &MethodPlan<'_>, outer: &[usize], side: Side) -> String {
     let number = |(at, index): (usize, &usize)| {
         let text = operand_text(plan, *index, side);
@@ -102,6 +114,12 @@ fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, o
     let model = context.model;
     proxy::begin(out, context, plan);
     proxy::limits(out, plan);
+    for (at, index) in outer.iter().enumerate() {
+        if is_large_count(plan, *index) && !outer[..at].contains(index) {
+            let number = operand_text(plan, *index, Side::Abi);
+            out.line(format!("i64::try_from({number}).map_err(|_| obvia::code::E_INVALIDARG)?;"));
+        }
+    }
     automation::clear(out, &plan.params);
     let request = layout(context, plan, "REQUEST");
     if plan.params.iter().any(|param| automation::memory(param).is_some() && param.request.is_some()) {
