@@ -16,6 +16,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.stream.Stream;
 import obvia.Caller;
 import obvia.Credentials;
 import obvia.Guid;
@@ -95,9 +96,14 @@ final class Functions {
         return LINKER.downcallHandle(SYMBOLS.findOrThrow("obvia_java_" + name), type);
     }
 
-    /** Returns a method of {@link Objects} as a native function that is never freed. */
+    /**
+     * Returns a method of {@link Objects} as a native function that is never freed. Addresses are
+     * {@code long} on both sides.
+     */
     @SuppressWarnings("restricted")
-    private static MemorySegment upcall(String name, FunctionDescriptor type, Class<?> result, Class<?>... parameters) {
+    private static MemorySegment upcall(String name, Class<?> result, Class<?>... parameters) {
+        MemoryLayout[] layouts = Stream.of(parameters).map(Functions::layout).toArray(MemoryLayout[]::new);
+        FunctionDescriptor type = result == void.class ? FunctionDescriptor.ofVoid(layouts) : FunctionDescriptor.of(layout(result), layouts);
         try {
             MethodHandle method = MethodHandles.lookup().findStatic(Objects.class, name, MethodType.methodType(result, parameters));
             return LINKER.upcallStub(method, type, Arena.global());
@@ -106,34 +112,19 @@ final class Functions {
         }
     }
 
+    private static MemoryLayout layout(Class<?> type) {
+        return type == int.class ? JAVA_INT : JAVA_LONG;
+    }
+
     private static void start() {
         MethodHandle abi = function("abi", FunctionDescriptor.of(JAVA_INT));
         MethodHandle start = function("start", FunctionDescriptor.of(JAVA_INT, ADDRESS));
-        MemorySegment perform = upcall(
-                "perform",
-                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS),
-                long.class,
-                long.class,
-                MemorySegment.class,
-                int.class,
-                MemorySegment.class,
-                long.class,
-                MemorySegment.class,
-                MemorySegment.class);
-        MemorySegment implemented =
-                upcall("isImplemented", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS), int.class, long.class, MemorySegment.class);
-        MemorySegment released = upcall("released", FunctionDescriptor.ofVoid(JAVA_LONG), void.class, long.class);
-        MemorySegment make = upcall("make", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS), int.class, long.class, MemorySegment.class);
-        MemorySegment permits = upcall(
-                "permits",
-                FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG),
-                int.class,
-                long.class,
-                int.class,
-                int.class,
-                MemorySegment.class,
-                long.class);
-        MemorySegment dropRule = upcall("dropRule", FunctionDescriptor.ofVoid(JAVA_LONG), void.class, long.class);
+        MemorySegment perform = upcall("perform", long.class, long.class, long.class, int.class, long.class, long.class, long.class, long.class);
+        MemorySegment implemented = upcall("isImplemented", int.class, long.class, long.class);
+        MemorySegment released = upcall("released", void.class, long.class);
+        MemorySegment make = upcall("make", int.class, long.class, long.class);
+        MemorySegment permits = upcall("permits", int.class, long.class, int.class, int.class, long.class, long.class);
+        MemorySegment dropRule = upcall("dropRule", void.class, long.class);
         try {
             if ((int) abi.invokeExact() != ABI) {
                 throw RpcException.of(Hresult.RPC_E_VERSION_MISMATCH, "the native library belongs to another version than obvia-native");
@@ -251,8 +242,13 @@ final class Functions {
         return place.reinterpret(length);
     }
 
-    static Guid guid(MemorySegment place) {
-        MemorySegment halves = foreign(place, 16);
+    /** Returns memory of the library, by its address, as a segment. */
+    static MemorySegment foreign(long address, long length) {
+        return foreign(MemorySegment.ofAddress(address), length);
+    }
+
+    static Guid guid(long address) {
+        MemorySegment halves = foreign(address, 16);
         return new Guid(halves.getAtIndex(JAVA_LONG, 0), halves.getAtIndex(JAVA_LONG, 1));
     }
 

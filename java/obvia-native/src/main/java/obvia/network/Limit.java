@@ -68,17 +68,17 @@ record Limit(long until, long canceller, CallContext context) {
     }
 
     /**
-     * Performs work with the context that the caller of a method has sent. {@code said} has the
-     * context in the library's format, or address 0 if the caller sent none.
+     * Performs work with the context that the caller of a method has sent. {@code said} is
+     * the address of the context in the library's format, or 0 if the caller sent none.
      */
-    static <R, E extends Throwable> R hearing(MemorySegment said, ScopedValue.CallableOp<? extends R, E> work) throws E {
-        CallContext heard = said.address() == 0 ? CallContext.NONE : heard(said);
+    static <R, E extends Throwable> R hearing(long said, ScopedValue.CallableOp<? extends R, E> work) throws E {
+        CallContext heard = said == 0 ? CallContext.NONE : heard(said);
         // The thread may be within another call. The context of that call must not apply to this
         // one.
         return heard == CallContext.NONE && CallContext.current() == CallContext.NONE ? work.call() : heard.during(work);
     }
 
-    private static CallContext heard(MemorySegment said) {
+    private static CallContext heard(long said) {
         MemorySegment whole = Functions.foreign(said, SAID);
         return CallContext.read(whole.asSlice(Long.BYTES, whole.get(ValueLayout.JAVA_LONG, 0)).toArray(ValueLayout.JAVA_BYTE));
     }

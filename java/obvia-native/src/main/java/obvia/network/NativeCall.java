@@ -40,14 +40,15 @@ final class NativeCall extends InCall {
     }
 
     /** Begins a call with a copy of the request. */
-    static NativeCall enter(int opnum, MemorySegment request, long length) {
+    static NativeCall enter(int opnum, MemorySegment request) {
         Calls calls = OF_THREAD.get();
         if (calls.depth == calls.nested.size()) {
             calls.nested.add(new NativeCall(calls));
         }
         NativeCall call = calls.nested.get(calls.depth);
+        long length = request.byteSize();
         call.arguments = room(call.arguments, length);
-        MemorySegment.copy(Functions.foreign(request, length), 0, call.arguments, 0, length);
+        MemorySegment.copy(request, 0, call.arguments, 0, length);
         call.memory = call.arguments;
         call.at = 0;
         call.length = Math.toIntExact(length);

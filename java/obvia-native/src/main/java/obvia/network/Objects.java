@@ -18,8 +18,11 @@ import obvia.runtime.Interfaces;
 import obvia.runtime.call.ErrorInfo;
 
 /**
- * The objects of this process that the library holds, by number, and the library's upcalls. The
- * upcalls must not throw exceptions.
+ * The objects of this process that the library holds, by number, and the library's upcalls.
+ *
+ * <p>An exception or error that leaves an upcall ends the virtual machine. The upcalls therefore
+ * catch all of them. Addresses are numbers here, because the virtual machine would allocate a
+ * {@link MemorySegment} for an address before the upcall could catch the failure.
  */
 final class Objects {
     private static final Map<Object, Long> NUMBERS = new IdentityHashMap<>();
@@ -29,6 +32,8 @@ final class Objects {
     private static final Map<Long, Access> RULES = new ConcurrentHashMap<>();
     private static final AtomicLong LAST_RULE = new AtomicLong();
     private static long last;
+    /** Whether a release failed, so that {@link #OBJECTS} may have objects without handles. */
+    private static boolean hasMissedRelease;
 
     private Objects() {}
 
@@ -89,30 +94,42 @@ final class Objects {
     }
 
     /**
-     * Removes an object to which the library has no handle left. Like the methods below, this
-     * method is an upcall of the library.
+     * Removes an object to which the library has no handle left. If the memory is exhausted, a later
+     * release removes the object. Like the methods below, this method is an upcall of the library.
      */
     static void released(long number) {
         synchronized (NUMBERS) {
-            if (!Functions.isHeld(number)) {
-                NUMBERS.remove(OBJECTS.remove(number));
+            try {
+                removeUnheld(number);
+                if (hasMissedRelease) {
+                    OBJECTS.keySet().forEach(Objects::removeUnheld);
+                    hasMissedRelease = false;
+                }
+            } catch (Throwable e) {
+                hasMissedRelease = true;
             }
         }
     }
 
+    private static void removeUnheld(long number) {
+        if (!Functions.isHeld(number)) {
+            NUMBERS.remove(OBJECTS.remove(number));
+        }
+    }
+
     /** Whether an object has an interface. */
-    static int isImplemented(long number, MemorySegment iid) {
+    static int isImplemented(long number, long iid) {
         try {
             Object object = OBJECTS.get(number);
             return Interfaces.find(Functions.guid(iid), object).type().isInstance(object) ? 1 : 0;
-        } catch (RpcException e) {
-            // The interface is unknown in this process.
+        } catch (Throwable e) {
+            // The interface is unknown in this process, or memory is exhausted.
             return 0;
         }
     }
 
     /** Creates an object of a class and stores its handle. */
-    static int make(long number, MemorySegment place) {
+    static int make(long number, long place) {
         try {
             Supplier<?> make = MAKERS.get(number);
             if (make == null) {
@@ -128,7 +145,7 @@ final class Objects {
     }
 
     /** Whether a rule permits a caller: 1 or 0. */
-    static int permits(long number, int process, int level, MemorySegment words, long length) {
+    static int permits(long number, int process, int level, long words, long length) {
         try {
             return RULES.get(number).permits(Functions.caller(process, level, Functions.foreign(words, length))) ? 1 : 0;
         } catch (Throwable e) {
@@ -139,16 +156,20 @@ final class Objects {
 
     /** Removes a rule against which no call is checked any more. */
     static void dropRule(long number) {
-        RULES.remove(number);
+        try {
+            RULES.remove(number);
+        } catch (Throwable e) {
+            // Memory is exhausted: the rule stays in the table, and nothing uses it.
+        }
     }
 
     /**
      * Performs a call. The results, or the description of a failure, stay valid until this thread's
      * next call.
      */
-    static long perform(long number, MemorySegment iid, int opnum, MemorySegment request, long length, MemorySegment said, MemorySegment reply) {
+    static long perform(long number, long iid, int opnum, long request, long length, long said, long reply) {
         try {
-            NativeCall call = NativeCall.enter(opnum, request, length);
+            NativeCall call = NativeCall.enter(opnum, Functions.foreign(request, length));
             try {
                 Object object = get(number);
                 InterfaceInfo<?> info = Interfaces.find(Functions.guid(iid), object);
@@ -172,14 +193,14 @@ final class Objects {
         }
     }
 
-    private static void give(NativeCall call, MemorySegment reply) {
+    private static void give(NativeCall call, long reply) {
         MemorySegment place = Functions.foreign(reply, 16);
         MemorySegment results = call.results();
         place.set(ADDRESS, 0, results);
         place.set(JAVA_LONG, 8, results.byteSize());
     }
 
-    private static void tell(NativeCall call, Throwable why, MemorySegment reply) {
+    private static void tell(NativeCall call, Throwable why, long reply) {
         try {
             call.tell(ErrorInfo.frameOf(why, Functions.isOwnUser()));
             give(call, reply);
@@ -200,8 +221,7 @@ final class Objects {
         try {
             return InCall.answer(why);
         } catch (Throwable e) {
-            // The logger failed, or memory is exhausted. An exception out of an upcall ends the
-            // virtual machine.
+            // The logger failed, or memory is exhausted.
             return Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
         }
     }

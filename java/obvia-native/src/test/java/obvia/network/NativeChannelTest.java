@@ -46,7 +46,7 @@ class NativeChannelTest {
     @Test
     void resultsComeFromTheMemoryOfTheCall() {
         MemorySegment other = Arena.global().allocate(8);
-        NativeCall call = NativeCall.enter(3, MemorySegment.NULL, 0);
+        NativeCall call = NativeCall.enter(3, MemorySegment.NULL);
         try {
             call.reply(LENGTH);
             call.replyMemory = other;
@@ -57,7 +57,7 @@ class NativeChannelTest {
             call.leave();
         }
         call.memory = other;
-        assertEquals(LENGTH, NativeCall.enter(3, Arena.global().allocate(LENGTH), LENGTH).memory.byteSize());
+        assertEquals(LENGTH, NativeCall.enter(3, Arena.global().allocate(LENGTH)).memory.byteSize());
         call.leave();
     }
 }
