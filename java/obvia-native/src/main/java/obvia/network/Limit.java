@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -108,50 +109,116 @@ record Limit(long until, long canceller, CallContext context) {
     private static <R> R handOver(Limit limit, Function<Limit, R> work, LongConsumer cancel) {
         Limit cancellable = new Limit(limit.until, Functions.newCanceller(), limit.context);
         try {
-            AtomicBoolean isBegun = new AtomicBoolean();
-            FutureTask<R> task = new FutureTask<>(() -> isBegun.compareAndSet(false, true) ? work.apply(cancellable) : null);
-            POOL.execute(task);
-            return await(task, cancellable, isBegun, cancel);
+            return new HandedOver<>(cancellable, work, cancel).await();
         } finally {
             Functions.freeCanceller(cancellable.canceller);
         }
     }
 
-    /**
-     * Waits until the task is done, even after the call was cancelled: a task that has begun uses
-     * the caller's memory.
-     *
-     * <p>For a call without a deadline, the library starts the usual time limit when the call gets
-     * its thread. The wait for a thread has to count as well, but the limit must not be sent to the
-     * callee as a deadline. This method therefore ends the call itself.
-     */
-    private static <R> R await(FutureTask<R> task, Limit limit, AtomicBoolean isBegun, LongConsumer cancel) {
-        boolean isInterrupted = false;
-        boolean isLate = false;
-        try {
-            while (true) {
-                try {
-                    return isLate ? task.get() : task.get(limit.left() + GRACE, TimeUnit.NANOSECONDS);
-                } catch (TimeoutException e) {
-                    if (isBegun.compareAndSet(false, true)) {
-                        throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the calls of other threads used all connections until the deadline");
-                    }
-                    isLate = true;
-                    cancel.accept(limit.canceller);
-                } catch (InterruptedException e) {
-                    isInterrupted = true;
-                    cancel.accept(limit.canceller);
-                    if (isBegun.compareAndSet(false, true)) {
-                        throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
-                    }
-                } catch (ExecutionException e) {
-                    throw isLate && !isInterrupted ? inTime(e.getCause()) : unchecked(e.getCause());
+    /** Work that a thread of the pool does while a virtual thread waits. */
+    private static final class HandedOver<R> {
+        private final Limit limit;
+        private final LongConsumer cancel;
+        /** Whether the work has begun, or can no longer begin. */
+        private final AtomicBoolean isBegun = new AtomicBoolean();
+        private final FutureTask<R> task;
+        private boolean isInterrupted;
+        private boolean isLate;
+        /** The first failure of the wait itself. */
+        private Throwable failure;
+
+        HandedOver(Limit limit, Function<Limit, R> work, LongConsumer cancel) {
+            this.limit = limit;
+            this.cancel = cancel;
+            task = new FutureTask<>(() -> isBegun.compareAndSet(false, true) ? work.apply(limit) : null);
+        }
+
+        /**
+         * Waits until the work is done, even after the call was cancelled: work that has begun uses
+         * the caller's memory and the canceller. An error of this thread, such as exhausted memory,
+         * cancels the call as an interrupt does.
+         *
+         * <p>For a call without a deadline, the library starts the usual time limit when the call
+         * gets its thread. The wait for a thread has to count as well, but the limit must not be
+         * sent to the callee as a deadline. This method therefore ends the call itself.
+         */
+        R await() {
+            try {
+                begin();
+                while (!task.isDone()) {
+                    awaitOnce();
+                }
+                return outcome();
+            } finally {
+                if (isInterrupted) {
+                    Thread.currentThread().interrupt();
                 }
             }
-        } finally {
-            if (isInterrupted) {
-                Thread.currentThread().interrupt();
+        }
+
+        private void begin() {
+            try {
+                POOL.execute(task);
+            } catch (RuntimeException | Error e) {
+                // The pool may have queued the work before it failed.
+                if (isBegun.compareAndSet(false, true)) {
+                    throw e;
+                }
             }
+        }
+
+        /** Waits once. Throws an exception only if the work has not begun and never will. */
+        private void awaitOnce() {
+            try {
+                if (isLate) {
+                    task.get();
+                } else {
+                    task.get(limit.left() + GRACE, TimeUnit.NANOSECONDS);
+                }
+            } catch (ExecutionException e) {
+                // The work has failed, and is done.
+            } catch (TimeoutException e) {
+                isLate = true;
+                if (stop()) {
+                    throw RpcException.of(Hresult.RPC_E_TIMEOUT, "the calls of other threads used all connections until the deadline");
+                }
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+                if (stop()) {
+                    throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+                }
+            } catch (RuntimeException | Error e) {
+                boolean isFirst = failure == null;
+                failure = isFirst ? e : failure;
+                if (isFirst && stop()) {
+                    throw e;
+                }
+            }
+        }
+
+        /** Keeps work from beginning and returns true, or cancels work that has begun. */
+        private boolean stop() {
+            if (isBegun.compareAndSet(false, true)) {
+                return true;
+            }
+            try {
+                cancel.accept(limit.canceller);
+            } catch (RuntimeException | Error e) {
+                failure = failure == null ? e : failure;
+            }
+            return false;
+        }
+
+        private R outcome() {
+            // A second interrupt would end `get`.
+            if (task.state() == Future.State.SUCCESS) {
+                return task.resultNow();
+            }
+            Throwable why = task.exceptionNow();
+            if (failure != null) {
+                throw unchecked(failure);
+            }
+            throw isLate && !isInterrupted ? inTime(why) : unchecked(why);
         }
     }
 

@@ -1,6 +1,7 @@
 package obvia.network;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -15,8 +16,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
@@ -97,6 +100,43 @@ class LimitTest {
         }
         assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
         assertEquals("the deadline of the call passed", late.getMessage());
+    }
+
+    /**
+     * The library uses the buffers and the canceller of a call until it returns, even if the memory
+     * of the waiting thread is exhausted.
+     */
+    @Test
+    void failuresOfTheWaitLeaveNoCallBehind() throws Exception {
+        var isBegun = new AtomicBoolean();
+        var hasLeft = new AtomicBoolean();
+        String found = null;
+        while (!isBegun.get()) {
+            var failed = new CountDownLatch(1);
+            var call = new CompletableFuture<CompletableFuture<String>>();
+            Function<Limit, String> work = limit -> {
+                isBegun.set(true);
+                try {
+                    failed.await();
+                    call.join().get(200, TimeUnit.MILLISECONDS);
+                    hasLeft.set(true);
+                } catch (TimeoutException e) {
+                    return "done";
+                } catch (InterruptedException | ExecutionException e) {
+                    hasLeft.set(true);
+                }
+                return "left";
+            };
+            LongConsumer cancel = canceller -> {
+                failed.countDown();
+                throw new OutOfMemoryError("a test");
+            };
+            CompletableFuture<String> waiting = onVirtual(() -> Limit.run(1_000_000, work, cancel));
+            call.complete(waiting);
+            found = waiting.exceptionally(late -> null).get(100, TimeUnit.SECONDS);
+        }
+        assertEquals("done", found);
+        assertFalse(hasLeft.get());
     }
 
     /** A call may complete just when its deadline expires. */
