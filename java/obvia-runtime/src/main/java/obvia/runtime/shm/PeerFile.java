@@ -48,7 +48,7 @@ final class PeerFile extends RandomAccessFile {
 
     private static final Path MAPS = Path.of("/proc/self/maps");
     /** First and last address, rights, offset, device, inode number; a name may follow. */
-    private static final Pattern MAPPING = Pattern.compile("(?s)([0-9a-f]+)-([0-9a-f]+) [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
+    private static final Pattern MAPPING = Pattern.compile("(?s)[0-9a-f]+-[0-9a-f]+ [^ ]+ [0-9a-f]+ ([0-9a-f]+:[0-9a-f]+) ([0-9]+).*");
     /** The line with the ID of the process to which a thread belongs. */
     private static final Pattern PROCESS = Pattern.compile("Tgid:\t([0-9]+)");
     /** A file of nsfs, the kernel's internal file system of namespaces, which is mounted early. */
@@ -231,16 +231,25 @@ final class PeerFile extends RandomAccessFile {
 
         /** Finds the file that is mapped at an address; {@code null} if there is none. */
         static Mapping at(long address, Stream<String> lines) {
-            return lines.map(MAPPING::matcher).filter(line -> line.matches() && has(line, address)).map(Mapping::of).findFirst().orElse(null);
+            return lines.filter(line -> has(line, address)).map(MAPPING::matcher).filter(Matcher::matches).map(Mapping::of).findFirst().orElse(null);
         }
 
-        private static boolean has(Matcher line, long address) {
-            return Long.compareUnsigned(Long.parseUnsignedLong(line.group(1), 16), address) <= 0
-                    && Long.compareUnsigned(address, Long.parseUnsignedLong(line.group(2), 16)) < 0;
+        /** Whether a line contains an address. The list may have tens of thousands of lines. */
+        private static boolean has(String line, long address) {
+            int dash = line.indexOf('-');
+            int end = line.indexOf(' ', dash);
+            try {
+                return dash > 0
+                        && end > dash
+                        && Long.compareUnsigned(Long.parseUnsignedLong(line, 0, dash, 16), address) <= 0
+                        && Long.compareUnsigned(address, Long.parseUnsignedLong(line, dash + 1, end, 16)) < 0;
+            } catch (NumberFormatException e) {
+                return false;
+            }
         }
 
         private static Mapping of(Matcher line) {
-            return new Mapping(Device.of(line.group(3), 16), Long.parseUnsignedLong(line.group(4)));
+            return new Mapping(Device.of(line.group(1), 16), Long.parseUnsignedLong(line.group(2)));
         }
     }
 

@@ -31,18 +31,29 @@ public final class Regions {
     private static final AtomicLong TAKEN = new AtomicLong();
 
     private final List<Region> mapped = new ArrayList<>();
+    private final Mappings mappings;
     private Region last;
+
+    public Regions() {
+        this(Mappings.OF_REGIONS);
+    }
+
+    /** Creates the regions of a connection; {@code mappings} limits those of all connections. */
+    Regions(Mappings mappings) {
+        this.mappings = mappings;
+    }
 
     /** A region; {@code written} is {@code null} if the region is read-only. */
     private record Region(int number, Arena arena, MemorySegment read, MemorySegment written) {
         /** Unmaps the region. Returns false if a thread is using the region at this moment. */
-        boolean end() {
+        boolean end(Mappings mappings) {
             try {
                 arena.close();
             } catch (IllegalStateException e) {
                 return false;
             }
             TAKEN.addAndGet(-addresses(read.byteSize()));
+            mappings.giveBack(1);
             return true;
         }
     }
@@ -76,16 +87,21 @@ public final class Regions {
             TAKEN.addAndGet(-addresses);
             throw RpcException.of(Hresult.E_OUTOFMEMORY, "the address space has no room for a region of " + announced.length() + " bytes");
         }
-        Arena arena = Arena.ofShared();
+        boolean isCounted = false;
         boolean isDone = false;
+        Arena arena = null;
         try {
+            mappings.take(1);
+            isCounted = true;
+            arena = Arena.ofShared();
             boolean isWritable = announced.kind() == AnnouncedFiles.WRITE;
             MemorySegment memory = Segments.region(arena, announced, isWritable);
             mapped.add(new Region(number, arena, memory.asReadOnly(), isWritable ? memory : null));
             isDone = true;
         } finally {
             if (!isDone) {
-                arena.close();
+                Resources.close(arena);
+                mappings.giveBack(isCounted ? 1 : 0);
                 TAKEN.addAndGet(-addresses);
             }
         }
@@ -98,7 +114,7 @@ public final class Regions {
             Region region = mapped.get(i);
             if (region.number == number) {
                 mapped.remove(i);
-                if (!region.end()) {
+                if (!region.end(mappings)) {
                     // No reference can have number 0: the region stays mapped until the connection
                     // ends.
                     mapped.add(new Region(0, region.arena, region.read, region.written));
@@ -154,6 +170,6 @@ public final class Regions {
     /** Unmaps all regions. */
     public void close() {
         last = null;
-        mapped.removeIf(Region::end);
+        mapped.removeIf(region -> region.end(mappings));
     }
 }

@@ -53,8 +53,10 @@ record Segments(
     private static final Duration ANSWER = Duration.ofSeconds(30);
     /** The bytes of shared memory of a new connection: the first and the last page of each segment. */
     private static final long BYTES = 4 * Layout.AREA;
+    /** The error by which a system reports a limit of memory or mappings (ENOMEM). */
+    private static final int NO_MAPPINGS = 12;
     /** The errors by which a server's system reports a limit. */
-    private static final Set<Integer> LIMITS = Set.of(11, 12, 23, 24, 28, 87);
+    private static final Set<Integer> LIMITS = Set.of(11, NO_MAPPINGS, 23, 24, 28, 87);
 
     /** The first message of each side. */
     record Greeting(long area, int flags) {
@@ -131,14 +133,23 @@ record Segments(
         return Greeting.read(theirs);
     }
 
+    /** Returns a server's first message if its system is at a limit, which {@code error} names. */
+    private static ByteBuffer refusal(int error) {
+        return buffer(LENGTH).putInt(MAGIC).putInt(VERSION).putInt(0).putInt(error).putLong(0).flip();
+    }
+
+    /** Tells a client that this process has no mappings for the connection. */
+    static void refuse(ConnectionSocket connection) {
+        connection.send(refusal(NO_MAPPINGS));
+    }
+
     /**
      * Throws E_OUTOFMEMORY if a server's first message is a refusal because the server's system is
      * at a limit.
      */
     private static void checkRefusal(ByteBuffer from) {
         int error = from.getInt(12);
-        ByteBuffer refusal = buffer(LENGTH).putInt(MAGIC).putInt(VERSION).putInt(0).putInt(error).putLong(0).flip();
-        if (LIMITS.contains(error) && from.equals(refusal)) {
+        if (LIMITS.contains(error) && from.equals(refusal(error))) {
             String text = "the server has no room for the connection: its system reports error " + error
                     + ". It has reached a limit of open files (23, 24), mappings or memory (12), watches (28),"
                     + " threads (11), or other users' connections that have not introduced themselves (87)";

@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -44,6 +45,7 @@ public final class Window extends WindowSender implements AutoCloseable {
     private final Segments segments;
     private final AnnouncedFiles announcedFiles;
     private final boolean isClientOwnUser;
+    private final Mappings mappings;
     private final PollBudget pollBudget;
     private final AtomicInteger state = new AtomicInteger();
 
@@ -67,8 +69,9 @@ public final class Window extends WindowSender implements AutoCloseable {
     /** The length of the frame in bytes. */
     public int length;
 
-    private Window(ConnectionSocket connection, Segments segments, Waiting waiting, boolean isClientOwnUser) {
+    private Window(ConnectionSocket connection, Segments segments, Waiting waiting, boolean isClientOwnUser, Mappings mappings) {
         super(connection, segments);
+        this.mappings = mappings;
         this.segments = segments;
         this.isClientOwnUser = isClientOwnUser;
         announcedFiles = new AnnouncedFiles(connection, segments.pid());
@@ -78,19 +81,48 @@ public final class Window extends WindowSender implements AutoCloseable {
 
     /** Connects to the server of a name. */
     public static Window connect(String name, Waiting waiting, boolean isQuiet, Deadline deadline) {
+        Mappings mappings = Mappings.OF_CONNECTIONS;
         return over(Directory.own().connect(name, deadline), connection -> {
-            Segments segments = Segments.request(connection, waiting, isQuiet, deadline);
-            return new Window(connection, segments, waiting, false);
+            mappings.take(Mappings.PER_CONNECTION);
+            return counted(mappings, () -> {
+                Segments segments = Segments.request(connection, waiting, isQuiet, deadline);
+                return new Window(connection, segments, waiting, false, mappings);
+            });
         });
     }
 
     /** Verifies the user of a client that has connected, and performs the greeting with it. */
     public static Window accept(SocketChannel socket, Waiting waiting, Deadline deadline) {
+        return accept(socket, Mappings.OF_CONNECTIONS, waiting, deadline);
+    }
+
+    static Window accept(SocketChannel socket, Mappings mappings, Waiting waiting, Deadline deadline) {
         return over(socket, connection -> {
             boolean isClientOwnUser = Directory.own().checkPeer(socket);
-            Segments segments = Segments.accept(connection, waiting, deadline);
-            return new Window(connection, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting, isClientOwnUser);
+            try {
+                mappings.take(Mappings.PER_CONNECTION);
+            } catch (RpcException e) {
+                Segments.refuse(connection);
+                throw e;
+            }
+            return counted(mappings, () -> {
+                Segments segments = Segments.accept(connection, waiting, deadline);
+                return new Window(connection, segments, segments.peerIsQuiet() ? Waiting.BLOCK : waiting, isClientOwnUser, mappings);
+            });
         });
+    }
+
+    /** Gives the mappings that were taken for a connection back if the connection fails. */
+    private static Window counted(Mappings mappings, Supplier<Window> greet) {
+        Window window = null;
+        try {
+            window = greet.get();
+            return window;
+        } finally {
+            if (window == null) {
+                mappings.giveBack(Mappings.PER_CONNECTION);
+            }
+        }
     }
 
     private interface Greet {
@@ -458,6 +490,7 @@ public final class Window extends WindowSender implements AutoCloseable {
             Resources.close(segments.arena());
             Resources.close(pages);
             Resources.close(areaArena);
+            mappings.giveBack(Mappings.PER_CONNECTION);
         }
     }
 }

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -66,6 +68,29 @@ class RefusalTest {
                 var server = new ConnectionSocket(bound.listener().accept())) {
             client.write(refusal(OPEN_FILES));
             assertThrows(BadMessageException.class, () -> Segments.accept(server, Waiting.ADAPTIVE, Wires.patience()));
+        }
+    }
+
+    @Test
+    void clientsOfServersWithoutMappingsLearnTheLimitAndLaterOnesAreServed() throws Exception {
+        var mappings = new Mappings(Mappings.PER_CONNECTION, "a test's connections");
+        String name = "full-" + ProcessHandle.current().pid();
+        try (Directory.Name bound = Directory.own().bind(name)) {
+            var first = CompletableFuture.supplyAsync(() -> Window.connect(name, Waiting.BLOCK, false, Wires.patience()));
+            Window served = Window.accept(bound.listener().accept(), mappings, Waiting.BLOCK, Wires.patience());
+            var second = CompletableFuture.supplyAsync(() -> Window.connect(name, Waiting.BLOCK, false, Wires.patience()));
+            SocketChannel socket = bound.listener().accept();
+            RpcException refusing = assertThrows(RpcException.class, () -> Window.accept(socket, mappings, Waiting.BLOCK, Wires.patience()));
+            assertEquals(Hresult.E_OUTOFMEMORY, refusing.result());
+            RpcException refused = assertInstanceOf(RpcException.class, assertThrows(CompletionException.class, second::join).getCause());
+            assertEquals(Hresult.E_OUTOFMEMORY, refused.result());
+            assertTrue(refused.getMessage().contains("error 12."), refused.getMessage());
+            served.close();
+            served.close();
+            first.join().close();
+            var third = CompletableFuture.supplyAsync(() -> Window.connect(name, Waiting.BLOCK, false, Wires.patience()));
+            Window.accept(bound.listener().accept(), mappings, Waiting.BLOCK, Wires.patience()).close();
+            third.join().close();
         }
     }
 }
