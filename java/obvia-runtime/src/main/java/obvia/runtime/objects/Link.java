@@ -447,19 +447,31 @@ final class Link extends Transport {
         return owned.size() + idle.size() + lent.size();
     }
 
-    /**
-     * Closes channels that are not needed, and sends the references that are to be released or
-     * given back.
-     */
-    void tidy() {
+    /** Closes channels that are not needed. */
+    void dropChannels() {
         dropThoseOfEndedThreads();
         dropIdle();
+    }
+
+    /** Whether there are references that are to be released or given back. */
+    boolean hasReferencesToReturn() {
+        return !releases.isEmpty() || runtime.clients().hasReferencesToReturn(oxid);
+    }
+
+    /**
+     * Sends the references that are to be released or given back. Returns false if the process did
+     * not answer.
+     */
+    boolean returnAllReferences() {
         // The janitor serves all links: a process that answers slowly must not keep the janitor
         // from other links.
         Deadline end = Deadline.in(PATIENCE);
-        while ((!releases.isEmpty() || runtime.clients().hasReferencesToReturn(oxid)) && !end.isOver() && !isDead() && returnReferences()) {
-            // Continues with the next batch.
+        while (hasReferencesToReturn() && !end.isOver() && !isDead()) {
+            if (!returnReferences()) {
+                return false;
+            }
         }
+        return true;
     }
 
     private void dropThoseOfEndedThreads() {
@@ -508,8 +520,8 @@ final class Link extends Transport {
     }
 
     /**
-     * Sends a batch of references that are to be released or given back. Returns whether to
-     * continue.
+     * Sends a batch of references that are to be released or given back. Returns whether the
+     * process has answered.
      */
     private boolean returnReferences() {
         try {

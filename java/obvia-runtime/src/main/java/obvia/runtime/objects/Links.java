@@ -1,7 +1,10 @@
 package obvia.runtime.objects;
 
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +20,7 @@ final class Links {
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
     private final UnreachedReferences unreached = new UnreachedReferences();
     private final Semaphore janitorsBell = new Semaphore(0);
+    private final SilentPeers<Link> silent = new SilentPeers<>();
     private volatile Thread janitor;
 
     Links(ProcessRuntime runtime) {
@@ -146,21 +150,44 @@ final class Links {
             all.janitorsBell.drainPermits();
         }
         all.runtime.clients().dropUnclaimed();
-        Throwable failure = null;
-        for (Link link : all.links.values()) {
-            try {
-                if (all.known(link.oxid()) == link) {
-                    link.tidy();
-                }
-            } catch (RuntimeException | Error e) {
-                // The other links are served before the janitor reports the failure.
-                failure = e;
-            }
-        }
-        if (failure != null) {
-            throw new IllegalStateException("a link is not served", failure);
-        }
+        all.tidyLinks();
         return true;
+    }
+
+    private void tidyLinks() {
+        silent.retain(Set.copyOf(links.values()), System.nanoTime());
+        List<Throwable> failures = new ArrayList<>();
+        for (Link link : links.values()) {
+            serve(link, failures, () -> {
+                link.dropChannels();
+                if (!silent.has(link)) {
+                    returnReferences(link);
+                }
+            });
+        }
+        for (Link link : silent.next(Link::hasReferencesToReturn)) {
+            serve(link, failures, () -> returnReferences(link));
+        }
+        if (!failures.isEmpty()) {
+            throw new IllegalStateException("a link is not served", failures.getLast());
+        }
+    }
+
+    /** Serves a link that is alive. The other links are served before the janitor reports a failure. */
+    private void serve(Link link, List<Throwable> failures, Runnable work) {
+        try {
+            if (known(link.oxid()) == link) {
+                work.run();
+            }
+        } catch (RuntimeException | Error e) {
+            failures.add(e);
+        }
+    }
+
+    private void returnReferences(Link link) {
+        if (!link.returnAllReferences()) {
+            silent.add(link, System.nanoTime());
+        }
     }
 
     void wakeJanitor() {

@@ -208,7 +208,7 @@ class ReferencesToReturnTest {
 
     private static void awaitReleases(Slow slow, Link link, int count) throws Exception {
         Wires.await("the references are given back", () -> {
-            link.tidy();
+            link.returnAllReferences();
             return slow.released.size() == count;
         });
     }
@@ -219,7 +219,7 @@ class ReferencesToReturnTest {
         try (Slow slow = new Slow(client.oxid(), 600L, 600L, 600L)) {
             owe(slow, 3);
             Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
-            link.tidy();
+            link.returnAllReferences();
             assertTrue(slow.questions.get() < 3, "it is asked for a second");
             awaitReleases(slow, link, 3);
             link.close();
@@ -231,7 +231,7 @@ class ReferencesToReturnTest {
         try (Slow slow = new Slow(client.oxid(), -1L)) {
             owe(slow, 1);
             Link link = Link.reach(server, ObjRef.endpoint(slow.oxid));
-            link.tidy();
+            link.returnAllReferences();
             assertTrue(slow.released.isEmpty());
             awaitReleases(slow, link, 1);
             link.close();
@@ -250,7 +250,7 @@ class ReferencesToReturnTest {
             }));
             assertTrue(await(isEntered));
             link.giveBack(1, 1);
-            link.tidy();
+            link.returnAllReferences();
             assertTrue(slow.released.isEmpty());
             mayLeave.countDown();
             user.join();
@@ -271,7 +271,7 @@ class ReferencesToReturnTest {
                 }
             })));
             link.giveBack(1, 1);
-            link.tidy();
+            link.returnAllReferences();
             slow.mayReceive.countDown();
             awaitReleases(slow, link, 1);
             link.close();

@@ -1,0 +1,58 @@
+package obvia.runtime.objects;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * The peers that lately left a request of the janitor without an answer.
+ *
+ * <p>The janitor waits for one peer at a time. In each round it first serves all other peers, and
+ * then a few of these, so that the others do not wait for them. A peer stays in this list for a
+ * while after it has answered again: otherwise it could answer every second request.
+ *
+ * <p>Only the janitor uses the list.
+ */
+final class SilentPeers<P> {
+    /** The maximum number of silent peers that are served in one round. */
+    static final int MAX_PER_ROUND = 2;
+
+    /** The time in nanoseconds for which a peer counts as silent. */
+    static final long LASTING = Duration.ofMinutes(10).toNanos();
+
+    /** The times of the last missing answer; the peer that was served last comes last. */
+    private final Map<P, Long> silent = new LinkedHashMap<>();
+
+    boolean has(P peer) {
+        return silent.containsKey(peer);
+    }
+
+    /** Notes that a peer did not answer. */
+    void add(P peer, long now) {
+        silent.remove(peer);
+        silent.put(peer, now);
+    }
+
+    /** Removes the peers that no longer exist, and those that have answered for a long time. */
+    void retain(Set<P> peers, long now) {
+        silent.entrySet().removeIf(known -> !peers.contains(known.getKey()) || now - known.getValue() >= LASTING);
+    }
+
+    /** Returns the peers that are served in this round, among those that have requests to send. */
+    List<P> next(Predicate<P> hasRequests) {
+        List<P> next = new ArrayList<>();
+        for (P peer : silent.keySet()) {
+            if (next.size() < MAX_PER_ROUND && hasRequests.test(peer)) {
+                next.add(peer);
+            }
+        }
+        for (P peer : next) {
+            silent.put(peer, silent.remove(peer));
+        }
+        return next;
+    }
+}
