@@ -3,9 +3,11 @@ package obvia.runtime.objects;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -26,6 +28,9 @@ final class Exports {
     private final List<Entry> table = new ArrayList<>();
     private final List<Integer> vacant = new ArrayList<>();
     private final Map<Object, Identity> objects = new IdentityHashMap<>();
+    /** The interface pointers to which each client has references. */
+    private final Map<Long, Set<Long>> shares = new HashMap<>();
+    private final Limits limits;
     private long lastOid;
 
     /**
@@ -33,6 +38,17 @@ final class Exports {
      * this count does not change.
      */
     private volatile int removals;
+
+    /**
+     * The limits, which are those of {@code crates/com/src/orpc/references.rs}.
+     *
+     * @param pointers the maximum number of interface pointers to which one client has references
+     * @param objects the maximum number of objects
+     * @param clients the maximum number of clients that have references
+     */
+    record Limits(int pointers, int objects, int clients) {
+        static final Limits USUAL = new Limits(1 << 16, 1 << 20, 1 << 14);
+    }
 
     /** An object of this process, and its entries by interface. */
     private static final class Identity {
@@ -93,6 +109,11 @@ final class Exports {
     }
 
     Exports() {
+        this(Limits.USUAL);
+    }
+
+    Exports(Limits limits) {
+        this.limits = limits;
         // Index 0 is reserved for the runtime's own interface.
         table.add(null);
     }
@@ -111,14 +132,41 @@ final class Exports {
      *
      * @param isVirtual whether virtual threads call the methods of an object that is new in this
      *     table
-     * @throws RpcException with E_NOINTERFACE if the object lacks the interface
+     * @throws RpcException with E_NOINTERFACE if the object lacks the interface, or with
+     *     E_OUTOFMEMORY at a limit
      */
     synchronized Entry add(Object object, InterfaceInfo<?> info, long client, int refs, boolean isVirtual) {
         checkInterface(object, info);
+        Identity known = objects.get(object);
+        checkRoom(client, known == null ? null : known.entries.get(info.iid()));
+        if (known == null && objects.size() >= limits.objects) {
+            throw full("this process has passed references to " + limits.objects + " objects, the maximum");
+        }
         Identity identity = objects.computeIfAbsent(object, o -> new Identity(++lastOid, isVirtual));
         Entry entry = identity.entries.computeIfAbsent(info.iid(), iid -> enter(object, info, identity));
-        entry.holders.merge(client, (long) refs, Long::sum);
+        hold(entry, client, refs);
         return entry;
+    }
+
+    /** Throws E_OUTOFMEMORY if a client may not have references to a further interface pointer. */
+    private void checkRoom(long client, Entry entry) {
+        Set<Long> share = shares.get(client);
+        if (share == null && shares.size() >= limits.clients) {
+            throw full(limits.clients + " clients have references, the maximum");
+        }
+        boolean isHeld = entry != null && entry.holders.containsKey(client);
+        if (share != null && share.size() >= limits.pointers && !isHeld) {
+            throw full("the client has references to " + limits.pointers + " interface pointers, the maximum: it must release some first");
+        }
+    }
+
+    private static RpcException full(String why) {
+        return RpcException.of(Hresult.E_OUTOFMEMORY, why);
+    }
+
+    private void hold(Entry entry, long client, int refs) {
+        entry.holders.merge(client, (long) refs, Long::sum);
+        shares.computeIfAbsent(client, c -> new HashSet<>()).add(entry.target);
     }
 
     /**
@@ -177,9 +225,15 @@ final class Exports {
         removals++;
     }
 
-    /** Adds references of a client to an existing interface pointer. */
+    /**
+     * Adds references of a client to an existing interface pointer.
+     *
+     * @throws RpcException with E_OUTOFMEMORY at a limit
+     */
     synchronized void addTo(long target, long client, int refs) {
-        get(target).holders.merge(client, (long) refs, Long::sum);
+        Entry entry = get(target);
+        checkRoom(client, entry);
+        hold(entry, client, refs);
     }
 
     /**
@@ -215,12 +269,16 @@ final class Exports {
         if (held == null) {
             return;
         }
-        if (refs < 0 || refs >= held) {
-            entry.holders.remove(client);
-        } else {
+        if (refs >= 0 && refs < held) {
             entry.holders.put(client, held - refs);
+            return;
         }
-        leave(entry);
+        Set<Long> share = shares.get(client);
+        share.remove(target);
+        if (share.isEmpty()) {
+            shares.remove(client);
+        }
+        leave(entry, client);
     }
 
     /** Whether a client has references to an interface pointer. */
@@ -231,20 +289,20 @@ final class Exports {
 
     /** Whether a client has references. */
     synchronized boolean isHolder(long client) {
-        return table.stream().anyMatch(entry -> entry != null && entry.holders.containsKey(client));
+        return shares.containsKey(client);
     }
 
     /** Releases all references of a client. */
     synchronized void drop(long client) {
-        List<Entry> all = new ArrayList<>(table);
-        for (Entry entry : all) {
-            if (entry != null && entry.holders.remove(client) != null) {
-                leave(entry);
-            }
+        Set<Long> share = shares.remove(client);
+        if (share != null) {
+            share.forEach(target -> leave(table.get((int) (long) target), client));
         }
     }
 
-    private void leave(Entry entry) {
+    /** Removes a client from the holders of an entry, and the entry with its last holder. */
+    private void leave(Entry entry, long client) {
+        entry.holders.remove(client);
         if (!entry.holders.isEmpty()) {
             return;
         }
