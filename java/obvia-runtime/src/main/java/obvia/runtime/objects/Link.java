@@ -58,6 +58,8 @@ final class Link extends Transport {
     private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
     /** Idle channels that were taken from their threads, until no call can be using them. */
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
+    /** The threads that make a call of the runtime itself, which {@link #isCalling} does not see. */
+    private final Set<Thread> busy = ConcurrentHashMap.newKeySet();
     private final Releases releases = new Releases();
 
     private final ConnectionMarks marks = new ConnectionMarks(MARKS_MAX);
@@ -235,8 +237,22 @@ final class Link extends Transport {
         return channel;
     }
 
-    /** Returns a channel for a call of the runtime itself, which sends no context. */
-    WindowChannel silentChannel() {
+    /**
+     * Makes a call of the runtime itself that may take long, and therefore not over the home
+     * connection. The call sends no context.
+     */
+    <R> R besideHome(Function<WindowChannel, R> work) {
+        Thread thread = Thread.currentThread();
+        busy.add(thread);
+        try {
+            return work.apply(silentChannel());
+        } finally {
+            busy.remove(thread);
+        }
+    }
+
+    /** Returns a channel for a call that sends no context. */
+    private WindowChannel silentChannel() {
         return Thread.currentThread().isVirtual() ? sharedChannel() : ownChannel();
     }
 
@@ -510,8 +526,9 @@ final class Link extends Transport {
             if (hot == channel) {
                 hot = null;
             }
-            // A call that began before may have put the channel back.
-            boolean isFree = !isCalling(channel.owner) && hot != channel;
+            // A call that began before may have put the channel back. Looking at the thread's stack
+            // orders the thread's accesses before or after the ones here.
+            boolean isFree = !isCalling(channel.owner) && !busy.contains(channel.owner) && hot != channel;
             if (isFree) {
                 channel.retire();
             }

@@ -149,8 +149,8 @@ final class RuntimeClient {
     /** Requests an object of a class, or the class object, from the server. */
     static ObjRef activate(Link link, Guid id, InterfaceInfo<?> info, boolean wantsClass) {
         link.bind(info);
-        // Creating an object may take long; the home connection is for calls that return soon.
-        return ObjRef.fromBytes(call(link.silentChannel(), RuntimeCalls.ACTIVATE, put(put(buffer(40), id), info.iid()).putLong(wantsClass ? 1 : 0)));
+        ByteBuffer request = put(put(buffer(40), id), info.iid()).putLong(wantsClass ? 1 : 0);
+        return ObjRef.fromBytes(link.besideHome(channel -> call(channel, RuntimeCalls.ACTIVATE, request)));
     }
 
     /**
@@ -158,7 +158,7 @@ final class RuntimeClient {
      * registered the class. Returns whether a server had to be started.
      */
     static boolean start(Link link, Guid id, long milliseconds) {
-        byte[] answer = call(link.silentChannel(), RuntimeCalls.START, put(buffer(24), id).putLong(milliseconds));
+        byte[] answer = link.besideHome(channel -> call(channel, RuntimeCalls.START, put(buffer(24), id).putLong(milliseconds)));
         if (answer.length < STARTED_HEAD) {
             throw new BadMessageException("the response of the SCM is truncated");
         }

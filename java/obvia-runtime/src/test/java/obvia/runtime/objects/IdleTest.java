@@ -7,6 +7,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import obvia.ClassRegistration;
+import obvia.Guid;
 import obvia.Obvia;
 import obvia.runtime.shm.HostileClient;
 import obvia.runtime.shm.Wires;
@@ -173,6 +177,29 @@ class IdleTest {
             assertEquals(7, made.add(3, 4));
             assertEquals(there, made);
             assertEquals(1, there.about(Calcs.HELD));
+        }
+    }
+
+    /** The failure of a creation looks like the end of the server, and the creation is repeated. */
+    @Test
+    void theConnectionOfALongCreationIsNotIdle() throws Exception {
+        var server = new ProcessRuntime();
+        var client = new ProcessRuntime();
+        Guid id = new Guid(0x6f62766961L, ProcessHandle.current().pid());
+        var created = new AtomicInteger();
+        Supplier<ICalc> make = () -> {
+            created.incrementAndGet();
+            // The janitor looks for idle connections about fifty times.
+            sleep(500);
+            return new Calcs.Old();
+        };
+        try (ClassRegistration registration = server.registerClass(id, ICalc.class, make, null)) {
+            assertEquals(id, registration.classId());
+            limit(1, 1);
+            client.links().wakeJanitor();
+            var made = CompletableFuture.supplyAsync(() -> client.connect("").createInstance(id, ICalc.class), call -> Thread.ofPlatform().daemon().start(call));
+            assertEquals(7, made.get(60, TimeUnit.SECONDS).add(3, 4));
+            assertEquals(1, created.get());
         }
     }
 
