@@ -155,14 +155,20 @@ final class Connection implements Runnable {
         }
     }
 
-    /** Closes the connection. The client's references are dropped whatever fails before. */
+    /** Closes the connection. Each step is done whatever fails before. */
     private void close() {
         try {
             Pool.clearAll();
-            window.close();
-            regions.close();
         } finally {
-            runtime.clients().leave(client);
+            try {
+                window.close();
+            } finally {
+                try {
+                    regions.close();
+                } finally {
+                    runtime.clients().leave(client);
+                }
+            }
         }
     }
 
@@ -187,7 +193,8 @@ final class Connection implements Runnable {
         try {
             window.receive(null);
         } catch (RpcException e) {
-            if (e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED) {
+            boolean isWaitOver = e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED;
+            if (isWaitOver && !window.isMessageLost()) {
                 // An idle connection must not keep an object alive.
                 last = null;
                 aside = null;

@@ -204,8 +204,14 @@ final class ConnectionSocket implements AutoCloseable {
 
     private synchronized void open() throws IOException {
         Selector opened = Selector.open();
-        socket.register(opened, SelectionKey.OP_READ);
-        selector = opened;
+        try {
+            socket.register(opened, SelectionKey.OP_READ);
+            selector = opened;
+        } finally {
+            if (selector != opened) {
+                Resources.close(opened);
+            }
+        }
     }
 
     /** Ends the sleep of another thread, or the next sleep if no thread sleeps. */

@@ -53,7 +53,9 @@ public final class Window extends WindowSender implements AutoCloseable {
     private int expected = 1;
     private MemorySegment area;
     private int areaNumber;
-    private Arena areaArena;
+    /** Volatile because another thread may close the window. */
+    private volatile Arena areaArena;
+    private boolean isMessageLost;
     private Duration timeout;
 
     // The message that was received last: its first two words, and the place of its frame.
@@ -286,6 +288,7 @@ public final class Window extends WindowSender implements AutoCloseable {
 
     /** Maps a larger area that the peer has created and announced on the socket. */
     private void changeArea(int number) {
+        isMessageLost = true;
         AnnouncedFiles.AnnouncedFile announced = announcedFiles.take(number, true);
         Arena arena = Arena.ofShared();
         boolean isDone = false;
@@ -298,6 +301,17 @@ public final class Window extends WindowSender implements AutoCloseable {
         // All frames in the previous area have been consumed.
         areaArena = arena;
         areaNumber = number;
+        if ((state.get() & CLOSED) != 0) {
+            // Another thread has closed the window, perhaps before it could see this area.
+            Resources.close(arena);
+            throw PeerFailure.ended(null);
+        }
+        isMessageLost = false;
+    }
+
+    /** Whether the memory of a message that had arrived could not be mapped. */
+    public boolean isMessageLost() {
+        return isMessageLost;
     }
 
     /**
