@@ -188,6 +188,47 @@ fn booleans_that_count_elements_stay_in_java() {
 }
 
 #[test]
+fn arrays_of_objects_in_results_are_measured_by_their_references_in_java() {
+    let text = format!(
+        "struct S {{ short n; }};
+        {HEAD} : IUnknown {{
+            HRESULT M([in] long n, [out, size_is(n)] struct S *small, [out, size_is(n)] short *numbers); }}"
+    );
+    has(
+        &text,
+        &[
+            "S[] small = new S[arguments.room(arguments.count(n), 8)];",
+            "short[] numbers = new short[arguments.room(arguments.count(n), 2)];",
+        ],
+    );
+}
+
+#[test]
+fn unsigned_hypers_beyond_their_range_are_refused_in_java_however_large_they_are() {
+    let text = format!(
+        "struct S {{ [range(2, 3)] unsigned hyper n; }};
+        {HEAD} : IUnknown {{
+            HRESULT M([in, range(0, 10)] unsigned hyper few, [in, out, range(1, 7)] unsigned hyper *many,
+                      [in, range(4, 5)] unsigned long lesser);
+            HRESULT N([in] struct S *s); }}"
+    );
+    has(
+        &text,
+        &[
+            "Frames.checkUnsignedRange(few, 0L, 10L);",
+            "Frames.checkUnsignedRange(many, 1L, 7L);",
+            "arguments.checkUnsignedRange(few, 0L, 10L);",
+            "arguments.checkUnsignedRange(many, 1L, 7L);",
+            "results.checkUnsignedRange(",
+            "Frames.checkUnsignedRange(n, 2L, 3L);",
+            "arguments.checkRange(Integer.toUnsignedLong(lesser), 4L, 5L);",
+        ],
+    );
+    let made = made(&text);
+    assert!(!made.contains("Range(Frames.unsigned"), "an ArithmeticException is no refusal: {made}");
+}
+
+#[test]
 fn iids_of_results_may_be_results_in_java() {
     let text = format!("{HEAD} : IUnknown {{ HRESULT M([out, iid_is(i)] IUnknown **a, [out] GUID *i); }}");
     has(

@@ -27,6 +27,21 @@ pub(super) fn widened(ty: Base, text: &str) -> String {
     }
 }
 
+/// Returns the statement that checks a value against its range. An unsigned `hyper` may be too large
+/// for a `long`, so the check gets it as it is; `widened` gives the number of any other value.
+pub(super) fn range_check(
+    checker: &str,
+    ty: Base,
+    plain: &str,
+    widened: impl FnOnce() -> String,
+    (least, most): (i64, i64),
+) -> String {
+    match ty {
+        Base::U64 => format!("{checker}.checkUnsignedRange({plain}, {least}L, {most}L);"),
+        _ => format!("{checker}.checkRange({}, {least}L, {most}L);", widened()),
+    }
+}
+
 /// Returns the type of a member or of a value outside the structure.
 fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
     match value {

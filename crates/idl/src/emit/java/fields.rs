@@ -2,7 +2,7 @@
 //! writes and checks a member.
 
 use super::Context;
-use super::arithmetic::{NO_OUTER, arith, chosen, is_narrow, literal, loaded, loaded_tag, widened};
+use super::arithmetic::{NO_OUTER, arith, chosen, is_narrow, literal, loaded, loaded_tag, range_check, widened};
 use super::members::{self, Seen, has_optional, is_full, is_optional, place, seen, shown};
 use super::names::members_of;
 use super::values::{flat, is_object, narrowed};
@@ -175,7 +175,7 @@ pub(super) fn value_checks(out: &mut Writer, context: &Context<'_>, field: &Fiel
     if let Type::Fixed(..) = field.ty {
         out.line(format!("Frames.checkLength({name}.size(), {});", flat(&field.ty).1));
     }
-    if let (Some((least, most)), Type::Base(base)) = (field.range, &field.ty) {
-        out.line(format!("Frames.checkRange({}, {least}L, {most}L);", widened(*base, name)));
+    if let (Some(range), Type::Base(base)) = (field.range, &field.ty) {
+        out.line(range_check("Frames", *base, name, || widened(*base, name), range));
     }
 }

@@ -4,6 +4,7 @@
 //! Results are read while the channel is held. Received references are unmarshaled only after the
 //! channel has been released, because unmarshaling may need calls.
 
+use super::arithmetic::range_check;
 use super::expression::{count, widened};
 use super::graph;
 use super::members::{self, is_optional};
@@ -156,8 +157,13 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
             }
             _ => continue,
         };
-        if let (Some((least, most)), true) = (param.param.range, param.param.direction.is_in()) {
-            out.line(format!("Frames.checkRange({value}, {least}L, {most}L);"));
+        if let (Some(range), true) = (param.param.range, param.param.direction.is_in()) {
+            let base = match &param.passing {
+                Passing::Value(Type::Base(base)) | Passing::RefPointer(Type::Base(base)) => *base,
+                _ => Base::I64,
+            };
+            let plain = if param.counts { &value } else { name };
+            out.line(range_check("Frames", base, plain, || value.clone(), range));
         }
     }
 }
@@ -416,10 +422,9 @@ fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, dec
     let text = load(out, method.context, ty, "results", &param.reply.unwrap_or(0).to_string(), &format!("{stem}Value"));
     let class = if declared && !param.counts { String::new() } else { format!("{} ", java(method.context, ty)) };
     out.line(format!("{class}{name} = {text};"));
-    if let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) {
+    if let (Some(range), Type::Base(base)) = (param.param.range, ty) {
         let operand = crate::model::Operand { index: at, deref: false, base: *base };
-        let value = widened(method, &operand, Side::AfterCall);
-        out.line(format!("results.checkRange({value}, {least}L, {most}L);"));
+        out.line(range_check("results", *base, name, || widened(method, &operand, Side::AfterCall), range));
     }
 }
 

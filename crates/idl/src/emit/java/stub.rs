@@ -1,5 +1,6 @@
 //! Stubs: check the arguments, call the method, and write the results.
 
+use super::arithmetic::range_check;
 use super::expression::count;
 use super::graph;
 use super::method::{Method, Side, can_refer};
@@ -70,10 +71,10 @@ fn request(out: &mut Writer, method: &Method<'_>) {
         let (name, stem, place) = (method.given(param), method.stem(param), param.request.unwrap_or(0).to_string());
         let text = load(out, method.context, ty, "arguments", &place, &format!("{stem}Value"));
         out.line(format!("{} {name} = {text};", java(method.context, ty)));
-        if let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) {
+        if let (Some(range), Type::Base(base)) = (param.param.range, ty) {
             let operand = Operand { index: method.index(param), deref: false, base: *base };
-            let value = super::expression::widened(method, &operand, Side::BeforeCall);
-            out.line(format!("arguments.checkRange({value}, {least}L, {most}L);"));
+            let number = || super::expression::widened(method, &operand, Side::BeforeCall);
+            out.line(range_check("arguments", *base, name, number, range));
         }
     }
     for param in &ordered {
@@ -98,6 +99,9 @@ fn is_filled(param: &ParamPlan<'_>) -> bool {
     matches!(param.passing, Passing::Array { .. }) && param.param.direction == Direction::Out
 }
 
+/// The largest size of a reference in a Java virtual machine, in bytes.
+const REFERENCE: u32 = 8;
+
 fn room(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let Passing::Array { element, size, .. } = &param.passing else { return };
     let (name, class, bytes) =
@@ -107,6 +111,8 @@ fn room(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
         let room = format!("Frames.room(arguments.room(arguments.count({size}), {bytes}), {bytes})");
         return out.line(format!("MemorySegment {name} = {room};"));
     }
+    // An array of objects takes a reference for each element.
+    let bytes = if is_object(element) { bytes.max(REFERENCE) } else { bytes };
     out.line(format!("{class}[] {name} = new {class}[arguments.room(arguments.count({size}), {bytes})];"));
 }
 

@@ -29,6 +29,9 @@ public final class FrameReader {
     /** The number of elements of the object that was found last. */
     private int count;
 
+    /** The number of bytes that further arrays of results may have. */
+    private long room = FrameLimit.BYTES;
+
     /** Creates a reader of a call's results with a block of {@code block} bytes. */
     public FrameReader(Channel call, int block) {
         this(call.replyMemory, call.replyAt, call.length, block, "the results");
@@ -118,6 +121,16 @@ public final class FrameReader {
         }
     }
 
+    /**
+     * Checks that an unsigned value is within its range, whose bounds are positive {@code long}
+     * values.
+     */
+    public void checkUnsignedRange(long value, long least, long most) {
+        if (value < 0 || value < least || value > most) {
+            throw bad(Frames.beyond(value, least, most));
+        }
+    }
+
     /** Checks that a value is not {@code null}. */
     public <T> T notNull(T found) {
         if (found == null) {
@@ -147,13 +160,18 @@ public final class FrameReader {
     }
 
     /**
-     * Returns the number of an array's elements, or refuses the call if they are too long for a
-     * frame of results.
+     * Returns the number of elements of an array of results. Refuses the call if the arrays of its
+     * results are together too long for a frame.
+     *
+     * @param size the size of an element in bytes, at least that of a reference if the elements are
+     *     objects
      */
     public int room(int count, int size) {
-        if ((long) count * size > FrameLimit.BYTES) {
+        long bytes = (long) count * size;
+        if (bytes > room) {
             throw new Fault.Refused(Fault.NO_MEMORY);
         }
+        room -= bytes;
         return count;
     }
 

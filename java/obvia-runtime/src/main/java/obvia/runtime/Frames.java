@@ -230,6 +230,20 @@ public final class Frames {
     }
 
     /**
+     * Checks that an unsigned value is within its range, whose bounds are positive {@code long}
+     * values.
+     */
+    public static void checkUnsignedRange(long value, long least, long most) {
+        if (value < 0 || value < least || value > most) {
+            throw invalid(beyond(value, least, most));
+        }
+    }
+
+    static String beyond(long value, long least, long most) {
+        return Long.toUnsignedString(value) + " is not within " + least + " and " + most;
+    }
+
+    /**
      * Checks the number of an array's elements that the method has used.
      *
      * @throws RpcException with E_UNEXPECTED if the array has fewer

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -133,5 +134,28 @@ class FramesTest {
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.count(() -> Frames.unsigned(-1))).result());
         assertEquals(Hresult.E_OUTOFMEMORY, assertThrows(RpcException.class, () -> Frames.plus(16, Integer.MAX_VALUE, 4)).result());
         assertEquals(Fault.NO_MEMORY, assertThrows(Fault.Refused.class, () -> reader.room(1 << 30, 8)).status());
+    }
+
+    @Test
+    void theArraysOfAllResultsFitOneFrame() {
+        FrameReader arguments = reader(new byte[8], 8);
+        assertEquals(1 << 24, arguments.room(1 << 24, 8));
+        assertEquals(1 << 27, arguments.room(1 << 27, 1));
+        assertEquals(0, arguments.room(0, 8));
+        assertEquals(Fault.NO_MEMORY, assertThrows(Fault.Refused.class, () -> arguments.room(1, 1)).status());
+    }
+
+    @Test
+    void unsignedValuesOutsideTheirRangeAreRefusedHoweverLargeTheyAre() {
+        FrameReader arguments = reader(new byte[8], 8);
+        for (long value : new long[] {1, 11, Long.MIN_VALUE, -1}) {
+            BadMessageException bad = assertThrows(BadMessageException.class, () -> arguments.checkUnsignedRange(value, 2, 10));
+            assertTrue(bad.getMessage().contains(Long.toUnsignedString(value) + " is not within 2 and 10"), bad.getMessage());
+            RpcException invalid = assertThrows(RpcException.class, () -> Frames.checkUnsignedRange(value, 2, 10));
+            assertEquals(Hresult.E_INVALIDARG, invalid.result());
+        }
+        arguments.checkUnsignedRange(10, 2, 10);
+        Frames.checkUnsignedRange(2, 2, 10);
+        assertThrows(BadMessageException.class, () -> arguments.checkUnsignedRange(-1, -1, 10));
     }
 }
