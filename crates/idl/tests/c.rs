@@ -289,6 +289,24 @@ fn types_may_have_the_names_of_inherited_members() {
     assert!(header.contains("(enum AddRef one, const no_methods_ *other)"), "{header}");
 }
 
+/// Structures that could pass over the end of a thread's stack are neither parameters by value in C
+/// nor results by value in C++.
+#[test]
+fn large_structures_are_passed_by_pointers() {
+    let emit = |size: u32, method: &str| {
+        let text = with_methods(&format!("typedef struct Big {{ byte bytes[{size}]; }} Big;"), method);
+        let compilation = Compiler::new().check_text(Path::new("a.idl"), &text).expect("valid");
+        obvia_idl::emit::c::emit(&compilation, "a")
+    };
+    let (given, made) = ("HRESULT Put([in] Big big);", "HRESULT Get([out, retval] Big *big);");
+    assert!(emit(65536, given).is_ok());
+    let refused = emit(65537, given).expect_err("too large");
+    assert!(refused[0].message.contains("a structure of more than 64 KiB that C passes on the stack"), "{refused:?}");
+    assert!(emit(65536, made).expect("small enough").projection.contains("Big Get() const;"));
+    let large = emit(65537, made).expect("a pointer is passed").projection;
+    assert!(large.contains("is a result of more than 64 KiB") && !large.contains("Big Get()"), "{large}");
+}
+
 #[test]
 fn strings_may_consist_of_numbers() {
     let folder = ground::Folder::new("idl-strings-of-numbers");

@@ -5,6 +5,7 @@ mod cancel;
 mod classes;
 mod contexts;
 mod events;
+mod large;
 mod local;
 mod loops;
 mod meaning;

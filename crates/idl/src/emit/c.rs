@@ -34,12 +34,16 @@ pub use random_calls::random_calls;
 use crate::Diagnostic;
 use crate::compile::Compilation;
 use crate::model::{Field, InterfaceId, Method, Model, Object, Param, Struct, Type, Union, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, plan, unsupported};
+use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 use imports::Imports;
 use proxies::Proxies;
 use std::collections::HashSet;
+
+/// The size in bytes of the largest structure that C and C++ pass or return by value. A larger one
+/// could pass over the page that guards the end of a thread's stack.
+const VALUE_MAX: u32 = 64 << 10;
 
 /// The C source for a file's declarations.
 #[derive(Clone, Debug)]
@@ -187,6 +191,8 @@ fn base_interfaces(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Dia
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
     let what = if param.param.memory.is_some() || is_automation(model, &param.param.ty) {
         "one of Automation's types"
+    } else if is_large_value(model, param) {
+        "a structure of more than 64 KiB that C passes on the stack"
     } else if table::is_by_table(plan) {
         table::refuse(model, param)?
     } else {
@@ -199,6 +205,11 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     let change = "change its type to one that docs/idl.md lists for C";
     let local = if plan.method.local { "" } else { ", or declare the interface [local] if no other process calls it" };
     Some(Diagnostic::error("not-yet", param.param.span, text).help(format!("{change}{local}")))
+}
+
+/// Whether C would copy a large structure to the stack of each function that passes it.
+fn is_large_value(model: &Model, param: &ParamPlan<'_>) -> bool {
+    matches!(&param.passing, Passing::Value(ty) if model.layout(ty).0 > VALUE_MAX)
 }
 
 fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId], imports: &Imports<'_>) -> String {

@@ -4,8 +4,8 @@ use super::context::{Array, Context, Named, arrays, block_end, block_type, leave
 use super::expression::{Side, count};
 use super::names::{binding, local, parameters, pointer_to, quoted, type_name};
 use super::values::{
-    check, check_count, check_elements, is_checked, is_loaded, is_padded, limits, range, refuse, store, store_elements,
-    utf8,
+    check, check_count, check_elements, exceeds_stack, is_checked, is_loaded, is_padded, limits, range, refuse, store,
+    store_elements, utf8,
 };
 use super::{by_reference, lent, suffix};
 use crate::model::Type;
@@ -203,7 +203,9 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         }
         let Some(ty) = block_type(param) else { continue };
         let is_array = matches!(ty, Type::Fixed(..));
-        if is_array && is_checked(context.model, ty) {
+        if is_checked(context.model, ty) && exceeds_stack(context.model, plan, param, ty) {
+            // The value is in its place already.
+        } else if is_array && is_checked(context.model, ty) {
             out.line(format!("memcpy({name}, {value}, sizeof {value});"));
         } else if is_loaded(ty) || is_checked(context.model, ty) {
             out.line(format!("*{name} = {value};"));
@@ -214,14 +216,21 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the code that copies a result that has to be checked, and checks the copy.
+/// Writes the code that copies a result that has to be checked, and checks the copy. A result that
+/// is too large for the stack is copied to its place and checked there.
 fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let Some(ty) = block_type(param) else { return };
     let model = context.model;
     let name = binding(&param.param.code);
-    let value = local(plan, param, "value");
+    let mut value = local(plan, param, "value");
     let invalid = leave("RPC_E_INVALID_DATA");
-    if is_loaded(ty) {
+    if is_checked(model, ty) && exceeds_stack(model, plan, param, ty) {
+        // As with arrays, the caller's memory is the only copy.
+        let is_array = matches!(ty, Type::Fixed(..));
+        let address = if is_array { "" } else { "&" };
+        value = if is_array { name.clone() } else { format!("(*{name})") };
+        out.line(format!("obvia_copy({name}, {address}results->{name}, sizeof results->{name});"));
+    } else if is_loaded(ty) {
         let text = type_name(model, ty);
         out.line(format!("const {text} {value} = OBVIA_LOAD({text}, &results->{name});"));
     } else if is_checked(model, ty) {

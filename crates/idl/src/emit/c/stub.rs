@@ -2,7 +2,7 @@
 
 use super::context::{Array, Context, Named, arrays, block_end, block_type, place, position, positions};
 use super::expression::{Side, count};
-use super::names::{binding, declare, local, method as method_name, pointer_to, type_name};
+use super::names::{binding, local, method as method_name, pointer_to, type_name};
 use super::stub_state::Stub;
 use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, range, refuse, store, store_elements, utf8,
@@ -70,7 +70,7 @@ impl Stub<'_> {
     }
 
     /// Declares the results of a method that allocates results.
-    fn begin_late(&self, out: &mut Writer) {
+    fn begin_late(&mut self, out: &mut Writer) {
         for param in self.plan.ordered(false) {
             self.begin_result(out, param);
         }
@@ -108,7 +108,7 @@ impl Stub<'_> {
     }
 
     /// Writes the code that checks the request and loads the arguments.
-    fn request(&self, out: &mut Writer) {
+    fn request(&mut self, out: &mut Writer) {
         let plan = self.plan;
         if plan.ordered(true).is_empty() {
             refuse(out, "call->length != 0", &self.bad());
@@ -172,10 +172,10 @@ impl Stub<'_> {
     }
 
     /// Writes the code that loads an argument once, and checks the loaded value.
-    fn load(&self, out: &mut Writer, param: &ParamPlan<'_>) {
+    fn load(&mut self, out: &mut Writer, param: &ParamPlan<'_>) {
         let Some(ty) = block_type(param) else { return };
         let model = self.context.model;
-        let name = binding(&param.param.code);
+        let (name, value) = (binding(&param.param.code), self.variable(param));
         let is_array = matches!(ty, Type::Fixed(..));
         if is_loaded(ty) {
             let text = type_name(model, ty);
@@ -183,20 +183,20 @@ impl Stub<'_> {
             out.line(format!("{constant}{text} {name} = OBVIA_LOAD({text}, &request->{name});"));
         } else if self.storage(param, ty) == Storage::Local {
             let address = if is_array { "" } else { "&" };
-            out.line(format!("{};", declare(model, ty, &name)));
-            out.line(format!("obvia_copy({address}{name}, {address}request->{name}, sizeof {name});"));
+            self.declare(out, param, ty);
+            out.line(format!("obvia_copy({address}{value}, {address}request->{name}, sizeof {value});"));
         } else {
             // Another function copies values to the reply and checks the copies. Values that stay
             // in the request are not copied.
             return;
         }
-        check(out, model, ty, &name, &self.bad());
-        range(out, param, ty, &name, &self.bad());
+        check(out, model, ty, &value, &self.bad());
+        range(out, param, ty, &value, &self.bad());
     }
 
     /// Writes the code that allocates the reply, and copies the values that the method changes in
     /// place into the reply.
-    fn reply(&self, out: &mut Writer) {
+    fn reply(&mut self, out: &mut Writer) {
         let plan = self.plan;
         if plan.ordered(false).is_empty() {
             return;
@@ -253,7 +253,7 @@ impl Stub<'_> {
             || params.iter().any(|param| !param.param.direction.is_in() && param.passing.in_block())
     }
 
-    fn begin_result(&self, out: &mut Writer, param: &ParamPlan<'_>) {
+    fn begin_result(&mut self, out: &mut Writer, param: &ParamPlan<'_>) {
         let Some(ty) = block_type(param) else { return };
         let model = self.context.model;
         let name = binding(&param.param.code);
@@ -267,8 +267,10 @@ impl Stub<'_> {
                 check(out, model, ty, &format!("results->{name}"), &self.bad());
             }
             (Storage::Local, false) => {
-                out.line(format!("{};", declare(model, ty, &name)));
-                out.line(format!("memset({address}{name}, 0, sizeof {name});"));
+                let is_cleared = self.declare(out, param, ty);
+                if !is_cleared {
+                    out.line(format!("memset({address}{name}, 0, sizeof {name});"));
+                }
             }
             _ => {}
         }
@@ -363,7 +365,7 @@ impl Stub<'_> {
         let Some(ty) = block_type(param) else { return name };
         let is_array = matches!(ty, Type::Fixed(..));
         let place = match (self.storage(param, ty), ty) {
-            (Storage::Local, _) => name,
+            (Storage::Local, _) => self.variable(param),
             // C does not convert an array of arrays to an array of const arrays.
             (Storage::Request, Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
                 format!("({})request->{name}", pointer_to(self.context.model, element, ""))
@@ -403,7 +405,7 @@ impl Stub<'_> {
         for param in self.plan.ordered(false) {
             let name = binding(&param.param.code);
             if let Some(ty) = block_type(param).filter(|ty| self.storage(param, ty) == Storage::Local) {
-                store(out, self.context.model, ty, &format!("results->{name}"), &name);
+                store(out, self.context.model, ty, &format!("results->{name}"), &self.variable(param));
             }
         }
     }

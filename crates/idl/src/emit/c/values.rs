@@ -1,6 +1,6 @@
 //! Values without pointers: the checks of received bytes, and stores that do not copy padding.
 
-use super::context::leave;
+use super::context::{block_type, leave};
 use super::names::{binding, flat, ident, integer, type_ident, type_name};
 use super::suffix::{IS_VALID, STORE};
 use crate::model::{Arith, Base, Enum, EnumId, Model, StructId, Type};
@@ -23,6 +23,23 @@ pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
 /// Whether one load reads the whole value. Other values are copied from their place.
 pub(super) fn is_loaded(ty: &Type) -> bool {
     !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid | Base::Context))
+}
+
+/// The number of bytes on the stack for the values of one call, in a proxy or a stub. Compilers do
+/// not make functions with more variables touch every page of the stack, so a larger copy could
+/// pass over the page that guards the stack's end.
+const STACK_MAX: u64 = 8 << 10;
+
+/// Whether a value of a call has no place on the stack, because it and the values before it are too
+/// large.
+pub(super) fn exceeds_stack(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, ty: &Type) -> bool {
+    let copied = |param: &ParamPlan<'_>| {
+        let size = block_type(param).filter(|ty| !is_loaded(ty)).map_or(0, |ty| model.layout(ty).0);
+        u64::from(size)
+    };
+    let before = plan.params.iter().take_while(|other| !std::ptr::eq(*other, param)).map(copied);
+    let before: u64 = before.filter(|size| *size <= STACK_MAX).sum();
+    !is_loaded(ty) && before + u64::from(model.layout(ty).0) > STACK_MAX
 }
 
 /// Whether a type contains padding.

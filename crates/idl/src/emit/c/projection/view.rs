@@ -3,6 +3,7 @@
 
 mod graphs;
 
+use super::super::VALUE_MAX;
 use super::super::expression::{self, Side};
 use super::super::names::{self, binding, declare, flat, local, pointer_to, type_name};
 use crate::model::{Arith, Base, Direction, Model, Object, PointerClass, Type};
@@ -64,6 +65,7 @@ const ARRAYS: Reason = "is an array of arrays that the method allocates";
 const NULL: Reason = "is changed through a pointer that may be null";
 const IID: Reason = "is an object whose IID the method may change";
 const REPLACED_OBJECT: Reason = "is an object with [iid_is] that the method may replace";
+const LARGE: Reason = "is a result of more than 64 KiB";
 const OBJECTS: Reason = "is an array of objects with [iid_is]";
 
 impl Viewer<'_> {
@@ -78,6 +80,7 @@ impl Viewer<'_> {
         Ok(match &param.passing {
             Passing::Value(ty) | Passing::RefPointer(ty) if param.counts => self.count(param, ty),
             Passing::Value(ty) => self.value(ty, &name, &name, &name),
+            Passing::RefPointer(ty) if is_result && self.model.layout(ty).0 > VALUE_MAX => return Err(LARGE),
             Passing::RefPointer(ty @ Type::Fixed(element, _)) => self.fixed(param, ty, element),
             Passing::RefPointer(Type::Base(Base::Boolean)) => self.boolean(param),
             Passing::RefPointer(ty) if is_result => self.place(ty, &name),
