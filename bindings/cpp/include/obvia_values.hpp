@@ -199,6 +199,22 @@ template <class Seen, class T, class Count> span<Seen> elements(T *first, Count 
     }
     return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
 }
+// The former elements of an array that a method fills with others. They are freed after the call,
+// because its object or its arguments may be among them.
+template <class Seen> class former {
+public:
+    explicit former(span<Seen> elements)
+    {
+        elements_.reserve(elements.size());
+        for (Seen &one : elements) {
+            elements_.push_back(std::move(one));
+        }
+    }
+
+private:
+    std::vector<Seen> elements_;
+};
+
 // The elements of a result's array: zeroed first, and freed if the method fails.
 template <class Seen> class room {
 public:

@@ -281,6 +281,7 @@ uint32_t IEnumConnections_calls<obvia_holder>::Next(uint32_t cConnections, obvia
 {
     IEnumConnections *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check_length(rgcd.size(), cConnections);
+    const obvia::former<obvia::filled<CONNECTDATA>> rgcd_former(rgcd);
     uint32_t pcFetched{};
     obvia::check(self->Next(cConnections, obvia::raw<CONNECTDATA>(rgcd), &pcFetched));
     return pcFetched;
@@ -347,6 +348,7 @@ uint32_t IEnumConnectionPoints_calls<obvia_holder>::Next(uint32_t cConnections, 
 {
     IEnumConnectionPoints *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check_length(ppCP.size(), cConnections);
+    const obvia::former<obvia::object<IConnectionPoint>> ppCP_former(ppCP);
     uint32_t pcFetched{};
     obvia::check(self->Next(cConnections, obvia::raw<IConnectionPoint *>(ppCP), &pcFetched));
     return pcFetched;

@@ -252,7 +252,11 @@ impl Viewer<'_> {
             let count = self.room(param, size, Side::Stub, &mut view.before);
             view.before.push(format!("obvia::check_length{or_none}({name}.size(), {count});"));
         }
-        let function = if is_owner && !param.param.direction.is_in() { "room" } else { "elements" };
+        let is_room = is_owner && !param.param.direction.is_in();
+        if is_room {
+            view.before.push(format!("const obvia::former<{seen}> {}({name});", local(self.plan, param, "former")));
+        }
+        let function = if is_room { "room" } else { "elements" };
         let count = self.room(param, size, Side::BeforeCall, &mut view.prepared);
         view.given = format!("obvia::{function}<{seen}>({name}, {count})");
         view
