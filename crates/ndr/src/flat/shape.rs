@@ -344,6 +344,17 @@ impl ElementType {
     }
 }
 
+impl ElementType {
+    /// Returns the size of the memory for an object of `bytes` bytes. The array at the end of a
+    /// structure may be empty, but C declares it with one element, so the structure's type in C is
+    /// larger than the object.
+    pub const fn memory(&self, bytes: usize) -> usize {
+        let Some(tail) = &self.tail else { return bytes };
+        let least = (tail.at as usize + tail.size as usize).next_multiple_of(super::OBJECT_ALIGN);
+        if bytes < least { least } else { bytes }
+    }
+}
+
 /// The parameters of a request or a response: a structure at the start of the frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -106,6 +107,18 @@ private:
     bool *is_gone_;
 };
 
+// An object that counts the objects of its class.
+class Counted final : public obvia::implements<Counted, IFirst> {
+public:
+    Counted() { number++; }
+    ~Counted() { number--; }
+    HRESULT First(int32_t *) override { return S_OK; }
+
+    static int number;
+};
+
+int Counted::number = 0;
+
 class Arrays final : public obvia::implements<Arrays, IArrays> {
 public:
     HRESULT Sum(int32_t n, const int32_t *, const int32_t *more, int64_t *sum) override
@@ -118,6 +131,21 @@ public:
         for (uint64_t at = 0; at < n >> 60; at++) {
             links[at] = {static_cast<int32_t>(at), nullptr};
         }
+        return S_OK;
+    }
+    HRESULT Make(int32_t n, IFirst **objects, Link *links) override
+    {
+        for (int32_t at = 0; at < n; at++) {
+            objects[at] = obvia::make<Counted>().detach();
+            links[at] = {at, obvia::owned<Link>::copy({1, nullptr}).detach()};
+        }
+        return S_OK;
+    }
+    HRESULT Measure(const Open *open, uint32_t *count) override
+    {
+        // In C, the structure has room for one element.
+        const Open copy = *open;
+        *count = copy.count;
         return S_OK;
     }
 };
@@ -206,6 +234,30 @@ void arrays_of_this_process_may_be_missing()
     empty_arrays_are_missing(obvia::com_ptr<IArrays>(obvia::make<Arrays>()));
 }
 
+// A method that fills an array with objects and lists: those that were in the array are freed.
+void filled_arrays_free_what_they_held()
+{
+    const obvia::object<IArrays> arrays = obvia::com_ptr<IArrays>(obvia::make<Arrays>());
+    std::vector<obvia::object<IFirst>> objects(3);
+    std::vector<obvia::filled<Link>> links(3);
+    for (int turn = 0; turn < 3; turn++) {
+        arrays.Make(3, objects, links);
+        CHECK(Counted::number == 3 && objects[2] && links[2]->number == 2 && links[2]->next->number == 1);
+    }
+    objects.clear();
+    CHECK(Counted::number == 0);
+}
+
+// A structure whose array is empty may be copied as its type in C.
+void structures_with_empty_arrays_have_the_size_of_their_type(const obvia::com_ptr<IArrays> &arrays)
+{
+    uint32_t count = 1;
+    const auto open = std::make_unique<Open>();
+    CHECK(arrays->Measure(open.get(), &count) == S_OK && count == 0);
+    open->count = 1;
+    CHECK(arrays->Measure(open.get(), &count) == S_OK && count == 1);
+}
+
 // A number that exceeds the signed integers gives no size, neither in a proxy nor in a request that
 // a hostile client has written.
 void numbers_that_exceed_the_integers_are_refused(const obvia::com_ptr<IArrays> &arrays)
@@ -227,6 +279,7 @@ void call()
     const obvia::com_ptr<IArrays> arrays = obvia::connect<IArrays>("arrays");
     empty_arrays_are_missing(arrays);
     numbers_that_exceed_the_integers_are_refused(arrays);
+    structures_with_empty_arrays_have_the_size_of_their_type(arrays);
     const obvia::com_ptr<ISound> sound = obvia::connect<ISound>("sound");
     results_of_methods_that_throw_are_null(sound);
     for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {
@@ -342,6 +395,7 @@ void (*const checks[])() = {
     what_was_moved_from_is_empty,
     counts_that_are_too_small_are_refused,
     arrays_of_this_process_may_be_missing,
+    filled_arrays_free_what_they_held,
     times_beyond_what_counts_them_are_the_longest,
 };
 

@@ -141,7 +141,7 @@ impl Survey {
         let mut copies = Allocations::default();
         for found in &self.objects {
             let room = bytes(found.element, found.room, self.types).ok_or(code::E_OUTOFMEMORY)?;
-            let to = copies.add(room)?;
+            let to = copies.add(own(found.element, self.types).map_or(room, |own| own.memory(room)))?;
             // SAFETY: the caller's promise; the memory is fresh and zeroed.
             unsafe { self.copy_object(found, to, &[]) };
         }

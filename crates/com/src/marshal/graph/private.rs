@@ -13,7 +13,7 @@ use crate::types::deadline;
 use crate::types::error::{Result, code};
 use crate::types::memory::{allocate_zeroed, release};
 use obvia_ndr::flat::KIND_FIRST;
-use obvia_ndr::flat::check::{Checked, check};
+use obvia_ndr::flat::check::{Checked, Object, check};
 use obvia_ndr::flat::shape::{ElementType, Part};
 use obvia_via::RegionView;
 use std::collections::HashMap;
@@ -45,20 +45,22 @@ impl Drop for Zeros {
 impl PrivateFrame {
     /// Copies a frame and checks the copy.
     pub(super) fn of(frame: RegionView<'_>, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
-        let mut private = Self::zeros(frame.len())?;
+        let mut private = Self::zeros(frame.len(), layout.types)?;
         frame.copy_to(0, private.bytes()).ok_or(code::RPC_E_INVALID_DATA)?;
         private.checked(layout, outer)
     }
 
     /// Copies and checks a frame that no other process can change.
     pub(super) fn of_bytes(frame: &[u8], layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
-        let mut private = Self::zeros(frame.len())?;
+        let mut private = Self::zeros(frame.len(), layout.types)?;
         private.bytes().copy_from_slice(frame);
         private.checked(layout, outer)
     }
 
-    fn zeros(length: usize) -> Result<Self> {
-        Ok(Self { memory: Zeros::new(length)?, length })
+    fn zeros(length: usize, types: &'static [ElementType]) -> Result<Self> {
+        // The last object may be smaller than its type in C.
+        let spare = types.iter().map(|ty| ty.memory(0)).max().unwrap_or_default();
+        Ok(Self { memory: Zeros::new(length + spare)?, length })
     }
 
     fn checked(self, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
@@ -102,7 +104,7 @@ impl PrivateFrame {
         for (index, room) in rooms(found, types).into_iter().enumerate() {
             let object = found.objects[index];
             if room > object.bytes as usize {
-                let memory = Zeros::new(room)?;
+                let memory = Zeros::new(memory(object, room, types))?;
                 let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
                 // SAFETY: the new memory has at least that many bytes.
                 unsafe { memory.0.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
@@ -159,8 +161,9 @@ impl PrivateFrame {
         let plan = owners::copies(found, layout.block.shape.parts, kept, &rooms)?;
         let mut copies = Allocations::default();
         for object in plan.objects {
-            let memory = copies.add(rooms[object])?;
+            let room = rooms[object];
             let object = found.objects[object];
+            let memory = copies.add(memory(object, room, layout.types))?;
             let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
             // SAFETY: the copy has room for at least that many bytes.
             unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
@@ -211,13 +214,20 @@ fn rooms(found: &Checked, types: &'static [ElementType]) -> Vec<usize> {
     rooms
 }
 
+/// Returns the size of the memory for an object that needs `room` bytes: see
+/// [`ElementType::memory`].
+fn memory(object: Object, room: usize, types: &'static [ElementType]) -> usize {
+    let own = object.kind.checked_sub(KIND_FIRST).and_then(|own| types.get(own as usize));
+    own.map_or(room, |own| own.memory(room))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::protocol::objref::ObjRef;
     use crate::services::process;
     use crate::types::identity;
-    use obvia_ndr::flat::check::{Object, Slot};
+    use obvia_ndr::flat::check::Slot;
     use obvia_rpc::string_binding::StringBinding;
     use obvia_rpc::vi_call::TargetId;
     use std::net::TcpListener;
@@ -244,7 +254,7 @@ mod tests {
             found.objects.push(Object { body, bytes: length, count: length, kind: 0 });
             bytes.extend(reference);
         }
-        let mut frame = PrivateFrame::zeros(bytes.len()).unwrap();
+        let mut frame = PrivateFrame::zeros(bytes.len(), &[]).unwrap();
         frame.bytes().copy_from_slice(&bytes);
         let begun = Instant::now();
         let made = deadline::with_timeout(LIMIT, || frame.references(&found, Sender::Callee(None)));
