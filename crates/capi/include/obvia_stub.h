@@ -111,6 +111,23 @@ static inline uint64_t obvia_text16(const void *text)
     return count;
 }
 
+/* Whether a received string of `count` characters ends in its only zero. Without one it would end
+ * elsewhere in other languages. NULL has no characters. */
+static inline int obvia_is_text8(const void *text, uint64_t count)
+{
+    return count == 0 || memchr(text, 0, (size_t)count) == (const char *)text + (count - 1);
+}
+
+static inline int obvia_is_text16(const void *text, uint64_t count)
+{
+    const obvia_unit *const units = (const obvia_unit *)text;
+    uint64_t at = 0;
+    while (at < count && units[at] != 0) {
+        at++;
+    }
+    return count == 0 || at == count - 1;
+}
+
 /* Returns the end of a string's object. Without a string there is no header either, so the end is
  * before the header. */
 static inline uint64_t obvia_text_end(uint64_t at, uint64_t bytes)
@@ -345,15 +362,32 @@ static inline void *obvia_request_place(const obvia_calls *calls, uint64_t lengt
 OBVIA_HOT obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t target);
 /* Sends a request without reply. */
 void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target);
-/* Selects the region that contains `address` for an array, and offers it to the peer. Returns 0 if
- * the array has to be copied, or the region is already selected. */
-int obvia_select_region(const obvia_calls *calls, unsigned region, const void *address);
-/* Whether this link can pass arrays by reference. */
+/* Makes the memory of obvia_share() that contains `address` the memory of one of the method's
+ * arrays, and sends it to the peer if the peer does not have it. Returns
+ *
+ *   1  if the memory was selected: the proxy starts again, and passes the array by reference;
+ *   0  if nothing has changed: the memory was selected before, or the array has to be copied,
+ *      because it lies elsewhere, is read-only, or the peer cannot map it;
+ *   a failure if the connection broke or the peer gave no answer: the call ends with it. */
+HRESULT obvia_select_region(const obvia_calls *calls, unsigned region, const void *address);
+/* Selects a region after those of the call's other arrays, unless one of these has failed. Returns
+ * the failure; 1 if any region was selected; otherwise 0. */
+static inline HRESULT obvia_select_also(HRESULT others, const obvia_calls *calls, unsigned region, const void *address)
+{
+    const HRESULT selected = others < 0 ? others : obvia_select_region(calls, region, address);
+    return selected == 0 ? others : selected;
+}
+/* Whether the two processes can share memory: they run on one host, and the thread has a connection
+ * to the other process. A proxy asks this when no region could be selected: a [map] array is then an
+ * error of the caller if the answer is yes, and is copied if it is no. */
 int obvia_shares_memory(const obvia_calls *calls);
 /* Returns the failure for an array that must lie in memory of obvia_share(), but does not. */
 HRESULT obvia_not_shared(void);
 /* Returns the failure of a [local] method that is called on an object of another process. */
 HRESULT obvia_refuse_local(const char *method);
+/* Returns a failure of the proxy itself, which has no text. obvia_error_text() would otherwise return
+ * the text of an earlier failure with the same HRESULT. */
+OBVIA_COLD HRESULT obvia_fail_plain(HRESULT result);
 /* Returns the HRESULT of a reply whose frame does not have the length of the results. */
 HRESULT obvia_refusal(obvia_reply reply);
 

@@ -71,6 +71,12 @@ pub unsafe extern "C" fn obvia_send(calls: *const Calls, request: u64, target: u
     unsafe { calls.send(request as u16, (request >> 32) as usize, target) }
 }
 
+/// `obvia_fail_plain` in obvia_stub.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_fail_plain(result: HRESULT) -> HRESULT {
+    abi::fail(result.into())
+}
+
 /// `obvia_refusal` in obvia_stub.h.
 ///
 /// # Safety
@@ -167,13 +173,17 @@ pub unsafe extern "C" fn obvia_lend(
 ///
 /// The thread must have a channel at hand (see [`obvia_prepare`]), whose slot must be free.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_select_region(calls: *const Calls, region: u32, address: *const c_void) -> i32 {
+pub unsafe extern "C" fn obvia_select_region(calls: *const Calls, region: u32, address: *const c_void) -> HRESULT {
     // SAFETY: the caller's promise: the value belongs to this thread.
     let calls = unsafe { &*calls };
     let (at, is_written) = array_of(region);
     // SAFETY: as above.
     let select = || unsafe { calls.select_region(at, is_written, address.addr()) };
-    i32::from(catch_unwind(AssertUnwindSafe(select)).is_ok_and(|selected| selected.unwrap_or(false)))
+    match catch_unwind(AssertUnwindSafe(select)) {
+        Ok(Ok(is_selected)) => HRESULT(is_selected.into()),
+        Ok(Err(error)) => abi::fail(error),
+        Err(_) => code::E_UNEXPECTED,
+    }
 }
 
 /// `obvia_select_call_region` in obvia_stub.h.

@@ -72,7 +72,8 @@ pub unsafe extern "C" fn obvia_fail(result: HRESULT, words: *const c_char) -> HR
     // SAFETY: the caller's promise.
     match unsafe { text(words) } {
         Ok(words) => abi::fail(Error::new(result, words)),
-        Err(_) => result,
+        // The text of an earlier failure must not be taken for that of this one.
+        Err(_) => abi::fail(result.into()),
     }
 }
 

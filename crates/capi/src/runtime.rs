@@ -181,6 +181,8 @@ pub unsafe extern "C" fn obvia_bind(
 pub unsafe extern "C" fn obvia_listen(binding: *const c_char, bound: *mut *mut c_char) -> HRESULT {
     guarded(|| {
         // SAFETY: the caller's promise.
+        unsafe { forget(bound) };
+        // SAFETY: the caller's promise.
         let heard = com::listen(unsafe { text(binding) }?)?;
         // SAFETY: the caller's promise.
         unsafe { give(bound, heard) }
@@ -196,10 +198,24 @@ pub unsafe extern "C" fn obvia_listen(binding: *const c_char, bound: *mut *mut c
 pub unsafe extern "C" fn obvia_listen_for(interface: *const Interface, bound: *mut *mut c_char) -> HRESULT {
     guarded(|| {
         // SAFETY: the caller's promise.
+        unsafe { forget(bound) };
+        // SAFETY: the caller's promise.
         let heard = abi::listen_for(unsafe { describe(interface) }?)?;
         // SAFETY: the caller's promise.
         unsafe { give(bound, heard.join("\n")) }
     })
+}
+
+/// Stores null as the result of a function that may fail, unless `place` is null.
+///
+/// # Safety
+///
+/// `place` must be null or writable.
+unsafe fn forget(place: *mut *mut c_char) {
+    if !place.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { place.write(std::ptr::null_mut()) };
+    }
 }
 
 /// Stores a copy of a text for the caller to free, unless `place` is null.

@@ -289,6 +289,29 @@ fn types_may_have_the_names_of_inherited_members() {
     assert!(header.contains("(enum AddRef one, const no_methods_ *other)"), "{header}");
 }
 
+/// The memory of a count may be shared, so a proxy does not read it again for the check of the
+/// results. A stub checks the number of used elements, whatever else the method returns.
+#[test]
+fn numbers_of_used_elements_are_compared_with_the_room_before_the_call() {
+    let stubs = |more: &str| {
+        let array = "[out, zero_copy, size_is(*n), length_is(*used)] long *values";
+        let text = with_methods("", &format!("HRESULT Get([in] const long *n, [out] long *used, {array}{more});"));
+        let compilation = Compiler::new().check_text(Path::new("a.idl"), &text).expect("valid");
+        obvia_idl::emit::c::emit(&compilation, "a").expect("supported").stubs
+    };
+    for text in [stubs(""), stubs(", [out, string] char **text")] {
+        let proxy = &text[text.find("ITest_Get_by_reference_proxy(ITest *self").expect("a proxy")..];
+        let of_room = proxy.find("const uint64_t values_count = (uint64_t)*n;").expect("the room");
+        let of_call = proxy.find("obvia_exchange").expect("the call");
+        let of_check = proxy.find("values_used > values_count").expect("the check");
+        assert!(of_room < of_call && of_call < of_check, "{proxy}");
+        let stub =
+            &text[text.find("ITest_Get_by_reference_stub(void *object, obvia_call *call)\n{").expect("a stub")..];
+        let end = stub.find("\n}\n").expect("its end");
+        assert!(stub[..end].contains("values_used > values_count"), "{stub}");
+    }
+}
+
 /// Structures that could pass over the end of a thread's stack are neither parameters by value in C
 /// nor results by value in C++.
 #[test]

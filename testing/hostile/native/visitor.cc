@@ -4,8 +4,10 @@
 //    NAME               calls the good server before and after
 //    NAME first         calls the good server only after
 //    NAME again OPNUM   calls one method many times
+//    NAME map           passes arrays in shared memory, and calls no good server
 //
 // A report ends with `good`. Any failure other than a failed HRESULT ends the program.
+#include "mapped.h"
 #include "victim_values.hpp"
 
 #include <algorithm>
@@ -73,6 +75,7 @@ void round(int32_t turn)
 }
 
 std::string to_string(const std::string &text) { return text; }
+std::string to_string(const char *text) { return text; }
 
 // Makes a call with any outcome, and reports it.
 template <class Call> void tell(const char *what, const Call &call)
@@ -188,11 +191,34 @@ void attack(const std::string &name, const std::string &opnum)
     obvia_set_timeout(before);
 }
 
+// Passes memory by reference. The arrays of each call lie in two regions.
+void map(const std::string &name)
+{
+    const obvia::timeout limit{std::chrono::milliseconds(SHORT_MILLISECONDS)};
+    const auto hostile = obvia::connect<IMapped>(name);
+    const auto checked = [](HRESULT result) {
+        obvia::check(result);
+        return "()";
+    };
+    for (int turn = 0; turn < 2; turn++) {
+        const obvia::shared_memory from(64), to(64, OBVIA_WRITE);
+        const uint8_t *const given = from.elements<uint8_t>().data();
+        uint8_t *const changed = to.elements<uint8_t>().data();
+        tell("Blend", [&] { return checked(hostile->Blend(8, given, changed)); });
+        tell("Mix", [&] { return checked(hostile->Mix(8, given, changed)); });
+    }
+    std::puts("good");
+    std::fflush(stdout);
+}
+
 void visit(const std::string &line)
 {
     std::istringstream words(line);
     std::string name, how, opnum;
     words >> name >> how >> opnum;
+    if (how == "map") {
+        return map(name);
+    }
     if (how != "first") {
         round(1);
     }

@@ -27,6 +27,8 @@ struct seen {
 
 /* Writes a forged reply and returns its length. NULL for the true reply. */
 static size_t (*forge)(unsigned char *frame);
+/* The HRESULT of a forged reply; S_OK for that of the method. */
+static HRESULT forged_result = S_OK;
 /* The change to the next call. */
 static struct tampering tampering = {NEITHER, KEEP, 0, 0};
 /* The length of the longest frame that fits into each side's area. */
@@ -175,6 +177,9 @@ obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t 
     }
     reply_memory = arrive(server_area != NULL ? server_area : server_slot, &results, REPLY, &last_reply);
     reply.frame = reply_memory;
+    if (forged_result != S_OK) {
+        reply.word = (uint32_t)forged_result;
+    }
     reply.word |= (uint64_t)results << 32;
     return reply;
 }
@@ -188,10 +193,15 @@ void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target)
     CHECK(answer >> 32 == 0 || has_failed(answer) || tampering.side == REQUEST);
 }
 
+HRESULT obvia_fail_plain(HRESULT result)
+{
+    return result;
+}
+
 HRESULT obvia_refusal(obvia_reply reply)
 {
     HRESULT result = obvia_result(reply);
-    return result < 0 ? result : reply.frame == NULL ? E_OUTOFMEMORY : RPC_E_INVALID_DATA;
+    return result < 0 && obvia_length(reply) == 0 ? result : reply.frame == NULL ? E_OUTOFMEMORY : RPC_E_INVALID_DATA;
 }
 
 obvia_answer obvia_refuse(void *object, obvia_call *call)

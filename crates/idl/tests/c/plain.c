@@ -605,12 +605,12 @@ static const struct test tests[] = {
                             HEADER(REPLY, 336), {REPLY, 40, 2}, {REPLY, 148, 1}, {REPLY, 345, 2}}},
     {call_odd, 40, 8, {COUNT(REQUEST, 12), SLOT(REQUEST, 16), HEADER(REQUEST, 24)}},
     {call_send, 80, 8, {SLOT(REQUEST, 0), {REQUEST, 0, -40}, COUNT(REQUEST, 8), SLOT(REQUEST, 16), SLOT(REQUEST, 24),
-                        {REQUEST, 24, -72}, HEADER(REQUEST, 32), {REQUEST, 39, 0x80}, {REQUEST, 46, 1}, HEADER(REQUEST, 48),
-                        HEADER(REQUEST, 64), {REQUEST, 71, 0x80}, {REQUEST, 79, 1}}},
+                        {REQUEST, 24, -72}, HEADER(REQUEST, 32), {REQUEST, 39, 0x80}, {REQUEST, 46, 1}, {REQUEST, 40, -'a'}, HEADER(REQUEST, 48),
+                        HEADER(REQUEST, 64), {REQUEST, 71, 0x80}, {REQUEST, 79, 1}, {REQUEST, 72, -'t'}}},
     {call_receipt, 80, 120, {SLOT(REQUEST, 0), {REQUEST, 0, -72}, {REQUEST, 16, -1}, {REQUEST, 20, 1}, HEADER(REQUEST, 64),
-                             {REQUEST, 79, 1}, {REPLY, 8, -1}, SLOT(REPLY, 56), {REPLY, 56, -88}, {REPLY, 64, 1},
-                             SLOT(REPLY, 72), {REPLY, 72, -112}, HEADER(REPLY, 80), {REPLY, 102, 1}, HEADER(REPLY, 104),
-                             {REPLY, 119, 1}}},
+                             {REQUEST, 79, 1}, {REQUEST, 72, -'t'}, {REPLY, 8, -1}, SLOT(REPLY, 56), {REPLY, 56, -88}, {REPLY, 64, 1},
+                             SLOT(REPLY, 72), {REPLY, 72, -112}, HEADER(REPLY, 80), {REPLY, 102, 1}, {REPLY, 88, -'a'},
+                             HEADER(REPLY, 104), {REPLY, 119, 1}, {REPLY, 112, -'t'}}},
     {call_limited, 16, 8, {{REQUEST, 0, 1}, {REQUEST, 7, 0x80}, {REQUEST, 15, 0x80}, {REPLY, 0, -1}, {REPLY, 7, 0x80}}},
 };
 #define TESTS (sizeof tests / sizeof tests[0])
@@ -847,6 +847,17 @@ static void results_have_limits(IPlain *plain)
     tampering.side = NEITHER;
 }
 
+/* Results beside a failure are refused if the caller would have to free them. */
+static void failed_calls_return_nothing_to_free(IPlain *plain)
+{
+    forged_result = E_FAIL;
+    tampering.side = REPLY;
+    tampering.at = KEEP;
+    CHECK(call_receipt(plain) == RPC_E_INVALID_DATA);
+    tampering.side = NEITHER;
+    forged_result = S_OK;
+}
+
 /* A frame that is too large for the area is not sent, or not answered. */
 static void frames_need_room(IPlain *plain)
 {
@@ -898,6 +909,7 @@ int main(void)
     strings_are_what_they_are(plain);
     negative_counts_are_refused();
     ranges_are_kept_by_who_calls(plain);
+    failed_calls_return_nothing_to_free(plain);
     results_have_limits(plain);
     frames_need_room(plain);
     /* Opnums without a method. */

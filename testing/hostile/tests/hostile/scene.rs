@@ -256,7 +256,8 @@ static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 /// Builds a program in C++, under sanitizers.
 fn native(name: &str, source: &str) -> PathBuf {
     let here = folder("testing/hostile");
-    WORKSHOP.build(name, CHECKED, &[here.join("victim.idl")], &[here.join("native").join(source)])
+    let interfaces = ["victim.idl", "mapped.idl"].map(|file| here.join(file));
+    WORKSHOP.build(name, CHECKED, &interfaces, &[here.join("native").join(source)])
 }
 
 /// The server in C++.

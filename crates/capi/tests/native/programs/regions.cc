@@ -149,6 +149,22 @@ public:
         return S_OK;
     }
 
+    HRESULT Trim(uint32_t *count, uint32_t room, int32_t *values) override
+    {
+        if (*count % 2 != 0) {
+            *count = room + 1;
+            return S_OK;
+        }
+        return Halve(count, room, values);
+    }
+
+    HRESULT Tell(uint32_t *count, uint32_t room, int32_t *values, char **text) override
+    {
+        *text = static_cast<char *>(obvia_alloc(5));
+        std::memcpy(*text, "text", 5);
+        return Trim(count, room, values);
+    }
+
 private:
     std::vector<int32_t> own_;
     std::vector<uint8_t> much_;
@@ -222,6 +238,37 @@ void mapped_arrays_are_never_copied(const object &regions)
     std::vector<uint8_t> own(10000);
     CHECK(regions->Look(10000, own.data(), &first, &last, &is_protected) == E_INVALIDARG);
     CHECK(std::strstr(obvia_error_text(E_INVALIDARG), "obvia_share"));
+}
+
+// A count that the method changes says how much of the array it has used. The server itself refuses
+// a method that claims to have used more than the array: RPC_X_BAD_STUB_DATA, and not
+// RPC_E_INVALID_DATA, the error of the client's check.
+void counts_may_change(const object &regions)
+{
+    constexpr HRESULT BAD_STUB_DATA = static_cast<HRESULT>(0x800706f7);
+    const obvia::shared_memory memory(4000, OBVIA_WRITE);
+    std::vector<int32_t> own(100);
+    for (const obvia::span<int32_t> values : {memory.elements<int32_t>(), obvia::span<int32_t>(own)}) {
+        for (const uint32_t given : {0u, 2u, 40u, 160u}) {
+            std::fill(values.begin(), values.end(), -1);
+            uint32_t count = given;
+            CHECK(regions->Trim(&count, 90, values.data()) == S_OK && count == given / 2);
+            for (uint32_t at = 0; at < count; at++) {
+                CHECK(values[at] == static_cast<int32_t>(at));
+            }
+            CHECK(values[count] == -1);
+            obvia::memory<char> text;
+            count = given;
+            CHECK(regions->Tell(&count, 90, values.data(), text.put()) == S_OK && count == given / 2);
+            CHECK(std::strcmp(text.get(), "text") == 0);
+        }
+        uint32_t count = 1;
+        CHECK(regions->Trim(&count, 90, values.data()) == BAD_STUB_DATA && count == 1);
+        obvia::memory<char> text;
+        const HRESULT result = regions->Tell(&count, 90, values.data(), text.put());
+        CHECK(values.data() == own.data() ? FAILED(result) : result == BAD_STUB_DATA);
+        CHECK(count == 1 && !text.get());
+    }
 }
 
 // Returns the time to share memory, pass it and free it, in nanoseconds.
@@ -353,11 +400,21 @@ void methods_lend(const object &regions)
     }
 }
 
+// The text of an earlier failure does not belong to a failure of the proxy itself.
+void failures_of_proxies_have_no_earlier_text(const object &regions)
+{
+    uint32_t count = 0;
+    int32_t value = 0;
+    obvia_fail(E_OUTOFMEMORY, "an earlier failure");
+    CHECK(regions->Halve(&count, UINT32_MAX, &value) == E_OUTOFMEMORY);
+    CHECK(!std::strstr(obvia_error_text(E_OUTOFMEMORY), "earlier"));
+}
+
 // Requests of Sum by reference, as a hostile client writes them. Its opnum follows the opnum of the
 // last method.
 void hostile_references_are_refused(const object &regions)
 {
-    const uint16_t opnum = 14;
+    const uint16_t opnum = 16;
     const obvia_calls *calls = nullptr;
     const obvia_proxy *proxy = reinterpret_cast<const obvia_proxy *>(regions.get());
     const obvia::shared_memory memory(4096);
@@ -404,6 +461,8 @@ int main(int argc, char **argv)
     arrays_are_read_where_they_are(regions);
     arrays_are_written_where_they_are(regions);
     mapped_arrays_are_never_copied(regions);
+    counts_may_change(regions);
+    failures_of_proxies_have_no_earlier_text(regions);
     length_does_not_matter(regions);
     memory_comes_and_goes(regions);
     threads_share_memory(regions);

@@ -80,6 +80,10 @@ void what_makes_no_sense_is_refused()
     CHECK(obvia_get_caller(nullptr) == E_POINTER);
     obvia_clear_caller(nullptr);
     CHECK(obvia_listen("ncacn_ip_tcp:127.0.0.1[,security=connect]", nullptr) == E_INVALIDARG);
+    char none = 0, *bound = &none;
+    CHECK(obvia_listen("nonsense", &bound) < 0 && !bound);
+    bound = &none;
+    CHECK(obvia_listen_for(&IWitness_INFO, &bound) < 0 && !bound);
     is_called_by(obvia::make<Witness>().get(), "1 / ", __LINE__);
 }
 

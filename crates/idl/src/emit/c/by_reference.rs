@@ -1,7 +1,7 @@
 //! Arrays that are passed by reference: the proxy converts addresses to references, and the stub
 //! converts references to addresses.
 
-use super::context::{Context, leave};
+use super::context::{Context, fail, leave};
 use super::expression::{Side, count};
 use super::names::{binding, local, pointer_to};
 use super::stub_state::Stub;
@@ -40,13 +40,13 @@ pub(super) fn write_other_regions(
 ) {
     out.line(format!("static HRESULT {}({params})", context.made(plan, OTHER_REGIONS)));
     out.line("{");
-    out.line("int selected = 0;");
+    out.line("HRESULT selected = 0;");
     for (param, region) in references(plan) {
         let name = binding(&param.param.code);
-        out.line(format!("selected |= obvia_select_region(obvia_calls_at_hand, {region}, {name});"));
+        out.line(format!("selected = obvia_select_also(selected, obvia_calls_at_hand, {region}, {name});"));
     }
-    out.line("if (selected) {");
-    out.line(format!("return {}(self{given});", context.proxy(plan)));
+    out.line("if (selected != 0) {");
+    out.line(format!("return selected < 0 ? selected : {}(self{given});", context.proxy(plan)));
     out.line("}");
     if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
         out.line("if (obvia_shares_memory(obvia_calls_at_hand)) {");
@@ -58,14 +58,22 @@ pub(super) fn write_other_regions(
     out.line("");
 }
 
+/// Writes the calculation of the rooms of arrays that the method may use in part. It precedes the
+/// call, since other processes may write the memory of an operand.
+pub(super) fn rooms(out: &mut Writer, plan: &MethodPlan<'_>) {
+    for param in &plan.params {
+        let Passing::Reference { size, length: Some(_), .. } = &param.passing else { continue };
+        count(out, plan, &local(plan, param, "count"), size, Side::BeforeCall);
+    }
+}
+
 /// Writes the check of the numbers of used elements in the results.
 pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
-        let Passing::Reference { size, length: Some(length), .. } = &param.passing else { continue };
+        let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
         let (used, room) = (local(plan, param, "used"), local(plan, param, "count"));
-        count(out, plan, &room, size, Side::BeforeCall);
         count(out, plan, &used, length, Side::AfterCall);
-        refuse(out, &format!("{used} > {room}"), &leave("RPC_E_INVALID_DATA"));
+        refuse(out, &format!("{used} > {room}"), &fail("RPC_E_INVALID_DATA"));
     }
 }
 
@@ -116,14 +124,17 @@ impl Stub<'_> {
         ));
     }
 
-    /// Writes the check of the numbers of used elements that the method returned.
-    pub(super) fn check_used(&self, out: &mut Writer) {
+    /// Writes the check of the numbers of used elements that the method returned. `side` says where
+    /// the results are.
+    pub(super) fn check_used(&self, out: &mut Writer, side: Side, leave: impl Fn(&str) -> Vec<String>) {
         for param in &self.plan.params {
             let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
             let used = local(self.plan, param, "used");
-            refuse(out, "result < 0", &self.leave("obvia_results(result, 0)"));
-            count(out, self.plan, &used, length, Side::AfterMethod);
-            refuse(out, &format!("{used} > {}", local(self.plan, param, "count")), &self.bad());
+            if side == Side::AfterMethod {
+                refuse(out, "result < 0", &leave("obvia_results(result, 0)"));
+            }
+            count(out, self.plan, &used, length, side);
+            refuse(out, &format!("{used} > {}", local(self.plan, param, "count")), &leave("OBVIA_BAD_STUB_DATA"));
         }
     }
 }

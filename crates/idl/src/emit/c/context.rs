@@ -147,6 +147,12 @@ pub(super) fn leave(value: &str) -> Vec<String> {
     vec![format!("return {value};")]
 }
 
+/// Returns the statements by which a proxy returns a failure of its own. The text of an earlier
+/// failure must not be taken for that of this one.
+pub(super) fn fail(code: &str) -> Vec<String> {
+    leave(&format!("obvia_fail_plain({code})"))
+}
+
 /// Returns a pointer to a position in a frame.
 pub(super) fn place(context: &Context<'_>, element: &Type, constant: bool, frame: &str, at: &str) -> String {
     let pointer = pointer_to(context.model, element, "");

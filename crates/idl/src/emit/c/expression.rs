@@ -16,6 +16,8 @@ pub(super) enum Side {
     Stub,
     /// The stub after the method, which may have changed `[in, out]` parameters.
     AfterMethod,
+    /// The stub after a method that allocates results: all results are local values.
+    AfterLateMethod,
 }
 
 /// Declares a count. A negative or undefined count becomes too large for any array.

@@ -1,6 +1,6 @@
 //! Arrays that a method lends: the method writes them where the caller reads them.
 
-use super::context::{Context, block_end, leave, place};
+use super::context::{Context, block_end, fail, place};
 use super::expression::{Side, count};
 use super::names::{binding, local, pointer_to, type_name};
 use super::stub_state::Stub;
@@ -15,7 +15,7 @@ pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     let Passing::Lent { element, size, .. } = &lent.passing else { return };
     let used = local(plan, lent, "used");
     count(out, plan, &used, size, Side::AfterCall);
-    let invalid = leave("RPC_E_INVALID_DATA");
+    let invalid = fail("RPC_E_INVALID_DATA");
     let (end, element) = (block_end(&context.block(plan, false)), type_name(context.model, element));
     // With a count of at most 32 bits the length cannot overflow.
     if size.plain().is_none_or(|operand| operand.base.size() > 4) {

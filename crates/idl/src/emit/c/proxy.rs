@@ -1,6 +1,6 @@
 //! Proxies: the functions in the vtable of interface proxies.
 
-use super::context::{Array, Context, Named, arrays, block_end, block_type, leave, place, position};
+use super::context::{Array, Context, Named, arrays, block_end, block_type, fail, leave, place, position};
 use super::expression::{Side, count};
 use super::names::{binding, local, parameters, pointer_to, quoted, type_name};
 use super::values::{
@@ -74,10 +74,11 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let behind = arrays(plan, true);
     limits(out, plan);
+    by_reference::rooms(out, plan);
     let is_only_out = |array: &&Array<'_, '_>| !array.param.param.direction.is_in() && array.size.is_some();
     for array in behind.iter().chain(arrays(plan, false).iter().filter(is_only_out)) {
         let name = local(plan, array.param, "count");
-        let too_many = leave(&format!("obvia_too_many({name})"));
+        let too_many = fail(&format!("obvia_too_many({name})"));
         if let Some(size) = array.size {
             count(out, plan, &name, size, Side::BeforeCall);
             check_count(out, context.model, array.element, size, &name, &too_many);
@@ -105,7 +106,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
             end = position(out, context, &end, one, array.size.is_none());
         }
         out.line(format!("const uint64_t length = {end};"));
-        refuse(out, "length > OBVIA_FRAME_MAX", &leave("E_OUTOFMEMORY"));
+        refuse(out, "length > OBVIA_FRAME_MAX", &fail("E_OUTOFMEMORY"));
         let bulk = &named[0].0;
         out.line(format!("{block} *request = ({block} *)obvia_request_place(calls, length, {bulk});"));
         refuse(out, "request == NULL", &leave("obvia_no_request()"));
@@ -140,7 +141,7 @@ fn text_count(out: &mut Writer, context: &Context<'_>, array: &Array<'_, '_>, na
     let bits = 8 * context.model.layout(array.element).0;
     out.line(format!("const uint64_t {name} = obvia_text{bits}({text});"));
     if !array.is_optional {
-        refuse(out, &format!("{name} == 0"), &leave("E_POINTER"));
+        refuse(out, &format!("{name} == 0"), &fail("E_POINTER"));
     }
     let size = type_name(context.model, array.element);
     refuse(out, &format!("{name} > OBVIA_FRAME_MAX / sizeof({size})"), too_many);
@@ -182,7 +183,11 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let is_known = behind.iter().all(|array| array.length.is_none() && array.size.is_some());
     let comparison = if behind.is_empty() && plan.lent().is_none() { "!=" } else { "<" };
     if behind.is_empty() || !is_known {
-        refuse(out, &format!("obvia_length(reply) {comparison} OBVIA_ALIGN(sizeof *results)"), &refusal);
+        // The caller of a failed method does not free results, so a peer must not send any beside
+        // the failure.
+        let allocates = behind.iter().any(|array| array.text_kind().is_some());
+        let failed = if allocates { "obvia_result(reply) < 0 || " } else { "" };
+        refuse(out, &format!("{failed}obvia_length(reply) {comparison} OBVIA_ALIGN(sizeof *results)"), &refusal);
     }
     let known = is_known.then(|| find_arrays(out, context, plan, &behind));
     for param in &params {
@@ -223,7 +228,7 @@ fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     let model = context.model;
     let name = binding(&param.param.code);
     let mut value = local(plan, param, "value");
-    let invalid = leave("RPC_E_INVALID_DATA");
+    let invalid = fail("RPC_E_INVALID_DATA");
     if is_checked(model, ty) && exceeds_stack(model, plan, param, ty) {
         // As with arrays, the caller's memory is the only copy.
         let is_array = matches!(ty, Type::Fixed(..));
@@ -252,7 +257,7 @@ fn find_arrays<'p>(
     plan: &MethodPlan<'_>,
     behind: &[Array<'p, '_>],
 ) -> Vec<Named<'p>> {
-    let invalid = leave("RPC_E_INVALID_DATA");
+    let invalid = fail("RPC_E_INVALID_DATA");
     let mut found = Vec::new();
     for array in behind {
         let room = local(plan, array.param, "count");
@@ -303,7 +308,7 @@ fn copy_arrays(
         let (name, size) = (binding(&array.param.param.code), type_name(model, element));
         let leaving = |allocated: &[String], value: &str| -> Vec<String> {
             let free = allocated.iter().map(|name| format!("free({name});"));
-            free.chain(leave(value)).collect()
+            free.chain(fail(value)).collect()
         };
         if array.size.is_some() {
             let place = place(context, element, true, "results", from);
@@ -311,7 +316,7 @@ fn copy_arrays(
             check_elements(out, model, element, &name, count, &leaving(&allocated, "RPC_E_INVALID_DATA"));
             continue;
         }
-        let value = local(plan, array.param, "value");
+        let (value, bits) = (local(plan, array.param, "value"), 8 * model.layout(element).0);
         out.line(format!(
             "{} = ({size} *)obvia_receive_text(results, {from}, {count} * sizeof({size}));",
             pointer_to(model, element, &value)
@@ -320,7 +325,7 @@ fn copy_arrays(
         refuse(out, &format!("{count} != 0 && {value} == NULL"), &no_memory);
         allocated.push(value.clone());
         let invalid = leaving(&allocated, "RPC_E_INVALID_DATA");
-        refuse(out, &format!("{count} != 0 && {value}[{count} - 1] != 0"), &invalid);
+        refuse(out, &format!("!obvia_is_text{bits}({value}, {count})"), &invalid);
         utf8(out, array.param, &value, &invalid);
     }
 }

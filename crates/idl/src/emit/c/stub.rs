@@ -337,7 +337,8 @@ impl Stub<'_> {
         ));
         refuse(out, &format!("{count} != 0 && {own} == NULL"), &self.leave("OBVIA_NO_MEMORY"));
         self.allocated.push((own.clone(), format!("obvia_drop_text({own}, {small});")));
-        refuse(out, &format!("{count} != 0 && {own}[{count} - 1] != 0"), &self.bad());
+        let bits = 8 * model.layout(element).0;
+        refuse(out, &format!("!obvia_is_text{bits}({own}, {count})"), &self.bad());
         utf8(out, array.param, &own, &self.bad());
     }
 
@@ -386,7 +387,7 @@ impl Stub<'_> {
         if self.is_late() {
             return self.allocated_answer(out, &behind);
         }
-        self.check_used(out);
+        self.check_used(out, Side::AfterMethod, |value| self.leave(value));
         if behind.iter().any(|array| array.length.is_some() || self.is_private(array)) {
             return self.late_answer(out, &behind);
         }
@@ -418,6 +419,7 @@ impl Stub<'_> {
         let free: Vec<String> = free.collect();
         let leave = |value: &str| [free.clone(), self.leave(value)].concat();
         refuse(out, "result < 0", &leave("obvia_results(result, 0)"));
+        self.check_used(out, Side::AfterLateMethod, leave);
         let block = self.context.block(self.plan, false);
         let named: Vec<_> = behind.iter().map(|array| self.named(array, "to", "count")).collect();
         for (array, (_, count, element)) in behind.iter().zip(&named) {

@@ -1,6 +1,6 @@
 //! Values without pointers: the checks of received bytes, and stores that do not copy padding.
 
-use super::context::{block_type, leave};
+use super::context::{block_type, fail};
 use super::names::{binding, flat, ident, integer, type_ident, type_name};
 use super::suffix::{IS_VALID, STORE};
 use crate::model::{Arith, Base, Enum, EnumId, Model, StructId, Type};
@@ -276,9 +276,9 @@ pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
         let name = binding(&param.param.code);
         match &param.passing {
-            Passing::Value(ty) => range(out, param, ty, &name, &leave("E_INVALIDARG")),
-            Passing::RefPointer(ty) => range(out, param, ty, &format!("*{name}"), &leave("E_INVALIDARG")),
-            Passing::Text { .. } => utf8(out, param, &name, &leave("E_INVALIDARG")),
+            Passing::Value(ty) => range(out, param, ty, &name, &fail("E_INVALIDARG")),
+            Passing::RefPointer(ty) => range(out, param, ty, &format!("*{name}"), &fail("E_INVALIDARG")),
+            Passing::Text { .. } => utf8(out, param, &name, &fail("E_INVALIDARG")),
             _ => {}
         }
     }

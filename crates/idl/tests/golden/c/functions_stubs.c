@@ -42,15 +42,15 @@ static HRESULT ledger_Open_proxy(ledger *self, const obvia_wchar *owner, obvia_c
     OBVIA_BEGIN(proxy, calls, ledger_Open_prepare(self, owner, account, returned))
     const uint64_t owner_count = obvia_text16(owner);
     if (OBVIA_UNLIKELY(owner_count == 0)) {
-        return E_POINTER;
+        return obvia_fail_plain(E_POINTER);
     }
     if (OBVIA_UNLIKELY(owner_count > OBVIA_FRAME_MAX / sizeof(obvia_wchar))) {
-        return obvia_too_many(owner_count);
+        return obvia_fail_plain(obvia_too_many(owner_count));
     }
     const uint64_t owner_at = OBVIA_ALIGN(sizeof(struct ledger_Open_request)) + 8;
     const uint64_t length = obvia_text_end(owner_at, owner_count * sizeof(obvia_wchar));
     if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
-        return E_OUTOFMEMORY;
+        return obvia_fail_plain(E_OUTOFMEMORY);
     }
     struct ledger_Open_request *request = (struct ledger_Open_request *)obvia_request_place(calls, length, owner_at);
     if (OBVIA_UNLIKELY(request == NULL)) {
@@ -96,7 +96,7 @@ static obvia_answer ledger_Open_stub(void *object, obvia_call *call)
     if (OBVIA_UNLIKELY(owner_count != 0 && owner_own == NULL)) {
         return OBVIA_NO_MEMORY;
     }
-    if (OBVIA_UNLIKELY(owner_count != 0 && owner_own[owner_count - 1] != 0)) {
+    if (OBVIA_UNLIKELY(!obvia_is_text16(owner_own, owner_count))) {
         obvia_drop_text(owner_own, owner_small);
         return OBVIA_BAD_STUB_DATA;
     }
@@ -189,12 +189,12 @@ static HRESULT ledger_Book_proxy(ledger *self, obvia_context account, uint32_t c
     OBVIA_BEGIN(proxy, calls, ledger_Book_prepare(self, account, count, cents, returned))
     const uint64_t cents_count = (uint64_t)count;
     if (OBVIA_UNLIKELY(cents_count > OBVIA_FRAME_MAX / sizeof(int64_t))) {
-        return obvia_too_many(cents_count);
+        return obvia_fail_plain(obvia_too_many(cents_count));
     }
     const uint64_t cents_at = OBVIA_ALIGN(sizeof(struct ledger_Book_request)) + 8;
     const uint64_t length = cents_at + OBVIA_ALIGN(cents_count * sizeof(int64_t));
     if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
-        return E_OUTOFMEMORY;
+        return obvia_fail_plain(E_OUTOFMEMORY);
     }
     struct ledger_Book_request *request = (struct ledger_Book_request *)obvia_request_place(calls, length, cents_at);
     if (OBVIA_UNLIKELY(request == NULL)) {

@@ -947,7 +947,7 @@ static HRESULT INear_Lend_proxy(INear *self, uint32_t *count, int64_t **numbers)
     const uint32_t count_value = OBVIA_LOAD(uint32_t, &results->count);
     const uint64_t numbers_used = (uint64_t)count_value;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof(struct INear_Lend_reply)) + numbers_used * sizeof(int64_t))) {
-        return RPC_E_INVALID_DATA;
+        return obvia_fail_plain(RPC_E_INVALID_DATA);
     }
     *numbers = OBVIA_AT(int64_t *, results, OBVIA_ALIGN(sizeof(struct INear_Lend_reply)));
     *count = count_value;

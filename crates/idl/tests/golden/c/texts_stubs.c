@@ -70,19 +70,19 @@ static HRESULT IGreeter_Greet_proxy(IGreeter *self, const char *name, char **gre
     *greeting = NULL;
     OBVIA_BEGIN(proxy, calls, IGreeter_Greet_prepare(self, name, greeting))
     if (OBVIA_UNLIKELY(!obvia_is_utf8(name))) {
-        return E_INVALIDARG;
+        return obvia_fail_plain(E_INVALIDARG);
     }
     const uint64_t name_count = obvia_text8(name);
     if (OBVIA_UNLIKELY(name_count == 0)) {
-        return E_POINTER;
+        return obvia_fail_plain(E_POINTER);
     }
     if (OBVIA_UNLIKELY(name_count > OBVIA_FRAME_MAX / sizeof(char))) {
-        return obvia_too_many(name_count);
+        return obvia_fail_plain(obvia_too_many(name_count));
     }
     const uint64_t name_at = OBVIA_ALIGN(sizeof(struct IGreeter_Greet_request)) + 8;
     const uint64_t length = obvia_text_end(name_at, name_count * sizeof(char));
     if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
-        return E_OUTOFMEMORY;
+        return obvia_fail_plain(E_OUTOFMEMORY);
     }
     struct IGreeter_Greet_request *request = (struct IGreeter_Greet_request *)obvia_request_place(calls, length, name_at);
     if (OBVIA_UNLIKELY(request == NULL)) {
@@ -91,28 +91,28 @@ static HRESULT IGreeter_Greet_proxy(IGreeter *self, const char *name, char **gre
     obvia_put_text(request, &request->name, name_at, 2, name, name_count, name_count * sizeof(char));
     const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(3, length), proxy->target);
     const struct IGreeter_Greet_reply *results = (const struct IGreeter_Greet_reply *)reply.frame;
-    if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
+    if (OBVIA_UNLIKELY(obvia_result(reply) < 0 || obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
     }
     const uint64_t greeting_from = OBVIA_ALIGN(sizeof(struct IGreeter_Greet_reply)) + 8;
     const uint64_t greeting_count = obvia_text_count(results, obvia_length(reply), &results->greeting, greeting_from, 2, sizeof(char));
     if (OBVIA_UNLIKELY(greeting_count == UINT64_MAX)) {
-        return RPC_E_INVALID_DATA;
+        return obvia_fail_plain(RPC_E_INVALID_DATA);
     }
     if (OBVIA_UNLIKELY(obvia_length(reply) != obvia_text_end(greeting_from, greeting_count * sizeof(char)))) {
         return obvia_refusal(reply);
     }
     char *greeting_value = (char *)obvia_receive_text(results, greeting_from, greeting_count * sizeof(char));
     if (OBVIA_UNLIKELY(greeting_count != 0 && greeting_value == NULL)) {
-        return E_OUTOFMEMORY;
+        return obvia_fail_plain(E_OUTOFMEMORY);
     }
-    if (OBVIA_UNLIKELY(greeting_count != 0 && greeting_value[greeting_count - 1] != 0)) {
+    if (OBVIA_UNLIKELY(!obvia_is_text8(greeting_value, greeting_count))) {
         free(greeting_value);
-        return RPC_E_INVALID_DATA;
+        return obvia_fail_plain(RPC_E_INVALID_DATA);
     }
     if (OBVIA_UNLIKELY(!obvia_is_utf8(greeting_value))) {
         free(greeting_value);
-        return RPC_E_INVALID_DATA;
+        return obvia_fail_plain(RPC_E_INVALID_DATA);
     }
     *greeting = greeting_value;
     return obvia_result(reply);
@@ -145,7 +145,7 @@ static obvia_answer IGreeter_Greet_stub(void *object, obvia_call *call)
     if (OBVIA_UNLIKELY(name_count != 0 && name_own == NULL)) {
         return OBVIA_NO_MEMORY;
     }
-    if (OBVIA_UNLIKELY(name_count != 0 && name_own[name_count - 1] != 0)) {
+    if (OBVIA_UNLIKELY(!obvia_is_text8(name_own, name_count))) {
         obvia_drop_text(name_own, name_small);
         return OBVIA_BAD_STUB_DATA;
     }
@@ -199,27 +199,27 @@ static HRESULT IGreeter_Title_proxy(IGreeter *self, const char *title, const cha
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IGreeter_Title_prepare(self, title, text))
     if (OBVIA_UNLIKELY(!obvia_is_utf8(title))) {
-        return E_INVALIDARG;
+        return obvia_fail_plain(E_INVALIDARG);
     }
     if (OBVIA_UNLIKELY(!obvia_is_utf8(text))) {
-        return E_INVALIDARG;
+        return obvia_fail_plain(E_INVALIDARG);
     }
     const uint64_t title_count = obvia_text8(title);
     if (OBVIA_UNLIKELY(title_count > OBVIA_FRAME_MAX / sizeof(char))) {
-        return obvia_too_many(title_count);
+        return obvia_fail_plain(obvia_too_many(title_count));
     }
     const uint64_t text_count = obvia_text8(text);
     if (OBVIA_UNLIKELY(text_count == 0)) {
-        return E_POINTER;
+        return obvia_fail_plain(E_POINTER);
     }
     if (OBVIA_UNLIKELY(text_count > OBVIA_FRAME_MAX / sizeof(char))) {
-        return obvia_too_many(text_count);
+        return obvia_fail_plain(obvia_too_many(text_count));
     }
     const uint64_t title_at = OBVIA_ALIGN(sizeof(struct IGreeter_Title_request)) + 8;
     const uint64_t text_at = obvia_text_end(title_at, title_count * sizeof(char)) + 8;
     const uint64_t length = obvia_text_end(text_at, text_count * sizeof(char));
     if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
-        return E_OUTOFMEMORY;
+        return obvia_fail_plain(E_OUTOFMEMORY);
     }
     struct IGreeter_Title_request *request = (struct IGreeter_Title_request *)obvia_request_place(calls, length, title_at);
     if (OBVIA_UNLIKELY(request == NULL)) {
@@ -265,7 +265,7 @@ static obvia_answer IGreeter_Title_stub(void *object, obvia_call *call)
     if (OBVIA_UNLIKELY(title_count != 0 && title_own == NULL)) {
         return OBVIA_NO_MEMORY;
     }
-    if (OBVIA_UNLIKELY(title_count != 0 && title_own[title_count - 1] != 0)) {
+    if (OBVIA_UNLIKELY(!obvia_is_text8(title_own, title_count))) {
         obvia_drop_text(title_own, title_small);
         return OBVIA_BAD_STUB_DATA;
     }
@@ -279,7 +279,7 @@ static obvia_answer IGreeter_Title_stub(void *object, obvia_call *call)
         obvia_drop_text(title_own, title_small);
         return OBVIA_NO_MEMORY;
     }
-    if (OBVIA_UNLIKELY(text_count != 0 && text_own[text_count - 1] != 0)) {
+    if (OBVIA_UNLIKELY(!obvia_is_text8(text_own, text_count))) {
         obvia_drop_text(title_own, title_small);
         obvia_drop_text(text_own, text_small);
         return OBVIA_BAD_STUB_DATA;
@@ -312,19 +312,19 @@ static HRESULT IGreeter_Hint_proxy(IGreeter *self, const char *hint)
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IGreeter_Hint_prepare(self, hint))
     if (OBVIA_UNLIKELY(!obvia_is_utf8(hint))) {
-        return E_INVALIDARG;
+        return obvia_fail_plain(E_INVALIDARG);
     }
     const uint64_t hint_count = obvia_text8(hint);
     if (OBVIA_UNLIKELY(hint_count == 0)) {
-        return E_POINTER;
+        return obvia_fail_plain(E_POINTER);
     }
     if (OBVIA_UNLIKELY(hint_count > OBVIA_FRAME_MAX / sizeof(char))) {
-        return obvia_too_many(hint_count);
+        return obvia_fail_plain(obvia_too_many(hint_count));
     }
     const uint64_t hint_at = OBVIA_ALIGN(sizeof(struct IGreeter_Hint_request)) + 8;
     const uint64_t length = obvia_text_end(hint_at, hint_count * sizeof(char));
     if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
-        return E_OUTOFMEMORY;
+        return obvia_fail_plain(E_OUTOFMEMORY);
     }
     struct IGreeter_Hint_request *request = (struct IGreeter_Hint_request *)obvia_request_place(calls, length, hint_at);
     if (OBVIA_UNLIKELY(request == NULL)) {
@@ -361,7 +361,7 @@ static obvia_answer IGreeter_Hint_stub(void *object, obvia_call *call)
     if (OBVIA_UNLIKELY(hint_count != 0 && hint_own == NULL)) {
         return OBVIA_NO_MEMORY;
     }
-    if (OBVIA_UNLIKELY(hint_count != 0 && hint_own[hint_count - 1] != 0)) {
+    if (OBVIA_UNLIKELY(!obvia_is_text8(hint_own, hint_count))) {
         obvia_drop_text(hint_own, hint_small);
         return OBVIA_BAD_STUB_DATA;
     }
@@ -444,7 +444,7 @@ static obvia_method IGreeter_Sign_table = {&IGreeter_types, OBVIA_TABLE(IGreeter
 static HRESULT IGreeter_Sign_proxy(IGreeter *self, const char *text, IUnknown *by, char **signature)
 {
     if (OBVIA_UNLIKELY(!obvia_is_utf8(text))) {
-        return E_INVALIDARG;
+        return obvia_fail_plain(E_INVALIDARG);
     }
     const void *const arguments[] = {&text, &by, signature};
     return obvia_call_by_table(self, &IGreeter_Sign_table, arguments);
@@ -489,7 +489,7 @@ static obvia_method IGreeter_Print_table = {&IGreeter_types, OBVIA_TABLE(IGreete
 static HRESULT IGreeter_Print_proxy(IGreeter *self, const char *text, const Label *label, char **printed)
 {
     if (OBVIA_UNLIKELY(!obvia_is_utf8(text))) {
-        return E_INVALIDARG;
+        return obvia_fail_plain(E_INVALIDARG);
     }
     const void *const arguments[] = {&text, label, printed};
     return obvia_call_by_table(self, &IGreeter_Print_table, arguments);
