@@ -23,7 +23,7 @@ pub mod runtime;
 pub mod security;
 
 /// The version of these functions, which both sides must share.
-const ABI: u32 = 7;
+const ABI: u32 = 8;
 
 /// Returns the version of these functions.
 #[unsafe(no_mangle)]

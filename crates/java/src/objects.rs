@@ -11,12 +11,15 @@ use com::{Error, GUID, HRESULT, IUnknown, Result, code};
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
-/// The results of a method, in memory of Java.
+/// The results of a method: in memory of Java, or in bytes of this library.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Reply {
     frame: *const u8,
     length: usize,
+    /// Bytes from [`obvia_java_room`](crate::outcome::obvia_java_room) that Java gives back as the
+    /// results, or null.
+    own: *mut Vec<u8>,
 }
 
 /// The functions of Java. Any thread may call them, and none unwinds.
@@ -24,8 +27,8 @@ pub struct Reply {
 #[repr(C)]
 pub struct Callbacks {
     /// Performs a call of an object by an interface, with the opnum, the request's frame, and the
-    /// context that the caller has sent, or null. The reply's frame must stay valid until this
-    /// thread's next call; for a failed method, the frame contains the error's description, if
+    /// context that the caller has sent, or null. A frame in memory of Java must stay valid until
+    /// this thread's next call; for a failed method, the frame contains the error's description, if
     /// there is one. Returns the method's HRESULT, or a fault's status with the bit `FAULT`.
     perform: unsafe extern "C" fn(u64, *const Halves, u32, *const u8, usize, *const Said, *mut Reply) -> u64,
     /// Returns a value other than 0 if an object has an interface.
@@ -88,7 +91,7 @@ impl Performer for Object {
 
     fn perform(&self, iid: &GUID, opnum: u16, request: &[u8]) -> std::result::Result<(HRESULT, Cow<'_, [u8]>), Status> {
         let callbacks = callbacks().map_err(|_| Status::OP_RNG_ERROR)?;
-        let mut reply = Reply { frame: std::ptr::null(), length: 0 };
+        let mut reply = Reply { frame: std::ptr::null(), length: 0, own: std::ptr::null_mut() };
         let iid = Halves::of(iid.to_u128());
         let (first, length) = (request.as_ptr(), request.len());
         let said = Said::of_call();
@@ -96,12 +99,20 @@ impl Performer for Object {
         // SAFETY: `perform` is a function of Java. The memory that it reads and writes outlives the
         // call.
         let answer = unsafe { (callbacks.perform)(self.id, &iid, opnum.into(), first, length, said, &mut reply) };
+        let own = (!reply.own.is_null()).then(|| {
+            // SAFETY: Java gives the bytes of `obvia_java_room` back once.
+            unsafe { Box::from_raw(reply.own) }
+        });
         if answer & FAULT != 0 {
             return Err(Status(answer as u32));
         }
+        let result = HRESULT((answer as u32).cast_signed());
+        if let Some(own) = own {
+            return Ok((result, Cow::Owned(*own)));
+        }
         // SAFETY: Java promises that the frame stays valid until this thread's next call.
         let reply = unsafe { bytes(reply.frame, reply.length) };
-        Ok((HRESULT((answer as u32).cast_signed()), reply.into()))
+        Ok((result, reply.into()))
     }
 }
 

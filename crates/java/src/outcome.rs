@@ -96,18 +96,41 @@ pub(crate) unsafe fn give_bytes(to: *mut Bytes, bytes: Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Fetches and frees bytes that did not fit.
+/// Fetches and frees bytes that did not fit. A null `buffer` only frees them.
 ///
 /// # Safety
 ///
-/// `rest` must come from a [`Bytes`], and must not be used again; `buffer` must be writable for the
-/// announced length.
+/// `rest` must come from a [`Bytes`] or from [`obvia_java_room`], and must not be used again;
+/// `buffer` must be null, or writable for the announced length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_take(rest: *mut Vec<u8>, buffer: *mut u8) {
     // SAFETY: the caller's promise.
     let bytes = unsafe { Box::from_raw(rest) };
+    if buffer.is_null() {
+        return;
+    }
     // SAFETY: as above.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer, bytes.len()) };
+}
+
+/// Allocates zeroed bytes and stores the address of the first one. Returns null if there is not
+/// enough memory. [`obvia_java_take`] frees the bytes.
+///
+/// # Safety
+///
+/// `first` must be writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_room(length: usize, first: *mut *mut u8) -> *mut Vec<u8> {
+    guarded_or(std::ptr::null_mut(), || {
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(length).is_err() {
+            return std::ptr::null_mut();
+        }
+        bytes.resize(length, 0);
+        // SAFETY: the caller's promise.
+        unsafe { first.write(bytes.as_mut_ptr()) };
+        Box::into_raw(Box::new(bytes))
+    })
 }
 
 /// Returns the description of this thread's last failure with the HRESULT `result`, in the format

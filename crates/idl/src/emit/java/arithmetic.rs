@@ -27,8 +27,8 @@ pub(super) fn widened(ty: Base, text: &str) -> String {
     }
 }
 
-/// Returns the statement that checks a value against its range. An unsigned `hyper` may be too large
-/// for a `long`, so the check gets it as it is; `widened` gives the number of any other value.
+/// Returns the statement that checks a value against its range. An `unsigned hyper` is checked as
+/// it is, because it may not fit a `long`; `widened` returns any other value as a number.
 pub(super) fn range_check(
     checker: &str,
     ty: Base,

@@ -158,13 +158,16 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
             _ => continue,
         };
         if let (Some(range), true) = (param.param.range, param.param.direction.is_in()) {
-            let base = match &param.passing {
-                Passing::Value(Type::Base(base)) | Passing::RefPointer(Type::Base(base)) => *base,
-                _ => Base::I64,
-            };
             let plain = if param.counts { &value } else { name };
-            out.line(range_check("Frames", base, plain, || value.clone(), range));
+            out.line(range_check("Frames", base_of(param), plain, || value.clone(), range));
         }
+    }
+}
+
+fn base_of(param: &ParamPlan<'_>) -> Base {
+    match &param.passing {
+        Passing::Value(Type::Base(base)) | Passing::RefPointer(Type::Base(base)) => *base,
+        _ => Base::I32,
     }
 }
 

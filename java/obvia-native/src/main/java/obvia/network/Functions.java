@@ -34,7 +34,7 @@ import obvia.runtime.call.ErrorInfo;
  * handle is invalid.
  */
 final class Functions {
-    private static final int ABI = 7;
+    private static final int ABI = 8;
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup SYMBOLS = Library.load();
@@ -42,6 +42,7 @@ final class Functions {
     private static final MethodHandle WORDS = function("words", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS));
     private static final MethodHandle DESCRIBE = function("describe", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle TAKE = function("take", FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS));
+    private static final MethodHandle ROOM = function("room", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS));
     private static final MethodHandle RELEASE = function("release", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle WRAP = function("wrap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS));
     private static final MethodHandle IS_HELD = function("is_held", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
@@ -207,12 +208,18 @@ final class Functions {
             long rest = place.get(JAVA_LONG, 24);
             if (rest != 0) {
                 long length = length();
-                MemorySegment larger = Arena.ofAuto().allocate(length, 8);
+                place.set(JAVA_LONG, 24, 0);
+                MemorySegment larger;
+                try {
+                    larger = Arena.ofAuto().allocate(length, 8);
+                } catch (Throwable e) {
+                    free(rest);
+                    throw e;
+                }
                 TAKE.invokeExact(rest, larger);
                 buffer = larger;
                 place.set(ADDRESS, 0, buffer);
                 place.set(JAVA_LONG, 8, length);
-                place.set(JAVA_LONG, 24, 0);
             }
         }
 
@@ -229,6 +236,51 @@ final class Functions {
         }
     }
 
+    /**
+     * Bytes of the library for large results. Unlike memory of Java, they belong to the library
+     * once they are given to it, and are freed as soon as they have been sent.
+     */
+    static final class Room {
+        private final long bytes;
+        private final Arena lifetime = Arena.ofConfined();
+        private final MemorySegment memory;
+
+        Room(long length) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment first = arena.allocate(JAVA_LONG);
+                bytes = (long) ROOM.invokeExact(length, first);
+                if (bytes == 0) {
+                    throw RpcException.of(Hresult.E_OUTOFMEMORY, "there is no memory for results of " + length + " bytes");
+                }
+                memory = foreign(first.get(JAVA_LONG, 0), length, lifetime);
+            } catch (Throwable e) {
+                throw unexpected(e);
+            }
+        }
+
+        MemorySegment memory() {
+            return memory;
+        }
+
+        /** Ends the use of the memory by this thread, and returns the bytes for the library. */
+        long give() {
+            lifetime.close();
+            return bytes;
+        }
+
+        void drop() {
+            free(give());
+        }
+    }
+
+    private static void free(long bytes) {
+        try {
+            TAKE.invokeExact(bytes, MemorySegment.NULL);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
     private static MemorySegment put(Guid guid, MemorySegment place, long at) {
         place.set(JAVA_LONG, at, guid.high());
         place.set(JAVA_LONG, at + 8, guid.low());
@@ -240,6 +292,11 @@ final class Functions {
     @SuppressWarnings("restricted")
     static MemorySegment foreign(MemorySegment place, long length) {
         return place.reinterpret(length);
+    }
+
+    @SuppressWarnings("restricted")
+    private static MemorySegment foreign(long address, long length, Arena lifetime) {
+        return MemorySegment.ofAddress(address).reinterpret(length, lifetime, null);
     }
 
     /** Returns memory of the library, by its address, as a segment. */

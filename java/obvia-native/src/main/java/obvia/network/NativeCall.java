@@ -10,7 +10,8 @@ import obvia.runtime.InterfaceInfo;
 /** A call that came over a network, with a copy of the arguments. */
 final class NativeCall extends InCall {
     private static final int SMALL = 4096;
-    private static final int KEPT_MAX = 1 << 20;
+    /** The maximum length of each buffer that a thread keeps for its next call. */
+    static final int KEPT_MAX = 64 << 10;
 
     /** The nested calls of a thread. Each level keeps its results until its next call. */
     private static final class Calls {
@@ -24,6 +25,8 @@ final class NativeCall extends InCall {
     // A stub may replace the public fields, so the library gets the memory of these private fields.
     private MemorySegment arguments;
     private MemorySegment results;
+    /** The memory of large results; {@code null} if the results are small, or were given away. */
+    private Functions.Room room;
 
     private NativeCall(Calls calls) {
         this.calls = calls;
@@ -35,8 +38,8 @@ final class NativeCall extends InCall {
         return Arena.ofAuto().allocate(Math.max(SMALL, size), 8);
     }
 
-    private static MemorySegment room(MemorySegment memory, long length) {
-        return memory.byteSize() < length || memory.byteSize() > KEPT_MAX ? allocate(length) : memory;
+    private static MemorySegment enlarged(MemorySegment memory, long length) {
+        return memory.byteSize() < length ? allocate(length) : memory;
     }
 
     /** Begins a call with a copy of the request. */
@@ -47,7 +50,7 @@ final class NativeCall extends InCall {
         }
         NativeCall call = calls.nested.get(calls.depth);
         long length = request.byteSize();
-        call.arguments = room(call.arguments, length);
+        call.arguments = enlarged(call.arguments, length);
         MemorySegment.copy(request, 0, call.arguments, 0, length);
         call.memory = call.arguments;
         call.at = 0;
@@ -61,6 +64,27 @@ final class NativeCall extends InCall {
 
     void leave() {
         calls.depth--;
+        dropRoom();
+        if (arguments.byteSize() > KEPT_MAX) {
+            arguments = MemorySegment.NULL;
+        }
+        memory = arguments;
+        replyMemory = results;
+    }
+
+    private void dropRoom() {
+        Functions.Room unused = room;
+        room = null;
+        if (unused != null) {
+            unused.drop();
+        }
+    }
+
+    /** Gives the memory of large results to the library; 0 if the results are small. */
+    long giveRoom() {
+        Functions.Room given = room;
+        room = null;
+        return given == null ? 0 : given.give();
     }
 
     int result() {
@@ -69,7 +93,7 @@ final class NativeCall extends InCall {
 
     /** Returns the results' frame. */
     MemorySegment results() {
-        return results.asSlice(0, replyLength);
+        return (room == null ? results : room.memory()).asSlice(0, replyLength);
     }
 
     /** Puts the description of a failure in place of the results. */
@@ -80,8 +104,14 @@ final class NativeCall extends InCall {
 
     @Override
     public void reply(int length) {
-        results = room(results, length);
-        replyMemory = results;
+        dropRoom();
+        if (length > KEPT_MAX) {
+            room = new Functions.Room(length);
+            replyMemory = room.memory();
+        } else {
+            results = enlarged(results, length);
+            replyMemory = results;
+        }
         replyAt = 0;
         replyLength = length;
     }

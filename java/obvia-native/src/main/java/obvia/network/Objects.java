@@ -164,8 +164,8 @@ final class Objects {
     }
 
     /**
-     * Performs a call. The results, or the description of a failure, stay valid until this thread's
-     * next call.
+     * Performs a call. Small results, and the description of a failure, stay valid until this
+     * thread's next call. The library owns large results.
      */
     static long perform(long number, long iid, int opnum, long request, long length, long said, long reply) {
         try {
@@ -194,10 +194,11 @@ final class Objects {
     }
 
     private static void give(NativeCall call, long reply) {
-        MemorySegment place = Functions.foreign(reply, 16);
+        MemorySegment place = Functions.foreign(reply, 24);
         MemorySegment results = call.results();
         place.set(ADDRESS, 0, results);
         place.set(JAVA_LONG, 8, results.byteSize());
+        place.set(JAVA_LONG, 16, call.giveRoom());
     }
 
     private static void tell(NativeCall call, Throwable why, long reply) {

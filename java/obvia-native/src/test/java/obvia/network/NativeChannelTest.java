@@ -1,8 +1,10 @@
 package obvia.network;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,6 +43,32 @@ class NativeChannelTest {
         assertNotSame(channel, NativeTransport.INSTANCE.channel(), "another thread cannot end the call");
         channel.end();
         assertThrows(IllegalStateException.class, () -> channel.exchange(1, 3, 8));
+    }
+
+    /** A server may have a thread for each of many connections. */
+    @Test
+    void threadsKeepNoLargeFramesAfterACall() {
+        NativeCall call = NativeCall.enter(3, Arena.global().allocate(LENGTH));
+        MemorySegment results;
+        try {
+            assertEquals(LENGTH, call.memory.byteSize());
+            call.reply(LENGTH);
+            results = call.replyMemory;
+            results.fill((byte) 1);
+        } finally {
+            call.leave();
+        }
+        assertTrue(call.memory.byteSize() <= NativeCall.KEPT_MAX);
+        assertTrue(call.replyMemory.byteSize() <= NativeCall.KEPT_MAX);
+        assertFalse(results.scope().isAlive());
+        assertEquals(NativeCall.KEPT_MAX, kept(NativeCall.KEPT_MAX).byteSize());
+    }
+
+    /** Returns the memory that a thread keeps after a call with frames of this length. */
+    private static MemorySegment kept(int length) {
+        NativeCall call = NativeCall.enter(3, Arena.global().allocate(length));
+        call.leave();
+        return call.memory;
     }
 
     @Test

@@ -42,7 +42,7 @@ class UpcallsTest {
                     large[i] = new byte[1 << 16];
                 }
             } catch (OutOfMemoryError e) {
-                // That was the purpose.
+                // Little memory is left.
             }
             try {
                 while (true) {
