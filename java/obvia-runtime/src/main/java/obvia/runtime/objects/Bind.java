@@ -94,7 +94,11 @@ final class Bind {
             if (!own.transfer.isProcess()) {
                 throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the server did not identify its process");
             }
-            return own.transfer.uuid.low();
+            long oxid = own.transfer.uuid.low();
+            if (oxid == 0) {
+                throw RpcException.of(Hresult.RPC_E_INVALID_DATA, "the server has OXID 0, which no process has");
+            }
+            return oxid;
         }
         if (own.result == NEGOTIATED || own.reason == UNKNOWN_INTERFACE || own.reason == NO_TRANSFER_SYNTAX) {
             throw RpcException.of(Hresult.RPC_E_VERSION_MISMATCH, "the server speaks another version of the runtime's protocol");

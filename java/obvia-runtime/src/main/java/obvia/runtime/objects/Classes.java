@@ -131,10 +131,18 @@ final class Classes {
                 }
             }
         }
-        if (own.name != null) {
-            runtime.accept(own.name, "class", false);
+        boolean isDone = false;
+        try {
+            if (own.name != null) {
+                runtime.accept(own.name, "class", false);
+            }
+            isDone = true;
+            return own;
+        } finally {
+            if (!isDone) {
+                own.close();
+            }
         }
-        return own;
     }
 
     /**

@@ -36,17 +36,21 @@ final class NamedExports {
         NamedExport named = new NamedExport(type.cast(object), InterfaceInfo.of(type), threading == Threading.VIRTUAL);
         runtime.serve();
         Directory.Name bound = Directory.own().bind(name);
+        Export exported = new Exported(name, bound);
+        boolean isDone = false;
         try {
             synchronized (names) {
                 networks.export(object, named.info(), name);
                 names.put(name, named);
             }
-        } catch (RpcException e) {
-            bound.close();
-            throw e;
+            runtime.accept(bound, name, false);
+            isDone = true;
+            return exported;
+        } finally {
+            if (!isDone) {
+                exported.close();
+            }
         }
-        runtime.accept(bound, name, false);
-        return new Exported(name, bound);
     }
 
     private final class Exported implements Export {

@@ -70,6 +70,9 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
             long oxid = from.getLong();
             long oid = from.getLong();
             long target = from.getLong();
+            if (oxid == 0) {
+                throw bad("no process has its OXID, 0");
+            }
             if (from.getLong() != oxid) {
                 throw bad("its IPID belongs to another process");
             }

@@ -158,9 +158,16 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     /** Opens the endpoint of this process, to which its object references lead. */
     synchronized void serve() {
         if (ownEndpoint == null) {
-            ownEndpoint = Directory.own().bind(ObjRef.endpoint(oxid));
-            accept(ownEndpoint, "own", true);
-            Runtime.getRuntime().addShutdownHook(new Thread(ownEndpoint::close));
+            Directory.Name bound = Directory.own().bind(ObjRef.endpoint(oxid));
+            try {
+                accept(bound, "own", true);
+                Runtime.getRuntime().addShutdownHook(new Thread(bound::close));
+                ownEndpoint = bound;
+            } finally {
+                if (ownEndpoint == null) {
+                    bound.close();
+                }
+            }
         }
     }
 

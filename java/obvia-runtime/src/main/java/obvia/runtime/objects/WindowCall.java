@@ -84,7 +84,7 @@ final class WindowCall extends InCall {
         ObjRef received = ObjRef.fromBytes(reference);
         ProcessRuntime runtime = connection.runtime();
         if (received.oxid() == runtime.oxid()) {
-            // A refused client has no references that it could give up.
+            // A client without references to the object may be refused. It has then none to give back.
             connection.checkNamed(received.target());
         }
         return runtime.adopt(received, info, null, connection.client());

@@ -3,6 +3,7 @@ package obvia.runtime.shm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,7 +54,7 @@ record UnlinkedFile(FileChannel file, int number) implements AutoCloseable {
         try {
             file.write(ByteBuffer.allocate(1), length - 1);
             return new UnlinkedFile(file, number(name));
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             Resources.close(file);
             throw e;
         }
@@ -73,6 +74,8 @@ record UnlinkedFile(FileChannel file, int number) implements AutoCloseable {
                     return Integer.parseInt(descriptor.getFileName().toString());
                 }
             }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
         throw new IOException("an open file has no descriptor");
     }

@@ -78,4 +78,15 @@ class FormatsTest {
         RpcException why = assertThrows(RpcException.class, () -> Bind.introduced(Bind.Outcome.refused(1), process));
         assertEquals(Hresult.RPC_E_VERSION_MISMATCH, why.result());
     }
+
+    /** Objects that are reached over a network have OXID 0 in this process. */
+    @Test
+    void noProcessHasOxidZero() {
+        byte[] reference = new ObjRef(SAMPLE.iid(), 1, 0, 1, 1, SAMPLE.endpoints()).toBytes();
+        assertEquals(Hresult.RPC_E_INVALID_OBJREF, assertThrows(RpcException.class, () -> ObjRef.fromBytes(reference)).result());
+        var accepted = new Bind.Outcome(0, 0, Bind.Syntax.process(1));
+        var process = new Bind.Outcome(3, 0, Bind.Syntax.process(0));
+        RpcException why = assertThrows(RpcException.class, () -> Bind.introduced(accepted, process));
+        assertEquals(Hresult.RPC_E_INVALID_DATA, why.result());
+    }
 }
