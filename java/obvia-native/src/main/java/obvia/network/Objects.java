@@ -94,8 +94,9 @@ final class Objects {
     }
 
     /**
-     * Removes an object to which the library has no handle left. If the memory is exhausted, a later
-     * release removes the object. Like the methods below, this method is an upcall of the library.
+     * Removes an object to which the library has no handle left. If the memory is exhausted, a
+     * later release removes the object. Like the methods below, this method is an upcall of the
+     * library.
      */
     static void released(long number) {
         synchronized (NUMBERS) {

@@ -104,9 +104,9 @@ public abstract class Channel {
     }
 
     /**
-     * Returns the exception for a failed access to the memory of a call's frames: the peer has
-     * truncated it, or another thread has closed it. The connection has ended then. Throws a failure
-     * of another kind itself.
+     * Returns the exception for a failed access to the memory of a call's frames, after which the
+     * connection has ended: the peer has truncated the memory, or another thread has closed it. If
+     * the failure has another cause, this method throws {@code why}.
      */
     public RpcException failed(Throwable why) {
         if (why instanceof Error error) {

@@ -58,7 +58,7 @@ final class Link extends Transport {
     private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
     /** Idle channels that were taken from their threads, until no call can be using them. */
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
-    /** The threads that make a call of the runtime itself, which {@link #isCalling} does not see. */
+    /** The threads that make a call of the runtime itself, which {@link #isCalling} cannot see. */
     private final Set<Thread> busy = ConcurrentHashMap.newKeySet();
     private final Releases releases = new Releases();
 
@@ -526,8 +526,8 @@ final class Link extends Transport {
             if (hot == channel) {
                 hot = null;
             }
-            // A call that began before may have put the channel back. Looking at the thread's stack
-            // orders the thread's accesses before or after the ones here.
+            // A call that began before may have put the channel back. The look at the thread's
+            // stack stops the thread for a moment, so it must come before the other two conditions.
             boolean isFree = !isCalling(channel.owner) && !busy.contains(channel.owner) && hot != channel;
             if (isFree) {
                 channel.retire();

@@ -173,7 +173,10 @@ final class Links {
         }
     }
 
-    /** Serves a link that is alive. The other links are served before the janitor reports a failure. */
+    /**
+     * Serves a link that is alive. A failure is added to a list, so that the janitor reports it
+     * after it has served the other links.
+     */
     private void serve(Link link, List<Throwable> failures, Runnable work) {
         try {
             if (known(link.oxid()) == link) {

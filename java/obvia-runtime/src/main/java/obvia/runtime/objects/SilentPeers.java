@@ -9,11 +9,11 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * The peers that lately left a request of the janitor without an answer.
+ * The peers that have left a request of the janitor without an answer.
  *
- * <p>The janitor waits for one peer at a time. In each round it first serves all other peers, and
- * then a few of these, so that the others do not wait for them. A peer stays in this list for a
- * while after it has answered again: otherwise it could answer every second request.
+ * <p>The janitor waits for one peer at a time. In each round, it first serves the peers that are
+ * not in this list, and then a few of the list. A peer stays in the list for a while even if it
+ * answers again. Otherwise a peer that answers every second request would delay all others.
  *
  * <p>Only the janitor uses the list.
  */

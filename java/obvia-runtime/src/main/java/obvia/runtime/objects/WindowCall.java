@@ -84,7 +84,7 @@ final class WindowCall extends InCall {
         ObjRef received = ObjRef.fromBytes(reference);
         ProcessRuntime runtime = connection.runtime();
         if (received.oxid() == runtime.oxid()) {
-            // A client without references to the object may be refused. It has then none to give back.
+            // A client that is refused has no references to the object, so none are given back.
             connection.checkNamed(received.target());
         }
         return runtime.adopt(received, info, null, connection.client());

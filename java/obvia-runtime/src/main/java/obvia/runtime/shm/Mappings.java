@@ -36,7 +36,8 @@ final class Mappings {
     }
 
     private static int all() {
-        // The kernel gives the number to the first read only, so that read must not be for one byte.
+        // The kernel returns the whole number to the first read, and nothing to the second one. The
+        // reader's first read has room for the number.
         try (BufferedReader file = Files.newBufferedReader(Path.of("/proc/sys/vm/max_map_count"))) {
             return Integer.parseInt(file.readLine());
         } catch (IOException | NumberFormatException e) {

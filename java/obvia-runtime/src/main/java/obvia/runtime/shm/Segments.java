@@ -49,9 +49,15 @@ record Segments(
     private static final int QUIET = 2;
     private static final int BY_NAME = 4;
     private static final byte MAPPED = 1;
-    /** The time in which a client opens its segments. On a busy machine this takes seconds. */
+    /**
+     * The time that a client has to open its segments. On a busy machine, opening them takes
+     * seconds.
+     */
     private static final Duration ANSWER = Duration.ofSeconds(30);
-    /** The bytes of shared memory of a new connection: the first and the last page of each segment. */
+    /**
+     * The bytes of shared memory that a new connection takes: the first and the last page of each
+     * segment.
+     */
     private static final long BYTES = 4 * Layout.AREA;
     /** The error by which a system reports a limit of memory or mappings (ENOMEM). */
     private static final int NO_MAPPINGS = 12;
@@ -157,7 +163,11 @@ record Segments(
         }
     }
 
-    /** Performs the server's side of the greeting. {@code first} is the deadline of the client's first message. */
+    /**
+     * Performs the server's side of the greeting.
+     *
+     * @param first the deadline of the client's first message
+     */
     static Segments accept(ConnectionSocket connection, Waiting waiting, Deadline first) {
         Greeting theirs = Greeting.read(connection.receive(LENGTH, first));
         Deadline deadline = Deadline.in(ANSWER);

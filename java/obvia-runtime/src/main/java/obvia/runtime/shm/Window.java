@@ -481,8 +481,8 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /**
-     * Whether the memory of the last messages exists: a failed access to it ends the connection,
-     * and no other failure does.
+     * Whether the memory of the last messages exists. If it does, a failed access to memory was one
+     * to other memory, and does not end the connection.
      */
     public boolean isWhole() {
         try {

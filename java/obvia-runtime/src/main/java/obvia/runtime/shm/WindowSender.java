@@ -166,8 +166,9 @@ abstract class WindowSender {
     }
 
     /**
-     * Whether the peer has not consumed the last frame in the area: its message is one of those
-     * after {@link #taken}. An older message may be any number of messages back.
+     * Whether the peer has yet to consume the last frame in the area: the frame's message comes
+     * after {@link #taken} and before {@link #next}. The numbers wrap around, so this method compares
+     * their distances from {@link #taken}.
      */
     private boolean isAreaInUse() {
         return Integer.compareUnsigned(lastInArea - taken - 1, next - taken - 1) < 0;
