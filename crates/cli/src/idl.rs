@@ -74,7 +74,7 @@ struct Compile {
     /// Take additional attributes from this file, instead of the file with FILE's name and .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// The language, and so the files: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file
+    /// The language of the output, which determines the files: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file
     /// for each class in Java; NAME.pyi; or NAME.tlb
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,

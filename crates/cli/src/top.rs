@@ -25,7 +25,7 @@ Examples:
 
 A server counts nothing for this: messages have numbers, and connections are asked for the last one. One-way calls and
 the runtimes' own messages count, too; if a client's connection ends between two measurements, its calls in that time
-are not counted. Servers in Java do not tell, and have the value `?`, or null in JSON.")]
+are not counted. Servers in Java do not report it, and have the value `?`, or null in JSON.")]
 pub(crate) struct Arguments {
     /// Measure once, and end
     #[arg(long)]

@@ -357,7 +357,7 @@ impl Reading<'_> {
             }
         };
         if self.sources.files().len() >= FILES_MAX {
-            self.diagnostics.push(Diagnostic::error("too-deep", span, "too many files import one another"));
+            self.diagnostics.push(too_many_files(span));
             return None;
         }
         self.added(path, text, Role::Included, Some(span))
@@ -369,7 +369,8 @@ impl Reading<'_> {
         self.bytes = self.bytes.saturating_add(text.len());
         let file = if self.bytes > BYTES_MAX { None } else { self.sources.add(path, text, role) };
         if file.is_none() {
-            let text = format!("{} is one file too many, or too long", path.display());
+            let what = if self.bytes > BYTES_MAX { "makes the compilation too long" } else { "is one file too many" };
+            let text = format!("{} {what}", path.display());
             let error = match span {
                 Some(span) => Diagnostic::error("too-large", span, text),
                 None => Diagnostic::without_place("too-large", text),
@@ -499,9 +500,13 @@ impl Reading<'_> {
         if known.is_some_and(|file| self.sources.file(file).role == Role::Idl) {
             return;
         }
-        if depth >= IMPORT_DEPTH_MAX || self.sources.files().len() >= FILES_MAX {
-            let error = Diagnostic::error("too-deep", span, "too many files import one another");
-            return self.diagnostics.push(error);
+        if self.sources.files().len() >= FILES_MAX {
+            return self.diagnostics.push(too_many_files(span));
+        }
+        if depth >= IMPORT_DEPTH_MAX {
+            let text = format!("imports are nested more than {IMPORT_DEPTH_MAX} deep");
+            let error = Diagnostic::error("too-deep", span, text);
+            return self.diagnostics.push(error.help("import the file in one that is nearer to the compiled file"));
         }
         if let Some(file) = known {
             self.sources.import(file);
@@ -586,4 +591,10 @@ fn text_of(bytes: Vec<u8>) -> String {
         text.truncate(end);
     }
     text
+}
+
+/// Returns the error that a compilation has too many files.
+fn too_many_files(span: Span) -> Diagnostic {
+    let error = Diagnostic::error("too-deep", span, format!("more than {FILES_MAX} files belong to this compilation"));
+    error.help("compile some of them apart, or join small ones")
 }

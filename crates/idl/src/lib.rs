@@ -216,7 +216,9 @@ fn contents(
         Language::TypeLibrary if compiler.writes_test() => Err(vec![no_test_program("a type library")]),
         Language::Java => {
             if let Some(name) = compiler.package().filter(|name| !emit::java::is_package(name)) {
-                return Err(vec![Diagnostic::without_place("no-name", format!("`{name}` is no name of a package"))]);
+                let text = format!("`{name}` is not a valid name of a Java package");
+                let help = "write names separated by dots, of which none is a keyword";
+                return Err(vec![Diagnostic::without_place("no-name", text).help(help)]);
             }
             let made = emit::java::emit(compilation, stem, compiler.package())?;
             compilation.warnings.extend(made.left_out);

@@ -15,6 +15,7 @@ mod order;
 mod params;
 mod plain;
 pub(crate) mod prelude;
+mod ranges;
 mod reserved;
 pub(crate) mod side_file;
 mod transfer;
@@ -63,8 +64,8 @@ pub(crate) struct Resolver<'a> {
     /// The names of pointer typedefs that give the pointer's class. The class of other pointers is
     /// decided at each use.
     classed: HashSet<String>,
-    /// The attribute [range] of each typedef that limits values.
-    ranges: HashMap<String, Attribute>,
+    /// The limits that [range] sets for the values of typedefs.
+    ranges: HashMap<String, (i64, i64)>,
     /// The typedefs' indices in the model, by name.
     typedefs: HashMap<String, usize>,
     /// The names of Automation types, of their typedefs, and of pointers to them, each with the
@@ -232,7 +233,7 @@ impl<'a> Resolver<'a> {
             Item::Method(method) => {
                 let text = format!("nothing is generated for the function `{}`", method.name.name);
                 let warning = Diagnostic::warning("stray-declaration", method.name.span, text);
-                self.report(warning.help("it stands outside an interface, and exists in one process only"));
+                self.report(warning.help("code is generated only for functions in interfaces"));
             }
         }
     }
@@ -351,7 +352,7 @@ impl<'a> Resolver<'a> {
             let span = attribute.name.span;
             if let Some((_, why)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
                 let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
-                self.report_leniently(error.help("remove it; docs/idl.md lists the attributes"));
+                self.report_leniently(error.help("remove it"));
             } else if attributes::ON_HANDLES.contains(&name) {
                 let text = format!("[{name}] has no meaning here: the interface pointer says which server is called");
                 self.report(
@@ -362,7 +363,7 @@ impl<'a> Resolver<'a> {
             } else if !attributes::is_known(name) {
                 let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
                 let help = self.most_similar(name, attributes::known()).map_or_else(
-                    || "attributes are listed in the language reference".to_owned(),
+                    || "remove it, or correct its name".to_owned(),
                     |like| format!("did you mean [{like}]?"),
                 );
                 self.report_leniently(error.help(help));
@@ -399,8 +400,11 @@ impl<'a> Resolver<'a> {
             Some(Type::Pointer(_)) if matches!(found, Value::Int(_)) => Some(Base::U64),
             Some(Type::Pointer(_)) => None,
             Some(_) => {
-                let error =
-                    Diagnostic::error("bad-constant", spec.span, "a constant is a number, a character or a text");
+                let error = Diagnostic::error(
+                    "bad-constant",
+                    spec.span,
+                    "this constant is neither a number nor a character nor a text",
+                );
                 return self.report(error.help("use long, double, char*, or wchar_t*"));
             }
             None => return,

@@ -38,7 +38,7 @@ fn errors_in_names_are_reported() {
         &with_methods("HRESULT M([in] long n, [in, size_is(m)] long *a);"),
         "unknown-value",
         4,
-        &["the method has nothing called `m`"],
+        &["the method has no parameter `m`"],
     );
 }
 
@@ -78,7 +78,7 @@ fn errors_in_types_are_reported() {
     refused(&with_methods("HRESULT M([in, prealloc(8)] long x);"), "bad-transfer", 4, &["write [lend] with it"]);
     refused(&with_methods("HRESULT M([in] VARIANT x);"), "unknown-type", 4, &["import \"oaidl.idl\";"]);
     refused("struct S { long a[0]; };", "bad-dimension", 1, &["at least 1"]);
-    refused("enum E { };", "empty-enum", 1, &["at least one value"]);
+    refused("enum E { };", "empty-enum", 1, &["has no values"]);
     refused("union U switch (long k) u { case 1: long a; case 1: long b; };", "duplicate-case", 1, &["two arms"]);
     refused("union U switch (double k) u { case 1: long a; };", "bad-switch", 1, &["integer"]);
     refused("union U { case 1: long a; };\nstruct S { long k; union U u; };", "no-switch", 2, &["switch_is"]);
@@ -142,7 +142,7 @@ fn errors_in_attributes_are_reported() {
         refused(&text, "bad-utf8", 4, &[&format!("cannot have [utf8]: it {why}"), "const char *text"]);
     }
     for param in ["[in, string, utf8] signed char *a", "[in, string, utf8] small *a"] {
-        refused(&with_methods(&format!("HRESULT M({param});")), "bad-string", 4, &["[string] is for pointers"]);
+        refused(&with_methods(&format!("HRESULT M({param});")), "bad-string", 4, &["[string] is not on a pointer"]);
     }
     for method in [
         "long M([in, string, utf8] const char *a);",
@@ -193,7 +193,7 @@ fn errors_in_interfaces_of_functions_are_reported() {
     refused(&with_functions("void M([in, context_handle] long *x);"), "bad-context", 4, &["void"]);
     refused(&with_functions("typedef long N;\nvoid M([in, context_handle] N *x);"), "bad-context", 5, &["void"]);
     refused(&with_functions("void M([in, context_handle] void x);"), "bad-context", 4, &["void"]);
-    refused(&with_functions("void M([in] handle_t *x);"), "stray-handle", 4, &["does not travel"]);
+    refused(&with_functions("void M([in] handle_t *x);"), "stray-handle", 4, &["is not sent"]);
     refused(&with_methods("HRESULT M([in] handle_t x);"), "stray-handle", 4, &["interface pointer"]);
     for attribute in ["oneway", "maybe"] {
         let text = format!("a [{attribute}] method cannot return a value");
@@ -240,7 +240,7 @@ fn syntax_errors_are_reported_with_their_place() {
     for text in ["const short A = 70000;", "const double A = 1e300 * 1e300;", "const float A = 1e300;"] {
         refused(text, "bad-constant", 1, &["does not fit"]);
     }
-    refused("const GUID A = 1;", "bad-constant", 1, &["a number, a character or a text"]);
+    refused("const GUID A = 1;", "bad-constant", 1, &["neither a number nor a character nor a text"]);
     refused("const long A = 99999999999999999999;", "bad-number", 1, &["64 bits"]);
     refused("runtimeclass M { };", "unsupported", 1, &["`runtimeclass` belongs to WinRT's MIDL 3"]);
     refused("dispinterface D { };", "unknown-type", 1, &["import \"oaidl.idl\""]);
@@ -253,7 +253,7 @@ fn syntax_errors_are_reported_with_their_place() {
     refused(&by_name("interface IAbsent;"), "unknown-type", 1, &["declare it above"]);
     refused(&by_name("interface IUnknown;"), "not-automation", 1, &["extends IUnknown"]);
     refused("library L { long x; };", "stray-declaration", 1, &["outside an interface"]);
-    refused("library L { }; library M { };", "second-library", 1, &["one library"]);
+    refused("library L { }; library M { };", "second-library", 1, &["second library of the file"]);
     refused("[lcid(-1)] library L { };", "bad-number", 1, &["32 bits"]);
     refused("[helpstring(5)] library L { };", "not-a-text", 1, &["needs a text"]);
     refused("[dual] library L { };", "misplaced-attribute", 1, &["remove it"]);
@@ -339,7 +339,7 @@ fn constructs_unsupported_in_rust_are_refused_by_name() {
         ("[out] long *n, [out, size_is(, *n), length_is(, *n)] long **a", "with length_is or"),
         ("[in, out] long *n, [in, out, size_is(, *n)] long **a", "as an [in, out] array that the method may replace"),
         ("[in] long n, [in, out, size_is(n), length_is(n)] long *a", "as an [in, out] array with length_is"),
-        ("[in] long n, [in, out, size_is(n)] struct P *a", "or with elements that are more than values"),
+        ("[in] long n, [in, out, size_is(n)] struct P *a", "or with elements that have pointers"),
         ("[out] long *n, [out, size_is(, *n)] union U **a", "as an array of unions as a result"),
         ("[in] long n, [out, size_is(n)] struct P **a", "as an array of pointers"),
         ("[out] struct P ***a", "or a pointer to a pointer, as a result"),

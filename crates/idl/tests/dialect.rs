@@ -384,7 +384,10 @@ fn constants_have_whole_single_characters() {
     for constant in ["const char C = 'ab';", "const wchar_t C = L'\\xD800';", "const char C = '';"] {
         assert_eq!(first_error(constant, ""), "syntax", "{constant}");
     }
-    assert_eq!(value(&check(&with("const wchar_t C = L'\\x20AC';", "")).model, "C"), Some(Value::Int(0x20ac)));
+    for (character, number) in [("\\x20AC", 0x20ac), ("\\xFFFD", 0xfffd)] {
+        let constant = format!("const wchar_t C = L'{character}';");
+        assert_eq!(value(&check(&with(&constant, "")).model, "C"), Some(Value::Int(number)));
+    }
 }
 
 #[test]
@@ -564,7 +567,7 @@ fn permissive_compilers_keep_calls_in_the_process_if_the_interface_does_not_let_
 #[test]
 fn objects_of_interfaces_without_a_declaration_a_uuid_or_a_base_are_refused() {
     for (declared, lack) in [
-        ("interface ILater;", "is only announced"),
+        ("interface ILater;", "has only a forward declaration"),
         ("[local] interface ILater : IUnknown { HRESULT A(); }", "has no UUID"),
         (
             "[object, local, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21)] interface ILater { long A(); }",

@@ -178,7 +178,7 @@ fn side_files_with_undeclared_names_are_refused() {
     refused("\ninterface IBaes { }", "unknown-interface", 2, &["`IBaes`", "did you mean `IBase`?"]);
     refused("interface IUnknown { }", "unknown-interface", 1, &["of the same name"]);
     refused("interface IBase {\n[oneway] Tel(); }", "unknown-method", 2, &["did you mean `Tell`?"]);
-    refused("interface IMore { [oneway] Tell(); }", "unknown-method", 1, &["inherited methods"]);
+    refused("interface IMore { [oneway] Tell(); }", "unknown-method", 1, &["an inherited method"]);
     refused("interface IMore { Size(); }", "unknown-method", 1, &["get_NAME"]);
     refused("interface IMore { Sum(n, vales); }", "unknown-parameter", 1, &["no parameter `vales`", "`values`"]);
 }

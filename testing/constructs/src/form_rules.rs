@@ -1,5 +1,6 @@
 //! The rules that refuse values in their forms.
 
+use crate::combine::InterfaceKind;
 use crate::rule::{Names, Rule, Stage, and_local, every, java, language, rule, rust};
 
 const COUNTS: Names = &[
@@ -68,6 +69,15 @@ const LATER: Names = &["later"];
 const NOT_AN_INTEGER: &str = "a structure or union with [range] on an arm, or on a member that is no integer";
 const COUNT_MAYBE: &str = "an array whose size is behind a pointer that may be null";
 
+/// Returns a rule of the Rust back end for `[local]` interfaces alone.
+const fn local_rust(
+    message: &'static str,
+    constructs: &'static [Names],
+    places: &'static [Names],
+) -> Rule {
+    Rule { kind: &[InterfaceKind::Local], ..rust(message, constructs, places) }
+}
+
 /// All rules of values in forms.
 pub(crate) const FORM_RULES: &[Rule] = &[
     // Counts.
@@ -79,10 +89,10 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     ),
     every(COUNT_MAYBE, &[COUNTS], &[MAYBE]),
     every("an array whose size depends on a result", &[COUNTS], &[LATER, &["later_room"]]),
-    java("an array that the method lends", &[COUNTS], &[&["lent"]]),
-    rust("a lent array whose length is a boolean or an enumeration", &[&["count_boolean", "count_enum"]], &[&["lent"]]),
+    java("an array that the method lends", &[COUNTS], &[&["lent", "changed_lent"]]),
+    rust("a lent array whose length is a boolean or an enumeration", &[&["count_boolean", "count_enum"]], &[&["lent", "changed_lent"]]),
     // Limited integers.
-    language("bad-range", "[range] is for integers", &[UNLIMITED], &[RANGED]),
+    language("bad-range", "[range] is not on an integer", &[UNLIMITED], &[RANGED]),
     language("not-an-integer", "is not an integer", &[DOUBLE], &[&["counting", "member_counting"]]),
     language("misplaced-attribute", "[range] means nothing on an arm", &[RANGES, LIMITED_ENUM, UNLIMITED], &[&["arm"]]),
     every(
@@ -99,6 +109,7 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM], &[&["arm_named"]]),
     // Discriminants. -1 may also mean the unsigned number with the same bits, of a signed type.
     language("bad-switch", "no discriminant has the value", &[UNSIGNED_TAGS], &[&["own_negative"]]),
+    language("bad-switch", "has no value -1", &[&["tag_enum", "tag_v1_enum"]], &[&["own_negative"]]),
     every(
         "a union whose discriminant is behind a pointer that may be null",
         &[SIGNED_TAGS, UNSIGNED_TAGS, ENUM_TAGS],
@@ -109,13 +120,14 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     // Objects whose IID is beside them.
     every("an object whose IID is behind a pointer that may be null", &[IIDS], &[MAYBE]),
     every("an object whose IID depends on a result", &[IIDS], &[LATER]),
-    and_local(rust("of fixed size with interface pointers", &[IIDS], &[&["fixed"]])),
-    java("an array of interface pointers with [iid_is]", &[IIDS], &[&["array", "fixed"]]),
+    every("an array of objects whose IID is an argument", &[IIDS], &[&["array", "fixed"]]),
+    local_rust("of fixed size with interface pointers", &[IIDS], &[&["fixed"]]),
     // Strings.
-    and_local(rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["changed", "placed"]])),
-    rule(Stage::C, "a string that the method changes in place", &[TEXTS], &[&["changed", "placed"]]),
-    every("is a string that has a size of its own", &[TEXTS], &[&["sized"]]),
-    every("a structure or union with a string that has a size of its own", &[TEXTS], &[&["sized_inside"]]),
+    and_local(rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["changed"]])),
+    local_rust("a string that the method writes in its caller's memory", &[TEXTS], &[&["placed"]]),
+    rule(Stage::C, "a string that the method changes in place", &[TEXTS], &[&["changed"]]),
+    every("is a string that has a size or a length of its own", &[TEXTS], &[&["sized", "placed"]]),
+    every("a structure or union with a string that has a size or a length", &[TEXTS], &[&["sized_inside"]]),
     // Arrays of arrays.
     every(COUNT_MAYBE, &[LEVELS], &[&["replaced_maybe"]]),
     every(

@@ -164,7 +164,7 @@ pub const RULES: &[Rule] = &[
     rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[MEMBER_FIXED]),
     arguments(rust("of fixed size with interface pointers", &[OBJECTS, LOCAL_OBJECT], &[ARM_FIXED])),
     and_local(rust(
-        "of fixed size with pointers that comes back",
+        "of fixed size with pointers, as a result",
         &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
         &[OUT_FIXED],
     )),
@@ -192,7 +192,7 @@ pub const RULES: &[Rule] = &[
     ),
     java("an array of fixed size that may be missing", &[NAMED_ARRAY], &[&["in_unique"]]),
     java(
-        "an array of fixed size with elements that are more than values",
+        "an array of fixed size whose elements have pointers, unions or ranges",
         &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
         &[IN_FIXED, OUT_FIXED],
     ),

@@ -22,7 +22,7 @@ Examples:
 
 Compare only results of the same run: absolute times vary with the state of the machine.")]
 pub(super) struct Arguments {
-    /// Provider of the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (takes --cable)
+    /// Provider of the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (needs --cable)
     /// [fabric and xdp: features of the build]
     #[arg(long, value_name = "NAME", default_value = "shm")]
     provider: Provider,

@@ -114,7 +114,7 @@ impl Arguments {
         {
             let (seconds, least) = (duration.as_secs_f64(), 1.0 / rate);
             return Err(exit::usage(format!(
-                "`--rate {rate}`: no call may be due in {seconds} seconds; give a `--duration` of at least {least:.3}"
+                "`--rate {rate}`: no call is due within {seconds} seconds; give a `--duration` of at least {least:.3}"
             )));
         }
         Ok(Plan {

@@ -26,7 +26,7 @@ const SEQUENCES: [Sequence; 5] = [
     ),
     (
         Path::Ncalrpc,
-        "Clients of this host have no calls by DCE/RPC.",
+        "Clients of this host cannot make calls by DCE/RPC.",
         "`obvia bench call_lat --quick --cases null --paths ncalrpc` repeats the calls.",
     ),
     (Path::NcacnViUdp, "Other hosts cannot be called over virtual interfaces.", LOOPBACK),
@@ -90,7 +90,7 @@ fn tried(path: Path, cost: &str) -> Finding {
 const CHECKOUT: &str = "In the folder of the checkout:";
 
 pub(super) fn fabric(has_names: bool) -> Finding {
-    let cost = "There are no calls over InfiniBand and other adapters of libfabric.";
+    let cost = "Calls over InfiniBand and other adapters of libfabric are not possible.";
     let path = Path::NcacnViFabric;
     if !cfg!(feature = "fabric") {
         let remedy = "sudo apt install gcc libfabric-dev && cargo install --locked --path crates/cli --features fabric";
@@ -100,7 +100,7 @@ pub(super) fn fabric(has_names: bool) -> Finding {
         return tried(path, cost).remedy("sudo apt install libfabric1");
     }
     Finding::missing(path.name(), "not tried without a directory of names", cost)
-        .hint("The directory of names comes first.")
+        .hint("First provide the directory of names.")
 }
 
 /// The capabilities for AF_XDP, by their numbers.
@@ -109,7 +109,7 @@ const XDP_CAPABILITIES: [(&str, u32); 3] = [("CAP_NET_RAW", 13), ("CAP_BPF", 39)
 /// Examines AF_XDP without a call, because a call would need a network interface of its own.
 pub(super) fn xdp(host: &Host) -> Finding {
     let name = Path::NcacnViXdp.name();
-    let cost = "There are no calls over AF_XDP, past the kernel's network stack.";
+    let cost = "Calls over AF_XDP, past the kernel's network stack, are not possible.";
     if !cfg!(feature = "xdp") {
         let remedy = "cargo install --locked --path crates/cli --features xdp";
         return Finding::missing(name, "this command was built without it", cost).remedy(remedy).hint(CHECKOUT);

@@ -130,7 +130,7 @@ fn open_files(host: &Host) -> Finding {
     let found = format!("{}, at most {}", most(soft), most(hard));
     Finding::ok_if(soft >= FILES_MIN, "open files", found, cost)
         .remedy(remedy)
-        .hint("Units of systemd have LimitNOFILE=.")
+        .hint("In a unit of systemd, set LimitNOFILE=.")
 }
 
 fn mappings(host: &Host) -> Finding {
@@ -152,7 +152,7 @@ fn locked_memory(host: &Host) -> Finding {
     let cost = "AF_XDP and RDMA adapters lock the memory of their queues. Shared memory needs none.";
     Finding::ok_if(soft >= LOCKED_MIN, "locked memory", bytes(soft), cost)
         .remedy("sudo prlimit --pid $$ --memlock=unlimited:unlimited")
-        .hint("Units of systemd have LimitMEMLOCK=.")
+        .hint("In a unit of systemd, set LimitMEMLOCK=.")
 }
 
 fn shared_memory(host: &Host) -> Finding {
@@ -172,7 +172,7 @@ fn shared_memory(host: &Host) -> Finding {
     }
     Finding::ok_if(free >= SHARED_MIN, "/dev/shm", text, cost)
         .remedy("sudo mount -o remount,size=1G /dev/shm")
-        .hint("Containers have --shm-size 1g.")
+        .hint("For a container, use --shm-size 1g.")
 }
 
 fn huge_pages(host: &Host) -> Finding {
@@ -198,7 +198,7 @@ fn rdma(host: &Host) -> Finding {
     let devices = host.entries("sys/class/infiniband");
     let names: Vec<_> = devices.iter().filter_map(|path| path.file_name()?.to_str()).collect();
     if names.is_empty() {
-        let cost = "libfabric's provider verbs has no adapter. Other transports need none.";
+        let cost = "libfabric's provider verbs has no adapter. Other transports need no adapter.";
         return Finding::missing("RDMA adapters", "none", cost)
             .hint("For trials, rdma-link(8) makes an adapter of type rxe from a network interface.");
     }

@@ -57,7 +57,9 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         names::check_header(name).map_err(exit::usage)?;
     }
     if arguments.language == Language::C && name == "component" {
-        return Err(exit::usage("a project in C cannot be called `component`, because its object's header is"));
+        return Err(exit::usage(
+            "a project in C cannot be called `component`, because its object's header has that name",
+        ));
     }
     // The last interface of the file is the object's; the first is the interface of its watchers.
     let interface = *idl.interfaces().last().ok_or_else(|| exit::usage("the new IDL file has no interface"))?;

@@ -147,7 +147,7 @@ fn unsupported_reason(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_
         Passing::Object(_) | Passing::OutObject(_) => Some("an interface pointer"),
         Passing::Graph => Some("a structure with pointers, or a pointer to pointers"),
         Passing::Automation(_) => Some("a type of Automation's"),
-        Passing::Raw(_) => Some("a pointer that says nothing of how many it leads to"),
+        Passing::Raw(_) => Some("a pointer without a declared number of elements"),
     }
 }
 

@@ -96,7 +96,7 @@ impl Emitter<'_> {
         match library.about.uuid {
             Some(uuid) => made.uuid = uuid,
             None => {
-                let error = Diagnostic::error("no-uuid", library.span, "a type library has a uuid");
+                let error = Diagnostic::error("no-uuid", library.span, "this type library has no uuid");
                 self.report(error.help("put [uuid(...)] before `library`, with a uuid of its own from `uuidgen`"));
             }
         }
@@ -274,7 +274,7 @@ impl Emitter<'_> {
             ..with_about(&found.about, &found.name, Kind::Dispatch)
         };
         if found.members.is_none() {
-            let text = format!("interface `{}` is announced but never declared", found.name);
+            let text = format!("interface `{}` has only a forward declaration", found.name);
             let error = Diagnostic::error("undeclared-interface", found.span, text);
             self.report(error.help("declare it, or import the file that does"));
         }

@@ -259,7 +259,10 @@ impl<'v, V: Given> Writer<'_, 'v, V> {
             let items = Items::of(element, given).ok_or_else(|| expected("an array", given))?;
             let (room, found) = (self.room(base), items.len(self.layout.size(element)));
             if room != Some(found) {
-                return Err(Wrong::new(format!("expected as many elements as its length, found {found}")));
+                return Err(Wrong::new(format!(
+                    "the length of this array requires {} elements, but {found} are given",
+                    room.unwrap_or(0)
+                )));
             }
             return self.array(element, at, items);
         }

@@ -3,13 +3,12 @@
 use super::automation::is_automation;
 use super::limits::MEMBERS_MAX;
 use super::typedefs::POINTER_SIZED;
-use super::types::{Context, Place, base_type, is_sized_text, objects_by_iid, unchecked_range};
+use super::types::{Context, Place, base_type, is_sized_text, objects_by_iid};
 use super::values::{Variable, sizes_dereference, sizes_test_for_null};
 use super::{Named, Resolver, attributes, enum_type, find, has, struct_type};
 use crate::model::typelib::flags;
 use crate::model::{
-    About, Arith, Base, Direction, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, StructId, Type,
-    Unsupported, Value,
+    About, Arith, Base, Enum, Extent, Field, Measure, Pointer, PointerClass, Struct, StructId, Type, Unsupported, Value,
 };
 use crate::syntax::ast::{
     Attribute, Declarator, Dimension, EnumDecl, ExprKind, Ident, Member, StructDecl, TypeKind, TypeSpec,
@@ -96,7 +95,7 @@ impl Resolver<'_> {
         if objects_by_iid(ty).is_some() {
             self.not_yet("a structure with an array of objects, or a pointer to one, whose IID is a member");
         }
-        if !is_checked && self.range_attribute(attributes, spec).is_some() {
+        if !is_checked && self.has_range(attributes, spec) {
             self.not_yet("a structure or union with [range] on an arm, or on a member that is no integer");
         }
     }
@@ -222,7 +221,7 @@ impl Resolver<'_> {
                 }
                 continue;
             }
-            let range = self.range(&member.attributes, spec, &ty);
+            let range = self.member_range(&member.attributes, spec, &ty);
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure", false);
             let varying = self.varying(&member.attributes, &ty, &context);
             let bits = parts.remove(&declarator.name.name).unwrap_or_default();
@@ -231,7 +230,7 @@ impl Resolver<'_> {
             fields.push(Field { range, switch, varying, bits, ..field });
         }
         if is_empty {
-            let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
+            let error = Diagnostic::error("empty-struct", span, "this structure has no members");
             self.report(error.help("declare a member, or remove the structure"));
         }
         (fields, conformant)
@@ -309,105 +308,17 @@ impl Resolver<'_> {
             let error = Diagnostic::error(
                 "open-array-inside",
                 span,
-                "a structure that ends in an open array cannot be contained in another",
+                "a structure that ends in an open array cannot be part of another type",
             );
             self.report(error.help("use a pointer to it"));
             return false;
         }
         if matches!(inner, Type::Void) {
-            let error = Diagnostic::error("void-member", span, "void has no values");
+            let error = Diagnostic::error("void-member", span, "a member or an element cannot be of type void");
             self.report(error);
             return false;
         }
         true
-    }
-
-    /// Returns the attribute [range] of a declaration, or of the typedef that it names.
-    pub(super) fn range_attribute(&self, attributes: &[Attribute], spec: &TypeSpec) -> Option<Attribute> {
-        let of_typedef = || match &spec.kind {
-            TypeKind::Named(name) => self.ranges.get(name),
-            _ => None,
-        };
-        find(attributes, "range").or_else(of_typedef).cloned()
-    }
-
-    /// Returns the limits that [range] gives to a member. `None` without this attribute, for other
-    /// members than integers, and after an error.
-    fn range(&mut self, attributes: &[Attribute], spec: &TypeSpec, ty: &Type) -> Option<(i64, i64)> {
-        let attribute = self.range_attribute(attributes, spec)?;
-        self.limits_of(&attribute, ty).filter(|_| matches!(ty, Type::Base(_)))
-    }
-
-    /// Returns the limits that [range] sets for the values of a type, or for the values to which
-    /// the type leads. The limits are within those of the integer type. `None` after an error.
-    pub(super) fn limits_of(&mut self, attribute: &Attribute, ty: &Type) -> Option<(i64, i64)> {
-        let [Some(least), Some(most)] = attribute.arguments.as_slice() else {
-            let error =
-                Diagnostic::error("bad-range", attribute.span, "[range] needs the least and the greatest value");
-            self.report(error.help("write [range(0, 100)]"));
-            return None;
-        };
-        let (least, most) = (self.evaluate_int(least)?, self.evaluate_int(most)?);
-        let own = match self.model.innermost(ty) {
-            Type::Enum(_) => Base::I32.range(),
-            Type::Base(base) if base.is_number() => base.range(),
-            // A pointer to a function whose result is limited.
-            Type::Void => return None,
-            _ => None,
-        };
-        let text = match own {
-            None => "[range] is for integers",
-            Some(_) if least > most => "the least value is greater than the greatest",
-            Some((own_least, own_most)) => {
-                let within = |value: i64| i128::from(value).clamp(own_least, own_most) as i64;
-                if i128::from(most) >= own_least && i128::from(least) <= own_most {
-                    return Some((within(least), within(most)));
-                }
-                "the type has no value within these limits"
-            }
-        };
-        let error = Diagnostic::error("bad-range", attribute.span, text);
-        self.report(error.help("write [range(least, greatest)] on an integer"));
-        None
-    }
-
-    /// Returns the least and greatest value that a parameter's attributes allow. `None` without
-    /// limits, and after an error. For a count of elements, `[max_value(n)]` means `[range(0, n)]`.
-    pub(super) fn limits(
-        &mut self,
-        attributes: &[Attribute],
-        spec: &TypeSpec,
-        direction: Direction,
-        ty: &Type,
-    ) -> Option<(i64, i64)> {
-        let range = self.range_attribute(attributes, spec).and_then(|range| self.limits_of(&range, ty));
-        let range = range.filter(|_| unchecked_range(ty).is_none());
-        let Some(attribute) = find(attributes, "max_value") else {
-            return range;
-        };
-        let own_most = match ty {
-            Type::Base(base) if base.is_number() && direction == Direction::In => base.range().map(|(_, most)| most),
-            _ => None,
-        };
-        let is_limited = self.range_attribute(attributes, spec).is_some();
-        let most = match (attribute.arguments.as_slice(), own_most) {
-            ([Some(most)], Some(own_most)) if !is_limited => {
-                self.evaluate_int(most).map(|most| i128::from(most).min(own_most) as i64)?
-            }
-            _ if is_limited => {
-                let error = Diagnostic::error("bad-max-value", attribute.span, "[range] limits this parameter already");
-                self.report(error.help("remove one of them"));
-                return range;
-            }
-            _ => -1,
-        };
-        if most < 0 {
-            let text = "[max_value] needs the greatest value of an [in] integer";
-            let error = Diagnostic::error("bad-max-value", attribute.span, text);
-            self.report(error.help("write [max_value(1024)] on the parameter that counts elements"));
-            return None;
-        }
-        Some((0, most))
     }
 
     pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
@@ -438,7 +349,7 @@ impl Resolver<'_> {
             next += 1;
         }
         if made.is_empty() {
-            let error = Diagnostic::error("empty-enum", span, "an enum has at least one value");
+            let error = Diagnostic::error("empty-enum", span, "this enum has no values");
             self.report(error);
             return None;
         }
@@ -498,7 +409,7 @@ fn set_switch_type(spec: &mut TypeSpec, member: &Member, members: &[Member]) {
 }
 
 fn open_array_inside(span: Span) -> Diagnostic {
-    let error = Diagnostic::error("open-array-inside", span, "an open array is the last member");
+    let error = Diagnostic::error("open-array-inside", span, "this open array is not the last member");
     error.help("move it to the end, or declare it as a pointer with [size_is]")
 }
 

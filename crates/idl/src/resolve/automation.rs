@@ -73,7 +73,7 @@ impl Resolver<'_> {
         let is_more = param.declarator.pointers > 1
             || !param.declarator.dimensions.is_empty()
             || more.iter().any(|attribute| has(&param.attributes, attribute));
-        let why = "is of one of Automation's types, but no value and no pointer to one that is never null: \
+        let why = "is neither a value of an Automation type nor a pointer to one that is never null: \
                    a SAFEARRAY(VARIANT) passes several values";
         is_more.then(|| why.to_owned())
     }
@@ -113,7 +113,7 @@ impl Resolver<'_> {
         // DISPID_NEWENUM is written as -4 or as an unsigned number.
         let id = i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed));
         if id.is_none() {
-            let error = Diagnostic::error("bad-id", attribute.span, "a DISPID has 32 bits");
+            let error = Diagnostic::error("bad-id", attribute.span, "this DISPID does not fit 32 bits");
             self.report(error.help("write [id(1)]"));
         }
         id
@@ -125,7 +125,8 @@ impl Resolver<'_> {
         let base = self.model.interfaces[id.0].base;
         let is_dual = base.is_some_and(|base| self.model.is_dispatch(base));
         if let (false, Some(attribute)) = (is_dual, find(&decl.attributes, "dual")) {
-            let error = Diagnostic::error("dual-base", attribute.span, "a [dual] interface extends IDispatch");
+            let error =
+                Diagnostic::error("dual-base", attribute.span, "this [dual] interface does not extend IDispatch");
             self.report_leniently(error.help(format!("write `: IDispatch`, and `import \"{FILE}\";`")));
         }
         self.model.interfaces[id.0].dual = is_dual;

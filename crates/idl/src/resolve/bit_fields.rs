@@ -37,8 +37,9 @@ impl Resolver<'_> {
             };
             self.check_attributes(&member.attributes, &attributes::MEMBER);
             let Some((ty, own, width)) = self.width(member, declarator, width) else { continue };
-            if let Some(range) = self.range_attribute(&member.attributes, &member.spec) {
-                self.limits_of(&range, &ty);
+            if self.has_range(&member.attributes, &member.spec) {
+                // Reports limits that are wrong.
+                self.range_of(&member.attributes, &member.spec, &ty);
                 self.not_yet("a structure with a bit field that [range] limits");
             }
             if width == 0 {
@@ -96,9 +97,11 @@ impl Resolver<'_> {
         let error = Diagnostic::error(
             "bad-bit-field",
             width.span,
-            "a bit field has an integer type, and at most as many bits as the type",
+            "a bit field has an integer or enumeration type, and at most as many bits as the type",
         );
-        self.report(error.help("write an integer type, and a number of bits from 1 to that of the type"));
+        self.report(
+            error.help("write an integer type or an enumeration, and a number of bits from 1 to that of the type"),
+        );
         None
     }
 
@@ -113,9 +116,8 @@ impl Resolver<'_> {
         };
         let widest = found.values.iter().map(|(name, value)| (needed(*value), name, value)).max_by_key(|one| one.0);
         let Some((most, name, value)) = widest.filter(|(most, ..)| *most > bits) else { return };
-        let why = if is_signed { " as the enumeration has negative values" } else { "" };
-        let text =
-            format!("`{name} = {value}` of `{}` needs {most} bits{why}, and this bit field has {bits}", found.name);
+        let why = if is_signed { " because the enumeration has negative values" } else { "" };
+        let text = format!("`{name} = {value}` of `{}` needs {most} bits{why}; this bit field has {bits}", found.name);
         let warning = Diagnostic::warning("narrow-bit-field", width.span, text);
         self.report(warning.help(format!("give the bit field {most} bits, or an integer type")));
     }

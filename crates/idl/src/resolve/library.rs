@@ -11,7 +11,7 @@ impl Resolver<'_> {
         self.check_attributes(&decl.attributes, &attributes::LIBRARY);
         let first = self.model.libraries.iter().find(|library| library.imported == self.imported);
         if let (false, Some(first)) = (self.imported, first) {
-            let error = Diagnostic::error("second-library", decl.name.span, "a file has one library");
+            let error = Diagnostic::error("second-library", decl.name.span, "this is the second library of the file");
             let help = "put the other one into a file of its own: one type library is made from a file";
             self.report_leniently(error.related(first.span, "the first one").help(help));
         }

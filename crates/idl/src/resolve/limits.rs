@@ -139,9 +139,8 @@ impl Resolver<'_> {
                 self.diagnostics.push(match found.why {
                     Opaque::UNDECLARED => Diagnostic::error("incomplete-type", param.span, text)
                         .help(format!("declare `struct {name}` with its members, or import the file that does")),
-                    _ => Diagnostic::warning("incomplete-type", param.span, text).help(
-                        "declare the method [local], or pass a type whose size and pointers the declaration tells",
-                    ),
+                    _ => Diagnostic::warning("incomplete-type", param.span, text)
+                        .help("declare the method [local], or pass a type with a declared size"),
                 });
             }
         }

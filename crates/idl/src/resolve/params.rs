@@ -1,7 +1,8 @@
 //! Parameters of methods and functions.
 
 use super::automation::is_automation;
-use super::types::{Context, Place, has_text, is_sized_text, objects_by_iid, unchecked_range, void_pointer};
+use super::ranges::unchecked_range;
+use super::types::{Context, Place, has_text, is_sized_text, objects_by_iid, void_pointer};
 use super::values::{Variable, sizes_test_for_null};
 use super::{Resolver, attributes, has};
 use crate::model::{Direction, Extent, Param, Pointer, PointerClass, Type};
@@ -111,7 +112,7 @@ impl Resolver<'_> {
         if sizes_test_for_null(&param.attributes, variables) {
             return Some("has a size that depends on whether a pointer is null".to_owned());
         }
-        if self.range_attribute(&param.attributes, &param.spec).is_some()
+        if self.has_range(&param.attributes, &param.spec)
             && let Some(form) = unchecked_range(ty)
         {
             return Some(format!("is {form} that [range] limits"));

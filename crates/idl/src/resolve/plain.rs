@@ -99,7 +99,7 @@ impl Resolver<'_> {
             return None;
         }
         let ty = if *stars == 0 { Some(self.spec_type(spec, None)?) } else { None };
-        if *stars == 0 && self.range_attribute(&[], spec).is_some() {
+        if *stars == 0 && self.has_range(&[], spec) {
             let text = format!("`{}` returns a type with [range], which does not limit results", method.name.name);
             let error = Diagnostic::error("bad-range", spec.span, text);
             self.report(error.help("return an integer without limits, or pass the value through an [out] parameter"));
@@ -114,8 +114,8 @@ impl Resolver<'_> {
             _ => {
                 let text = format!("`{}` returns something that is not simply a value", method.name.name);
                 let error = Diagnostic::error("bad-return", spec.span, text);
-                let help = "return a number, an enumeration, a context handle or a structure of numbers, and this \
-                            through an [out] parameter";
+                let help = "return a number, an enumeration, a context handle or a structure of numbers, and pass this \
+                            type through an [out] parameter";
                 self.report(error.help(help));
                 None
             }
@@ -207,7 +207,9 @@ impl Resolver<'_> {
             span,
             "`handle_t` is a parameter of functions in interfaces without [object]",
         );
-        self.report(error.label("it does not travel").help("remove it: the interface pointer identifies the object"));
+        self.report(
+            error.label("a binding handle is not sent").help("remove it: the interface pointer identifies the object"),
+        );
         None
     }
 

@@ -73,9 +73,13 @@ impl Merging<'_> {
                 Some(at) => self.interface(declared[at], one),
                 None => {
                     let names = declared.iter().map(|interface| interface.name.name.as_str());
-                    let error =
-                        self.unknown("unknown-interface", "this file's IDL declares no interface", &one.name, names);
-                    let advice = "a side file is about the interfaces of the IDL file of the same name, and not of those it imports";
+                    let error = self.unknown(
+                        "unknown-interface",
+                        "the IDL file of this side file declares no interface",
+                        &one.name,
+                        names,
+                    );
+                    let advice = "a side file adds to the interfaces of the IDL file of the same name, and not to those of its imports";
                     self.diagnostics.push(or_advise(error, advice));
                 }
             }
@@ -98,8 +102,8 @@ impl Merging<'_> {
                     let what = format!("interface `{}` declares no method", declared.name.name);
                     let names = methods.iter().map(|(name, _)| name.as_str());
                     let error = self.unknown("unknown-method", &what, &one.name, names);
-                    let advice = "inherited methods stand with the interface that declares them; those that get and put a property are \
-                                  get_NAME and put_NAME";
+                    let advice = "name an inherited method under the interface that declares it; the accessors of a property are \
+                                  get_NAME, put_NAME and putref_NAME";
                     self.diagnostics.push(or_advise(error, advice));
                 }
             }
@@ -151,7 +155,7 @@ impl Merging<'_> {
                 self.diagnostics
                     .push(error.help(format!("write it there; a side file may have [{}]", OWN.join("], ["))));
             } else if let Some(first) = to.iter().find(|other| other.name.name == *name) {
-                let text = format!("[{name}] is said twice of the same thing");
+                let text = format!("[{name}] is given twice for one declaration");
                 let error = Diagnostic::error("duplicate-attribute", span, text);
                 let error = error.related(first.name.span, "given here already");
                 let file = self.sources.file(first.span.file).path.display();

@@ -26,7 +26,7 @@ impl Resolver<'_> {
             ["map"] => self.by_reference("map", Transfer::Map, span, ty),
             ["zero_copy"] => self.by_reference("zero_copy", Transfer::ZeroCopy, span, ty),
             _ => {
-                let text = format!("[{}] say different things of one array", chosen.join("] and ["));
+                let text = format!("an array cannot have both [{}]", chosen.join("] and ["));
                 self.report(Diagnostic::error("bad-transfer", span, text).help("keep one of them"));
                 Transfer::Frame
             }
@@ -68,8 +68,9 @@ impl Resolver<'_> {
             [Some(number)] => match self.evaluate_int(number) {
                 Some(room) if (1..=LENT_MAX).contains(&room) => Transfer::Lend(room as u32),
                 Some(_) => {
-                    let text = format!("[prealloc] is a number of elements between 1 and {LENT_MAX}");
-                    self.report(Diagnostic::error("bad-transfer", attribute.span, text));
+                    let text = "[prealloc] is outside of its limits";
+                    let error = Diagnostic::error("bad-transfer", attribute.span, text);
+                    self.report(error.help(format!("write a number between 1 and {LENT_MAX}")));
                     Transfer::Lend(usual)
                 }
                 None => Transfer::Lend(usual),
@@ -83,7 +84,7 @@ impl Resolver<'_> {
     }
 
     fn refuse_transfer(&mut self, name: &str, span: Span, why: &str) -> Transfer {
-        let text = format!("[{name}] cannot be: this parameter {why}");
+        let text = format!("this parameter cannot have [{name}]: it {why}");
         self.report(Diagnostic::error("bad-transfer", span, text).help(format!("remove [{name}]")));
         Transfer::Frame
     }

@@ -131,11 +131,9 @@ impl Resolver<'_> {
         true
     }
 
-    /// Records the attribute [range] of a typedef, if there is one.
+    /// Records the limits of a typedef, if there are any.
     fn note_range(&mut self, name: &Ident, attributes: &[Attribute], spec: &TypeSpec, ty: &Type) {
-        if let Some(range) = self.range_attribute(attributes, spec)
-            && self.limits_of(&range, ty).is_some()
-        {
+        if let Some(range) = self.range_of(attributes, spec, ty) {
             self.ranges.insert(name.name.clone(), range);
         }
     }
@@ -265,7 +263,7 @@ fn is_automation_word(name: &str) -> bool {
 /// Whether members form a GUID: integers of 4, 2 and 2 bytes, and 8 bytes, under any names.
 fn is_guid(members: &[Field]) -> bool {
     let size = |ty: &Type| match ty {
-        Type::Base(base) if base.is_integer() && *base != Base::Boolean => base.size(),
+        Type::Base(base) if base.is_number() => base.size(),
         _ => 0,
     };
     let sizes = members.iter().flat_map(|field| match &field.ty {

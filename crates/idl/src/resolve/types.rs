@@ -168,7 +168,7 @@ impl Resolver<'_> {
             let is_object = matches!(&spec.kind, TypeKind::Base("void") | TypeKind::Named(_))
                 && matches!(self.spec_type(spec, None)?, Type::Void | Type::Interface(_) | Type::Pointer(_));
             if !is_object || stars == 0 {
-                let error = Diagnostic::error("bad-iid-is", declarator.span, "[iid_is] is for interface pointers");
+                let error = Diagnostic::error("bad-iid-is", declarator.span, "[iid_is] is not on an interface pointer");
                 self.report(error.help("declare it as `IUnknown *` or `void *`, with one more `*` for [out]"));
                 return None;
             }
@@ -338,7 +338,7 @@ impl Resolver<'_> {
 
     fn check_text(&mut self, text: bool, ty: &Type, declarator: &Declarator) {
         if text && !has_text(ty) {
-            let error = Diagnostic::error("bad-string", declarator.span, "[string] is for pointers to characters");
+            let error = Diagnostic::error("bad-string", declarator.span, "[string] is not on a pointer to characters");
             self.report(error.help("use `char *` or `wchar_t *`; for other elements use [size_is]"));
         }
     }
@@ -387,7 +387,7 @@ impl Resolver<'_> {
             (Some(owner), None) => format!("{owner}_{kind}"),
             (None, Some(name)) => format!("{}_{kind}", name.name),
             (None, None) => {
-                let text = format!("this {kind} has no name, so nothing can be of it");
+                let text = format!("this {kind} has no name, so no declaration can use it");
                 let error = Diagnostic::error("nameless-type", span, text);
                 self.report(error.help(format!("write a tag after `{kind}`, or remove it")));
                 return String::new();
@@ -492,22 +492,6 @@ pub(super) fn objects_by_iid(ty: &Type) -> Option<&'static str> {
         _ => return None,
     };
     if matches!(element, Type::Interface(Object::IidIs(_))) { Some(own) } else { objects_by_iid(element) }
-}
-
-/// Returns the form, with its article, of a parameter for which back ends do not check [range].
-/// `None` for an integer, and for a pointer to one integer that is never null.
-pub(super) fn unchecked_range(ty: &Type) -> Option<&'static str> {
-    match ty {
-        Type::Base(_) => None,
-        Type::Enum(_) => Some("an enumeration"),
-        Type::Pointer(pointer) if pointer.extent == Extent::Text => Some("a string"),
-        Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }) => Some("an array"),
-        Type::Pointer(pointer) if pointer.class != PointerClass::Ref => Some("a pointer that may be null"),
-        Type::Pointer(pointer) if matches!(pointer.to, Type::Pointer(_)) => Some("a pointer to a pointer"),
-        Type::Pointer(pointer) => unchecked_range(&pointer.to),
-        Type::Fixed(..) => Some("an array"),
-        _ => Some("a value"),
-    }
 }
 
 /// Returns the type for the name of a base type.

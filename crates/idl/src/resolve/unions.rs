@@ -13,8 +13,10 @@ use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 use std::collections::HashSet;
 
-/// The name of the union in a union with a discriminant of its own, if the file gives none.
-const TAGGED_UNION: &str = "tagged_union";
+/// Returns the name of the union in a union with a discriminant of its own.
+fn name_of_body(inner: Option<&Ident>) -> &str {
+    inner.map_or("tagged_union", |inner| inner.name.as_str())
+}
 
 impl Resolver<'_> {
     /// Returns the expression that selects the arm of a union without a discriminant of its own.
@@ -98,12 +100,11 @@ impl Resolver<'_> {
             self.member_reasons.0 = Some("a union without cases");
         }
         self.check_arms(decl, span);
-        if decl.switch.as_ref().is_some_and(|(spec, ..)| self.range_attribute(&[], spec).is_some()) {
+        if decl.switch.as_ref().is_some_and(|(spec, ..)| self.has_range(&[], spec)) {
             self.not_yet("a union whose discriminant [range] limits");
         }
-        let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
-            (tag.name.clone(), inner.as_ref().map_or(TAGGED_UNION, |inner| inner.name.as_str()).to_owned())
-        });
+        let encapsulated =
+            decl.switch.as_ref().map(|(_, tag, inner)| (tag.name.clone(), name_of_body(inner.as_ref()).to_owned()));
         let imported = self.imported;
         let (arms, default, measure) = (Vec::new(), None, Measure::default());
         let made = Union { name, tag: tag_type, encapsulated, arms, default, measure, about, imported, span };
@@ -140,15 +141,15 @@ impl Resolver<'_> {
     fn check_arms(&mut self, decl: &UnionDecl, span: Span) {
         let mut arms = decl.arms.iter().flatten();
         let text = match decl.switch {
-            Some(_) => "a union has at least one arm",
-            None => "a union without a discriminant of its own has at least one arm with a value",
+            Some(_) => "this union has no arms",
+            None => "no arm of this union without a discriminant of its own has a value",
         };
         if !arms.any(|arm| decl.switch.is_some() || arm.member.is_some()) {
             let error = Diagnostic::error("empty-union", span, text);
             self.report(error.help("declare an arm with a value, or remove the union"));
         }
         let Some((_, tag, inner)) = &decl.switch else { return };
-        let name = inner.as_ref().map_or(TAGGED_UNION, |inner| inner.name.as_str());
+        let name = name_of_body(inner.as_ref());
         if tag.name == name {
             let text = format!("the discriminant and the union are both called `{name}`");
             self.report(Diagnostic::error("duplicate-name", tag.span, text).help("give one of them another name"));
@@ -163,7 +164,7 @@ impl Resolver<'_> {
             // An attribute that the file does not contain has no argument in the source. It repeats
             // the type of a member, whose limits are checked.
             let is_written = attribute.span != attribute.name.span;
-            if is_written && self.range_attribute(&[], spec).is_some() {
+            if is_written && self.has_range(&[], spec) {
                 let text = "[switch_type] names a type with [range], which does not limit the discriminant";
                 let error = Diagnostic::error("bad-range", attribute.span, text);
                 self.report(
@@ -295,7 +296,12 @@ fn no_such_tag(tag: &Type, value: i64, span: Span) -> Diagnostic {
     let is_unsigned = *tag == Type::Base(Base::U64);
     let number = if is_unsigned { i128::from(value.cast_unsigned()) } else { value.into() };
     let error = Diagnostic::error("bad-switch", span, format!("no discriminant has the value {number}"));
-    error.help("the discriminant's type is too small for it; an unsigned hyper is below 2^63 - 1")
+    let help = if is_unsigned {
+        "the discriminant of an unsigned hyper is below 2^63 - 1"
+    } else {
+        "the discriminant's type is too small for this value"
+    };
+    error.help(help)
 }
 
 /// Whether a type is a union, or a chain of pointers to a union.

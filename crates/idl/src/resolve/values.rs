@@ -337,8 +337,18 @@ fn operand(variable: &Variable, index: usize, deref: bool, expr: &Expr) -> Resul
     }
 }
 
+/// Returns the message that a declaration has no variable of this name.
+fn unknown_in(of: &str, name: &str) -> String {
+    let what = match of {
+        "the method" => "parameter",
+        "the structure" => "member",
+        _ => "variable",
+    };
+    format!("{of} has no {what} `{name}`")
+}
+
 fn unknown_variable(name: &str, expr: &Expr, variables: &[Variable], of: &str) -> Diagnostic {
-    let error = Diagnostic::error("unknown-value", expr.span, format!("{of} has nothing called `{name}`"));
+    let error = Diagnostic::error("unknown-value", expr.span, unknown_in(of, name));
     match most_like(name, variables.iter().map(|variable| variable.name.as_str())) {
         Some(like) => error.help(format!("did you mean `{like}`?")),
         None => error.help("the expression may use parameters or members beside it, and constants"),

@@ -120,7 +120,7 @@ impl Lexer<'_> {
             self.is_binary = character.is_control();
             let error = Diagnostic::error("unknown-character", span, format!("{character:?} means nothing in IDL"));
             self.diagnostics.push(error.help(if self.is_binary {
-                "this is not UTF-8"
+                "the file is not text in UTF-8, or in UTF-16 with a byte order mark"
             } else {
                 "remove it, or put it into a comment or a string"
             }));

@@ -200,7 +200,7 @@ impl<'a> Preprocessor<'a> {
             other => {
                 let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not supported"));
                 files.diagnostics.push(error.help(
-                    "IDL files may use #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif, #error and #include",
+                    "IDL files may use #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif, #error, #warning, #pragma, #line and #include",
                 ));
             }
         }

@@ -49,7 +49,7 @@ fn refuse_method(model: &Model, method: &Method) -> Vec<Diagnostic> {
             "method `{}` has a parameter `{}` that is {what}, which the Java back end does not support yet",
             method.name, param.param.name
         );
-        let help = "what it does is in docs/idl.md";
+        let help = "docs/idl.md lists what this back end refuses";
         Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
     };
     plan.params.iter().filter_map(refusal).chain(limits::method(&plan)).collect()
@@ -69,7 +69,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
         Passing::Array { element, .. } | Passing::OutArray { element, .. } => element_refused(model, element),
         Passing::Object(object) | Passing::OutObject(object) => refuse_object(model, object),
         Passing::Lent { .. } => Some("an array that the method lends"),
-        Passing::Raw(_) => Some("a pointer that says nothing of how many it leads to"),
+        Passing::Raw(_) => Some("a pointer without a declared number of elements"),
         Passing::Graph => refuse_graph(model, plan, param),
         Passing::Text { .. } | Passing::OutText(_) | Passing::Reference { .. } | Passing::Automation(_) => None,
     }
@@ -92,7 +92,7 @@ fn refuse_graph(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> 
         Seen::One(to) => pointed_to(model, to),
         Seen::Inner if is_shared(model, ty) => Some("a structure with [ptr] pointers that is no object of its own"),
         Seen::Inner => pointed_to(model, ty),
-        Seen::Elements { .. } => Some("an array of fixed size with elements that are more than values"),
+        Seen::Elements { .. } => Some("an array of fixed size whose elements have pointers, unions or ranges"),
         Seen::Union(id) => {
             let of = |at: usize| Some(in_place(model, plan.params.get(at)?.param));
             refuse_switch(model, id, param.param.switch.as_ref(), of).or_else(|| members(model, ty))

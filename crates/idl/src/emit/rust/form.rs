@@ -40,8 +40,7 @@ const OPAQUE: Refusal = "a type whose members are not declared, or which no call
 const OUT_UNION: Refusal = "a union with pointers as a result; inside a structure it is supported";
 const VOID: Refusal = "a pointer to void";
 const FIXED: Refusal = "an array of fixed size that the method allocates";
-const FIXED_CHANGED: Refusal =
-    "an array of fixed size with pointers that comes back; inside a structure it is supported";
+const FIXED_CHANGED: Refusal = "an array of fixed size with pointers, as a result; inside a structure it is supported";
 const FULL_UNION: Refusal = "a union whose arms lead to [ptr] pointers";
 const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
 const OUT_UNIONS: Refusal = "an array of unions as a result";
@@ -51,7 +50,8 @@ const TEXT_IN_PLACE: Refusal =
     "a string that the method writes in its caller's memory; inside a structure it is supported";
 const TEXT_CHANGED: Refusal = "an [in, out] string; inside a structure it is supported";
 const ARRAY_REPLACED: Refusal = "an [in, out] array that the method may replace";
-const ARRAY_CHANGED: Refusal = "an [in, out] array with length_is, or with elements that are more than values";
+const ARRAY_CHANGED: Refusal =
+    "an [in, out] array with length_is, or with elements that have pointers, unions or ranges";
 const SWITCH: Refusal = "a union whose discriminant is not simply another member";
 
 /// Returns the form of a parameter that is passed as a graph.

@@ -99,7 +99,7 @@ fn refuse(model: &Model, plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
             "parameter `{}` is passed as {why}, which the Rust back end does not support yet",
             param.param.name
         );
-        let help = "what it does is in docs/idl.md; often a structure around it helps";
+        let help = "docs/idl.md lists what this back end refuses; often a structure around the parameter helps";
         Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
     };
     plan.params.iter().filter_map(refusal).collect()

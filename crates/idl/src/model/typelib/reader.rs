@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         let types = reader.word(0x20)? as usize;
         let help_dll = if reader.word(0x14)? & layout::HAS_HELP_DLL == 0 { 0 } else { 4 };
         let places = types.checked_mul(4).filter(|bytes| *bytes <= file.len());
-        let Some(places) = places else { return bad(0x20, "it has more types than room for them") };
+        let Some(places) = places else { return bad(0x20, "its table of types is longer than its segment") };
         let directory = layout::HEADER + help_dll + places;
         for at in 0..SEGMENTS {
             let entry = directory + at * SEGMENT;
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
             reader.segments[at] = (start, length);
         }
         if reader.segments[Segment::Types as usize].1 / layout::TYPE < types {
-            return bad(0x20, "it has more types than room for them");
+            return bad(0x20, "its table of types is longer than its segment");
         }
         reader.types = types;
         reader.foreign = reader.segments[Segment::Foreign as usize].1 / layout::FOREIGN;
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         let (start, length) = self.segments[which as usize];
         match (place as usize).checked_add(count) {
             Some(end) if end <= length => Ok(start + place as usize),
-            _ => bad(from, format!("the place {place:#x} is not in the segment for {which:?}")),
+            _ => bad(from, format!("the place {place:#x} is outside of its segment")),
         }
     }
 

@@ -32,7 +32,7 @@ type Written<T = ()> = Result<T, Unwritable>;
 pub fn write(library: &TypeLibrary) -> Result<Vec<u8>, Unwritable> {
     let folds = folds(library.lcid);
     let folds = folds
-        .ok_or_else(|| Unwritable(format!("how names are found in the language {:#x} is not known", library.lcid)))?;
+        .ok_or_else(|| Unwritable(format!("type libraries in the language {:#x} cannot be written", library.lcid)))?;
     let (uuid_chains, name_chains) = (vec![NONE; layout::UUID_CHAINS], vec![NONE; layout::NAME_CHAINS]);
     Writer { folds, uuid_chains, name_chains, ..Writer::default() }.library(library)
 }
@@ -162,7 +162,7 @@ impl Writer {
             }
         }
         if i32::try_from(at + self.members.len()).is_err() {
-            return Err(Unwritable("a type library is not that long".to_owned()));
+            return Err(Unwritable("the type library is too long".to_owned()));
         }
         let mut start = 0;
         for (index, end) in ends.iter().enumerate() {

@@ -115,9 +115,14 @@ impl Parser<'_> {
     fn character(&mut self, token: Token) -> Parsed<char> {
         let text = self.unquoted(token);
         let is_escape = self.sources.text(token.span).contains('\\');
+        // The lexer writes this character for a half, too.
+        let is_replacement =
+            self.sources.text(token.span).to_ascii_lowercase().trim_end_matches('\'').ends_with("\\xfffd");
         let mut characters = text.chars();
         let what = match (characters.next(), characters.next()) {
-            (Some(char::REPLACEMENT_CHARACTER), None) if is_escape => "this number is half of a character",
+            (Some(char::REPLACEMENT_CHARACTER), None) if is_escape && !is_replacement => {
+                "this number is half of a surrogate pair"
+            }
             (Some(only), None) => return Ok(only),
             (None, _) => "a character is missing between the quotes",
             (Some(_), Some(_)) => "there is more than one character between the quotes",

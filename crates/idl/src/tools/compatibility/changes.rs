@@ -60,7 +60,7 @@ kinds! {
         "old clients call a method that new servers refuse, or new clients call one that old servers refuse",
         "restore [local] or its absence, and declare a new method in a new interface";
     MethodInProcess, "method-in-process",
-        "code in the object's own process may not compile, and a program whose modules disagree ends at load",
+        "code in the object's own process may not compile, and a program whose parts disagree ends when it is loaded",
         "restore the declaration, or declare a new method in a new interface";
     MethodCallAs, "method-call-as",
         "old peers call the method itself, or the one in its place",

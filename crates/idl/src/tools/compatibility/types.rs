@@ -228,8 +228,8 @@ fn part(varying: Option<&Varying>) -> &'static str {
 
 /// Returns the kind of a change between two base types.
 fn bases(old: Base, new: Base) -> Kind {
-    let is_number = |base: Base| base.is_integer() && !matches!(base, Base::Boolean | Base::Char | Base::WChar);
-    if !is_number(old) || !is_number(new) {
+    let is_arithmetic = |base: Base| base.is_number() && !matches!(base, Base::Char | Base::WChar);
+    if !is_arithmetic(old) || !is_arithmetic(new) {
         Kind::ValueType
     } else if old.size() != new.size() {
         Kind::ValueWidth

@@ -18,7 +18,7 @@ kinds! {
         "bytes without meaning are copied and sent with each value",
         "declare the members in the order that the finding names, unless the layout is given from outside";
     MissingUuid, "missing-uuid",
-        "type libraries and registrations need a uuid, and the compiler refuses to write one without",
+        "type libraries and registrations need a uuid, and the compiler refuses to write a type library without one",
         "put [uuid(...)] before it, with a uuid of its own from `uuidgen`";
     MissingVersion, "missing-version",
         "clients bind functions by uuid and version, and 0.0 says that there was never a release",
@@ -33,10 +33,10 @@ kinds! {
         "scripts get a result only from a parameter with [retval]",
         "write [out, retval]";
     LargeValue, "large-value",
-        "the structure is copied to the stack of each function that it passes",
+        "the structure is copied to the stack of each function that passes it on",
         "pass a pointer: [in] const S *s";
     NarrowText, "narrow-text",
-        "the encoding of `char` is unknown to the peer, so other letters than those of ASCII may get lost",
+        "the encoding of `char` is unknown to the peer, so letters that are not ASCII may get lost",
         "use wchar_t, which is UTF-16, or [utf8] on a string of `char` that is only [in] or only [out]";
     EnumWithoutZero, "enum-without-zero",
         "results are zero before a method sets them, and a peer refuses a zero that is no value of the enumeration",
