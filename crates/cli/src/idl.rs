@@ -74,8 +74,8 @@ struct Compile {
     /// Take additional attributes from this file, instead of the file with FILE's name and .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// The language of the output, which determines the files: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file
-    /// for each class in Java; NAME.pyi; or NAME.tlb
+    /// The language of the output, which determines the files: NAME.rs; NAME.h, NAME_stubs.c and
+    /// NAME_values.hpp; a file for each class in Java; NAME.pyi; or NAME.tlb
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
     /// The package of classes in Java [default: FILE's name]

@@ -537,6 +537,7 @@ impl Reading<'_> {
             resolver.model.prelude = Some(file);
             resolver.use_prelude(items);
         }
+        self.sources.set_resolved(self.parsed.iter().map(|(file, _)| *file));
         let last = self.parsed.len().saturating_sub(1);
         for (at, (file, items)) in self.parsed.iter().enumerate() {
             resolver.file(items, at != last);

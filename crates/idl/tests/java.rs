@@ -302,6 +302,36 @@ fn imports_do_not_change_the_names_of_classes() {
 }
 
 #[test]
+fn classes_of_imported_files_have_the_names_that_they_have_alone() {
+    let folder = ground::Folder::new("idl-imports-of-imports-java");
+    let interface = |name: &str, end: u32| {
+        format!(
+            "[object, uuid(d3a1b2c4-1111-4222-8333-9444555667{end:02})] interface {name} : IUnknown
+            {{ HRESULT Add([out] long *a, [out] long *b); }};"
+        )
+    };
+    let file =
+        |name: &str, text: String| std::fs::write(folder.join(name), text).expect("the folder can be written to");
+    file("first.idl", format!("import \"unknwn.idl\"; struct Foo_bar {{ long n; }}; {}", interface("IFirst", 10)));
+    file("second.idl", format!("import \"first.idl\"; struct AddResult {{ long n; }}; {}", interface("FooBar", 11)));
+    file("third.idl", format!("import \"second.idl\"; {}", interface("IThird", 12)));
+    let classes = |name: &str| {
+        let compilation = Compiler::new().check(&folder.join(name)).unwrap_or_else(|failure| panic!("{failure}"));
+        let made = emit::java::emit(&compilation, "x", Some("p")).unwrap_or_else(|refused| panic!("{refused:?}"));
+        let code = |text: String| text.lines().skip(1).collect::<Vec<_>>().join("\n");
+        let files = made.files.into_iter().map(|(path, text)| (path, code(text)));
+        files.filter(|(path, _)| path != Path::new("p/XIdl.java")).collect::<Vec<_>>()
+    };
+    let all = classes("third.idl");
+    for name in ["first.idl", "second.idl"] {
+        for file in classes(name) {
+            assert!(all.contains(&file), "{name}: {}", file.0.display());
+        }
+    }
+    assert!(all.iter().any(|(path, _)| path == Path::new("p/FooBar_.java")));
+}
+
+#[test]
 fn constants_have_the_values_and_the_types_of_the_idl_in_java() {
     let constants = "const float A = 5; const float B = 5.5; const float C = 1e-50; const double D = 5;";
     let text = format!("{constants} {HEAD} : IUnknown {{ HRESULT M([in, size_is(4294967296)] long *a); }}");

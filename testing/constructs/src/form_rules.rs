@@ -70,11 +70,7 @@ const NOT_AN_INTEGER: &str = "a structure or union with [range] on an arm, or on
 const COUNT_MAYBE: &str = "an array whose size is behind a pointer that may be null";
 
 /// Returns a rule of the Rust back end for `[local]` interfaces alone.
-const fn local_rust(
-    message: &'static str,
-    constructs: &'static [Names],
-    places: &'static [Names],
-) -> Rule {
+const fn local_rust(message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
     Rule { kind: &[InterfaceKind::Local], ..rust(message, constructs, places) }
 }
 
@@ -90,7 +86,11 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     every(COUNT_MAYBE, &[COUNTS], &[MAYBE]),
     every("an array whose size depends on a result", &[COUNTS], &[LATER, &["later_room"]]),
     java("an array that the method lends", &[COUNTS], &[&["lent", "changed_lent"]]),
-    rust("a lent array whose length is a boolean or an enumeration", &[&["count_boolean", "count_enum"]], &[&["lent", "changed_lent"]]),
+    rust(
+        "a lent array whose length is a boolean or an enumeration",
+        &[&["count_boolean", "count_enum"]],
+        &[&["lent", "changed_lent"]],
+    ),
     // Limited integers.
     language("bad-range", "[range] is not on an integer", &[UNLIMITED], &[RANGED]),
     language("not-an-integer", "is not an integer", &[DOUBLE], &[&["counting", "member_counting"]]),

@@ -75,10 +75,18 @@ const COUNTS: Family = Family {
         form("made_as_asked", "", "[in, out] # *n, [out, size_is(, *n)] long **a"),
         form("changed_room", "", "[in, out] # *n, [out, size_is(*n)] long *a, [in, out, size_is(*n)] short *b"),
         form("changed_length", "", "[in] long n, [in, out] # *m, [out, size_is(n), length_is(*m)] long *a"),
-        form("changed_computed", "", "[in, size_is(*n + 1)] long *a, [in, out] # *n, [in, unique, size_is(*n)] short *b"),
+        form(
+            "changed_computed",
+            "",
+            "[in, size_is(*n + 1)] long *a, [in, out] # *n, [in, unique, size_is(*n)] short *b",
+        ),
         form("changed_of_two", "", "[in, unique, size_is(*n)] long *a, [in, out] # *n, [in, size_is(*n)] byte *b"),
         form("changed_lent", "", "[in, out] # *n, [out, lend, size_is(, *n)] long **a"),
-        form("changed_shared", "", "[in, zero_copy, size_is(*n)] long *a, [in, out] # *n, [out, map, size_is(*n)] hyper *b"),
+        form(
+            "changed_shared",
+            "",
+            "[in, zero_copy, size_is(*n)] long *a, [in, out] # *n, [out, map, size_is(*n)] hyper *b",
+        ),
         form(
             "changed_led",
             "struct @ { long *p; };",

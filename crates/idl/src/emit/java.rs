@@ -127,7 +127,7 @@ pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Res
     if !refused.is_empty() {
         return Err(refused);
     }
-    let context = Context { model, types: Types::new(model, stem), omitted };
+    let context = Context { model, types: Types::new(model, &compilation.sources, stem), omitted };
     let too_large = limits::errors(&context, &remote);
     if !too_large.is_empty() {
         return Err(too_large);

@@ -27,8 +27,8 @@ fn is_static(code: &str, is_interface: impl Fn(&str) -> bool) -> bool {
 impl Resolver<'_> {
     /// Renames methods that have the name of their interface or of an inherited method. Renames
     /// parameters whose name, with or without a suffix of `ENDINGS`, is the name of a type or a
-    /// constant, and parameters that would hide a static. Callers see a parameter's name only in C++, where several results of a method are
-    /// the members of one structure.
+    /// constant, and parameters that would hide a static. Callers see a parameter's name only in
+    /// C++, where several results of a method are the members of one structure.
     pub(super) fn name_in_code(&mut self) {
         let model = &mut self.model;
         let types = model.structs.iter().map(|found| &found.name).chain(model.unions.iter().map(|found| &found.name));

@@ -11,9 +11,9 @@ impl Resolver<'_> {
         has(attributes, "range") || matches!(&spec.kind, TypeKind::Named(name) if self.ranges.contains_key(name))
     }
 
-    /// Returns the limits that [range] sets for the values of a declaration, or for the values to which
-    /// the declaration leads. The limits are those of the attribute, or else those of the typedef that
-    /// the declaration names. `None` without limits, and after an error.
+    /// Returns the limits that [range] sets for the values of a declaration, or for the values to
+    /// which the declaration leads. The limits are those of the attribute, or else those of the
+    /// typedef that the declaration names. `None` without limits, and after an error.
     pub(super) fn range_of(&mut self, attributes: &[Attribute], spec: &TypeSpec, ty: &Type) -> Option<(i64, i64)> {
         if let Some(attribute) = find(attributes, "range") {
             return self.limits_of(attribute, ty);

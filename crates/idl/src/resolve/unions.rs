@@ -253,8 +253,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Reports a case that the discriminant's enumeration does not list. The receiver refuses such a
-    /// value if the discriminant belongs to the union. A value beside the union may have another
+    /// Reports a case that the discriminant's enumeration does not list. The receiver refuses such
+    /// a value if the discriminant belongs to the union. A value beside the union may have another
     /// type.
     fn check_listed(&mut self, id: usize, value: i64, case: &Expr) {
         let union = &self.model.unions[id];

@@ -71,6 +71,8 @@ pub struct Sources {
     files: Vec<File>,
     /// For each text that no file contains, its start, and the place for which the text was made.
     uses: Vec<(u32, Span)>,
+    /// The files with declarations, in the order of their resolution: imports first.
+    resolved: Vec<FileId>,
 }
 
 impl Sources {
@@ -109,6 +111,16 @@ impl Sources {
             Some(at) => self.uses[at].1,
             None => span,
         }
+    }
+
+    /// Sets the order in which the files' declarations are resolved.
+    pub(crate) fn set_resolved(&mut self, files: impl Iterator<Item = FileId>) {
+        self.resolved = files.collect();
+    }
+
+    /// Returns the files with declarations, in the order of their resolution: imports first.
+    pub(crate) fn resolved(&self) -> &[FileId] {
+        &self.resolved
     }
 
     /// Marks a file as imported.

@@ -365,8 +365,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Whether the size or the length of an array depends on the value from outside of the block with
-    /// this number. Other such values are discriminants and IIDs.
+    /// Whether the size or the length of an array depends on the value from outside of the block
+    /// with this number. Other such values are discriminants and IIDs.
     pub fn counts_by(&self, number: u32) -> bool {
         self.shape.parts.iter().any(|part| match &part.what {
             What::Pointer { extent: Extent::Counted { size, length }, .. } => {

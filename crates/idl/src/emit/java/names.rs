@@ -1,7 +1,8 @@
 //! The names of IDL in Java.
 
-use crate::model::{InterfaceId, Method, Model, Type};
-use std::collections::BTreeSet;
+use crate::model::{InterfaceId, Method, Model, Type, UnionId};
+use crate::text::source::{FileId, Sources, Span};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Java's keywords, literals and reserved names.
 const KEYWORDS: [&str; 55] = [
@@ -245,70 +246,97 @@ pub(super) struct Types {
     interfaces: Vec<String>,
     /// The class for declarations without a class of their own.
     pub(super) rest: String,
-    /// The names of all classes, and of the types that generated code uses.
-    taken: BTreeSet<String>,
-    /// As `taken`, without the classes of the file itself.
-    of_imported: BTreeSet<String>,
+    /// The names of all classes, and of the types that generated code uses, each with the turn of
+    /// the file that declares it. The turns are those in which the files are named.
+    taken: BTreeMap<String, usize>,
+    /// The turns of the files that declare the interfaces, and of those that declare the unions.
+    turns: [Vec<usize>; 2],
 }
 
+/// The turn of built-in files and of the types that generated code uses.
+const FIRST: usize = 0;
+
 impl Types {
-    pub(super) fn new(model: &Model, stem: &str) -> Self {
+    /// Names the classes file by file, imports first. So the classes of an imported file have the
+    /// same names as in the code for that file alone, unless a file before it has classes of these
+    /// names.
+    pub(super) fn new(model: &Model, sources: &Sources, stem: &str) -> Self {
+        let files = sources.resolved();
+        let turns: HashMap<FileId, usize> = files.iter().zip(FIRST + 1..).map(|(file, turn)| (*file, turn)).collect();
+        let turn = |span: Span| turns.get(&sources.use_of(span).file).copied().unwrap_or(FIRST);
         let mut types = Self {
             enums: vec![String::new(); model.enums.len()],
             structs: vec![String::new(); model.structs.len()],
             unions: vec![String::new(); model.unions.len()],
             interfaces: vec![String::new(); model.interfaces.len()],
             rest: String::new(),
-            taken: TYPES.iter().chain(&NO_TYPES).map(|&name| name.to_owned()).collect(),
-            of_imported: BTreeSet::new(),
+            taken: TYPES.iter().chain(&NO_TYPES).map(|&name| (name.to_owned(), FIRST)).collect(),
+            turns: [
+                model.interfaces.iter().map(|found| turn(found.span)).collect(),
+                model.unions.iter().map(|found| turn(found.span)).collect(),
+            ],
         };
-        // The imported declarations are named first: their names are the same in all files that
-        // import them.
-        types.name(model, true);
-        types.of_imported.clone_from(&types.taken);
-        // The file's interfaces may inherit the records of imported ones, which would hide its
-        // classes.
-        let imported = (0..model.interfaces.len()).map(InterfaceId).filter(|id| model.interfaces[id.0].imported);
-        let records = |id| {
-            let methods = model.remote_methods(id).into_iter().zip(types.methods(model, id).1);
-            methods.filter(|(method, _)| may_have_record(method)).map(|(_, record)| record).collect::<Vec<_>>()
-        };
-        let records: BTreeSet<String> = imported.flat_map(records).collect();
-        types.taken.extend(records.iter().cloned());
-        types.name(model, false);
-        types.taken.retain(|name| !records.contains(name));
-        let rest = format!("{}Idl", pascal(&stem.replace(|one: char| !one.is_ascii_alphanumeric(), "_")));
-        types.rest = unique(&mut types.taken, rest);
+        let mut of_turns: Vec<Vec<Declared>> = vec![Vec::new(); files.len() + 1];
+        // Interfaces come first, because other programs know them by name.
+        let interfaces = model.interfaces.iter().enumerate().map(|(at, found)| (Declared::Interface(at), found.span));
+        let enums = model.enums.iter().enumerate().map(|(at, found)| (Declared::Enum(at), found.span));
+        let structs = model.structs.iter().enumerate().map(|(at, found)| (Declared::Struct(at), found.span));
+        let unions = model.unions.iter().enumerate().map(|(at, found)| (Declared::Union(at), found.span));
+        for (declared, span) in interfaces.chain(enums).chain(structs).chain(unions) {
+            of_turns[turn(span)].push(declared);
+        }
+        // An interface may inherit the records of imported ones, which would hide classes.
+        let mut records = BTreeSet::new();
+        for (turn, declared) in of_turns.iter().enumerate() {
+            declared.iter().for_each(|declared| types.name(model, *declared, turn, &records));
+            for declared in declared {
+                if let Declared::Interface(at) = declared {
+                    let methods = model.remote_methods(InterfaceId(*at));
+                    let methods = methods.into_iter().zip(types.methods(model, InterfaceId(*at)).1);
+                    records.extend(methods.filter(|(method, _)| may_have_record(method)).map(|(_, record)| record));
+                }
+            }
+        }
+        let mut rest = format!("{}Idl", pascal(&stem.replace(|one: char| !one.is_ascii_alphanumeric(), "_")));
+        while types.taken.contains_key(&rest) {
+            rest.push('_');
+        }
+        types.taken.insert(rest.clone(), files.len());
+        types.rest = rest;
         types
     }
 
-    /// Names the classes of the imported declarations, or of the file's own declarations.
-    fn name(&mut self, model: &Model, imported: bool) {
-        let taken = &mut self.taken;
-        // Interfaces come first, because other programs know them by name.
-        for (name, found) in self.interfaces.iter_mut().zip(&model.interfaces) {
-            if found.imported == imported {
-                *name = class_name(taken, constant(&found.name), &["Info", "Proxy"]);
-            }
+    /// Names the class of a declaration, which differs from the classes and the records before it.
+    fn name(&mut self, model: &Model, declared: Declared, turn: usize, records: &BTreeSet<String>) {
+        let endings: &[&str] = if let Declared::Interface(_) = declared { &["Info", "Proxy"] } else { &["Type"] };
+        let (given, mut name) = match declared {
+            Declared::Interface(at) => (&mut self.interfaces[at], constant(&model.interfaces[at].name)),
+            Declared::Enum(at) => (&mut self.enums[at], pascal(&model.enums[at].name)),
+            Declared::Struct(at) => (&mut self.structs[at], pascal(&model.structs[at].name)),
+            Declared::Union(at) => (&mut self.unions[at], pascal(&model.unions[at].name)),
+        };
+        let with_endings = |name: &str| -> Vec<String> {
+            std::iter::once("").chain(endings.iter().copied()).map(|ending| format!("{name}{ending}")).collect()
+        };
+        while with_endings(&name).iter().any(|one| self.taken.contains_key(one) || records.contains(one)) {
+            name.push('_');
         }
-        let enums = model.enums.iter().map(|found| (&found.name, found.imported));
-        let structs = model.structs.iter().map(|found| (&found.name, found.imported));
-        let unions = model.unions.iter().map(|found| (&found.name, found.imported));
-        let names = self.enums.iter_mut().chain(&mut self.structs).chain(&mut self.unions);
-        for (name, (found, is_imported)) in names.zip(enums.chain(structs).chain(unions)) {
-            if is_imported == imported {
-                *name = class_name(taken, pascal(found), &["Type"]);
-            }
-        }
+        self.taken.extend(with_endings(&name).into_iter().map(|name| (name, turn)));
+        *given = name;
     }
 
-    /// Returns distinct names for nested classes of a declaration. The classes hide no other class
-    /// that the declaration could use.
-    pub(super) fn within(&self, imported: bool, names: impl Iterator<Item = String>) -> Vec<String> {
-        let hidden = if imported { &self.of_imported } else { &self.taken };
+    /// Returns distinct names for nested classes of a union. The classes hide no other class that
+    /// the union could use.
+    pub(super) fn within_union(&self, id: UnionId, names: impl Iterator<Item = String>) -> Vec<String> {
+        self.within(self.turns[1][id.0], names)
+    }
+
+    /// Returns distinct names for nested classes of a declaration in the file with this turn.
+    fn within(&self, turn: usize, names: impl Iterator<Item = String>) -> Vec<String> {
+        let is_hidden = |name: &String| self.taken.get(name).is_some_and(|of| *of <= turn);
         let mut given = BTreeSet::new();
         let distinct = |mut name: String| {
-            while hidden.contains(&name) || !given.insert(name.clone()) {
+            while is_hidden(&name) || !given.insert(name.clone()) {
                 name.push('_');
             }
             name
@@ -321,12 +349,14 @@ impl Types {
     /// object or proxy has.
     pub(super) fn methods(&self, model: &Model, id: InterfaceId) -> (Vec<String>, Vec<String>) {
         let mut taken: BTreeSet<String> = METHODS.iter().chain(&OF_PROXIES).map(|&name| name.to_owned()).collect();
-        let lineage = model.lineage(id).into_iter().map(|id| &model.interfaces[id.0]);
-        let methods = lineage.flat_map(|found| found.remote_methods().map(move |method| (method, found.imported)));
-        let named = |(method, imported): (&Method, bool)| {
+        let methods = model.lineage(id).into_iter().flat_map(|id| {
+            let turn = self.turns[0][id.0];
+            model.interfaces[id.0].remote_methods().map(move |method| (method, turn))
+        });
+        let named = |(method, turn): (&Method, usize)| {
             let name = unique(&mut taken, camel(&method.name));
             let record = format!("{}{}Result", name[..1].to_ascii_uppercase(), &name[1..]);
-            (name, self.within(imported, std::iter::once(record)).remove(0))
+            (name, self.within(turn, std::iter::once(record)).remove(0))
         };
         methods.map(named).unzip()
     }
@@ -346,14 +376,13 @@ impl Types {
     }
 }
 
-/// Returns a name for a class, and marks it as taken together with the names of the classes that
-/// end in `endings`.
-fn class_name(taken: &mut BTreeSet<String>, name: String, endings: &[&str]) -> String {
-    let mut name = unique(taken, name);
-    while !endings.iter().all(|ending| taken.insert(format!("{name}{ending}"))) {
-        name = unique(taken, format!("{name}_"));
-    }
-    name
+/// A declaration with a class, by its index in the model.
+#[derive(Clone, Copy)]
+enum Declared {
+    Interface(usize),
+    Enum(usize),
+    Struct(usize),
+    Union(usize),
 }
 
 /// Whether a method may have several results, for which its interface has a record.

@@ -49,7 +49,8 @@ fn numbers(union: &Union, cases: &[i64]) -> String {
     cases.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-fn arms<'a>(context: &Context<'_>, union: &'a Union, class: &str) -> Vec<Arm<'a>> {
+fn arms<'a>(context: &Context<'a>, id: UnionId, class: &str) -> Vec<Arm<'a>> {
+    let union = &context.model.unions[id.0];
     let mut all: Vec<(&[i64], Option<&Field>, String)> = Vec::new();
     for arm in &union.arms {
         let label = || match &arm.labels[..] {
@@ -63,7 +64,7 @@ fn arms<'a>(context: &Context<'_>, union: &'a Union, class: &str) -> Vec<Arm<'a>
         let name = field.as_ref().map_or_else(|| "Default".to_owned(), |field| pascal(&field.name));
         all.push((&[], field.as_ref(), name));
     }
-    let names = context.types.within(union.imported, all.iter().map(|(.., name)| name.clone()));
+    let names = context.types.within_union(id, all.iter().map(|(.., name)| name.clone()));
     let arm = |((cases, field, _), name): ((&'a [i64], Option<&'a Field>, String), String)| {
         let member = field.map_or("", |field| field.name.as_str());
         let member = members_of(["which", member].into_iter()).remove(1);
@@ -75,7 +76,7 @@ fn arms<'a>(context: &Context<'_>, union: &'a Union, class: &str) -> Vec<Arm<'a>
 /// Returns the names of the records of a union's arms, qualified by the union's name.
 pub(super) fn records(context: &Context<'_>, id: UnionId) -> Vec<String> {
     let class = context.types.class(&Type::Union(id));
-    arms(context, &context.model.unions[id.0], class).into_iter().map(|arm| arm.name).collect()
+    arms(context, id, class).into_iter().map(|arm| arm.name).collect()
 }
 
 /// Returns the discriminant for a number.
@@ -99,7 +100,7 @@ pub(super) fn union(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     out.line("/** Returns the discriminant, which selects the arm. */");
     out.line(format!("{tag} which();"));
     out.line("");
-    let arms = arms(context, union, class);
+    let arms = arms(context, id, class);
     for arm in &arms {
         record(out, context, (union, class), (arm, &arms), &tag);
     }
@@ -195,7 +196,7 @@ fn which_check(out: &mut Writer, union: &Union, arm: &Arm<'_>, arms: &[Arm<'_>])
 pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     let union = &context.model.unions[id.0];
     let class = context.types.class(&Type::Union(id));
-    let arms = arms(context, union, class);
+    let arms = arms(context, id, class);
     out.line("/** Writes the arm. */");
     out.line(format!("static void put(GraphWriter out, {class} value, int at) {{"));
     out.line("switch (value) {");

@@ -60,8 +60,8 @@ fn is_place(model: &Model, param: &Param) -> bool {
     !std::ptr::eq(in_place(model, param), &raw const param.ty)
 }
 
-/// Whether a parameter is an unsigned integer of 64 bits that determines the number of elements of an
-/// array.
+/// Whether a parameter is an unsigned integer of 64 bits that determines the number of elements of
+/// an array.
 fn is_large_count(plan: &MethodPlan<'_>, index: usize) -> bool {
     let counted = plan.params.iter().filter_map(|param| element_counts(param.param));
     let mut reads = false;

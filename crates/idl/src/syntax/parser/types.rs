@@ -84,8 +84,8 @@ pub(crate) fn is_base_word(word: &str) -> bool {
     INTEGERS.contains(&word) || base_of_word(word).is_some()
 }
 
-/// Returns the base type that a word names. `None` for other words, and for words of which the names
-/// of integer types are made.
+/// Returns the base type that a word names. `None` for other words, and for words of which the
+/// names of integer types are made.
 pub(crate) fn base_of_word(word: &str) -> Option<&'static str> {
     WORDS.iter().chain(&WINDOWS).find(|(name, _)| *name == word).map(|(_, base)| *base)
 }
