@@ -13,6 +13,7 @@ use crate::server::association::AssociationClient;
 use crate::server::dispatch::Dispatch;
 use crate::server::exports::Target;
 use crate::server::standing::Standing;
+use crate::types::scratch;
 use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::security::Authenticated;
@@ -327,9 +328,12 @@ pub unsafe fn set_loop(function: Option<Loop>) {
     *LOOP.lock().unwrap_or_else(PoisonError::into_inner) = function;
 }
 
-/// The silence of a client after which its connection waits without a thread. A connection with a
-/// thread answers sooner, so the connection of a client that calls often keeps its thread.
+/// The silence of a client after which its connection waits without a thread or without the memory
+/// of the last call. A connection with a thread answers sooner, so the connection of a client that
+/// calls often keeps its thread.
 const SILENCE: Milliseconds<100> = Milliseconds;
+/// The limit of the wait after a silence.
+const IDLE: Seconds<3600> = Seconds;
 /// The time until the next attempt to park a connection after an attempt that has failed.
 const RETRY: Seconds<60> = Seconds;
 
@@ -369,6 +373,18 @@ fn resume(mut window: Window, mut connection: Connection, outcome: Result<(), Bo
     }
 }
 
+/// Serves a connection until it ends, and returns the reason. After each silence of the client, the
+/// thread gives the memory of the last call back.
+fn serve_and_give_back(window: &mut Window, connection: &mut Connection) -> ViError {
+    loop {
+        let silence = serve_until_silent(window, connection, SILENCE);
+        scratch::give_back();
+        if let Err(why) = silence.and_then(|()| serve_next(window, connection, IDLE)) {
+            return *why;
+        }
+    }
+}
+
 fn end(window: Window, connection: Connection, why: &ViError) {
     connection.note_end(why);
     connection.end_with(window);
@@ -383,6 +399,9 @@ pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
             window.begin_parking();
             return serve_between_silences(window, connection, vi_call::Served::Message);
         }
+        // A relay gives the memory of calls back before each wait.
+        let is_network = matches!(connection.peer, Peer::Host(_)) && !window.is_relayed();
+        let serve = if is_network { serve_and_give_back } else { serve };
         let why = serve(&mut window, &mut connection);
         return end(window, connection, &why);
     };
