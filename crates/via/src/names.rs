@@ -2,6 +2,7 @@
 //! may be an attacker's, so a thread of its own waits for it.
 
 use crate::{Deadline, Error};
+use std::cell::Cell;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,8 +10,28 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 
 /// The greatest number of threads that wait for the resolver.
 const LOOKUPS_MAX: usize = 64;
+/// As [`LOOKUPS_MAX`], for host names that peers have chosen: they leave threads for the others.
+const LOOKUPS_OF_PEERS_MAX: usize = LOOKUPS_MAX / 2;
 /// The number of threads that wait for the resolver.
 static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Whether a peer has chosen the host names that this thread looks up.
+    static IS_OF_PEER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `connect`, which connects to a host that a peer has chosen. If the resolver does not answer
+/// for such hosts, it still looks up the hosts that the program has chosen.
+pub fn of_peer<R>(connect: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IS_OF_PEER.set(self.0);
+        }
+    }
+    let _restore = Restore(IS_OF_PEER.replace(true));
+    connect()
+}
 
 /// Returns the addresses of a port of a host, at least one. Only a host that is no IP address takes
 /// a thread and time.
@@ -28,7 +49,7 @@ pub fn addresses(host: &str, port: u16, deadline: Deadline) -> Result<Vec<Socket
     look_up(host, move || Ok((name.as_str(), port).to_socket_addrs()?.collect()), &LOOKUPS, deadline)
 }
 
-/// Runs `ask` on a thread of its own, unless that many threads of `lookups` run already.
+/// Runs `ask` on a thread of its own, unless too many threads of `lookups` run already.
 fn look_up(
     host: &str,
     ask: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
@@ -59,7 +80,8 @@ struct Place(&'static AtomicUsize);
 
 impl Place {
     fn take(lookups: &'static AtomicUsize) -> Option<Self> {
-        let one_more = |count| (count < LOOKUPS_MAX).then_some(count + 1);
+        let most = if IS_OF_PEER.get() { LOOKUPS_OF_PEERS_MAX } else { LOOKUPS_MAX };
+        let one_more = |count| (count < most).then_some(count + 1);
         lookups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok().map(|_| Self(lookups))
     }
 }
@@ -88,7 +110,13 @@ mod tests {
             }
         };
         let look = |limit| look_up("silent.example", ask(), &WAITING, Deadline::Within(limit).start());
-        for _ in 0..LOOKUPS_MAX {
+        let of_peer = |limit| of_peer(|| look(limit));
+        for _ in 0..LOOKUPS_OF_PEERS_MAX {
+            assert!(matches!(of_peer(Duration::ZERO), Err(Error::TimedOut)));
+        }
+        // The hosts that peers have chosen leave threads for those that the program chooses.
+        assert!(matches!(of_peer(ground::LATEST), Err(Error::BadAddress { .. })));
+        for _ in LOOKUPS_OF_PEERS_MAX..LOOKUPS_MAX {
             assert!(matches!(look(Duration::ZERO), Err(Error::TimedOut)));
         }
         assert!(matches!(look(ground::LATEST), Err(Error::BadAddress { .. })));

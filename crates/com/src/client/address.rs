@@ -11,7 +11,7 @@ use crate::types::error::Result;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::Channel;
 use obvia_via::window::{Options, Peer, Window};
-use obvia_via::{Budget, Deadline};
+use obvia_via::{Budget, Deadline, names};
 use std::sync::Arc;
 
 /// The terms of the connections to an address.
@@ -91,7 +91,8 @@ impl Address {
         deadline: Deadline,
         greet: impl FnOnce(&mut Channel) -> Result<R>,
     ) -> Result<(Channel, R)> {
-        let mut channel = Channel::new(self.open(local, terms.targets.as_ref(), options, deadline)?);
+        let open = || self.open(local, terms.targets.as_ref(), options, deadline);
+        let mut channel = Channel::new(if terms.budgets.is_some() { names::of_peer(open)? } else { open()? });
         let greeted = canceller::cancellable(channel.alarm(), || {
             if let Some(proof) = &terms.proof {
                 proof::prove(&mut channel, proof, deadline)?;

@@ -463,7 +463,7 @@ impl ServerAssociation {
     }
 
     /// Refuses a client whose incomplete call or fragment has not arrived in time. To be called
-    /// when all bytes that have arrived are processed.
+    /// when all bytes that have arrived are processed, or very many.
     ///
     /// # Errors
     ///

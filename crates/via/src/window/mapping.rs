@@ -80,8 +80,8 @@ impl Mapping {
         let start = unsafe { self.start.add(offset) };
         let length = self.length - offset;
         // If the system refuses, the memory merely stays in use.
-        // SAFETY: the range stays mapped. Its bytes are accessed as atomics, or by copies without
-        // references, and so they may change at any time.
+        // SAFETY: the range stays mapped, and the change is that of a write of zeros. The owner of
+        // private memory calls this function between two messages, when no reference leads there.
         let _ = unsafe { rustix::mm::madvise(start.as_ptr().cast(), length, Advice::LinuxDontNeed) };
     }
 
