@@ -33,8 +33,8 @@ pub fn of_peer<R>(connect: impl FnOnce() -> R) -> R {
     connect()
 }
 
-/// Returns the addresses of a port of a host, at least one. Only a host that is no IP address takes
-/// a thread and time.
+/// Returns the addresses of a port of a host, at least one. An IP address is returned at once,
+/// without a look-up.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ mod tests {
     fn addresses_of_names_and_of_addresses_are_found() {
         let limit = Deadline::Within(ground::LATEST);
         assert!(addresses("localhost", 7, limit).unwrap().iter().all(|found| found.ip().is_loopback()));
-        // An address takes no time.
+        // An address needs no look-up.
         let past = Deadline::Within(Duration::ZERO);
         assert_eq!(addresses("::1", 7, past).unwrap(), ["[::1]:7".parse().unwrap()]);
         assert!(matches!(addresses("no host has spaces", 7, limit), Err(Error::BadAddress { .. })));

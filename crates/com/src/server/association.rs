@@ -434,7 +434,7 @@ impl Clients for DatagramClients {
         let host = host.to_string();
         // An endpoint on all addresses answers from the address by which the system reaches the
         // client's host. Connecting the socket shows this address without sending a packet.
-        // An address takes no time.
+        // The host is an address, which needs no look-up.
         let none = Deadline::Within(Duration::ZERO);
         let routed = || DatagramSocket::connect(&host, 1, none).ok()?.local_host().map(|local| local.to_string());
         let local = self.local.clone().or_else(routed);

@@ -99,9 +99,9 @@ impl SendArea {
         length <= self.end.as_ptr().addr() - self.next.as_ptr().addr()
     }
 
-    /// Whether the peer has taken every frame of the area, if it has taken every message up to
-    /// `taken`, and `next` is the number of the next message: the last frame's message is not one
-    /// between them. That message may be any number of messages back.
+    /// Whether the peer has taken every frame of the area. The peer has taken the messages up to
+    /// `taken`, and `next` is the number of the next message. So a frame waits only if the last
+    /// frame's message lies between these two. It may also lie any number of messages back.
     pub(super) fn is_free(&self, taken: u32, next: u32) -> bool {
         let first = taken.wrapping_add(1);
         self.last.wrapping_sub(first) >= next.wrapping_sub(first)

@@ -73,8 +73,8 @@ impl Default for Pinging {
 pub struct Limits {
     /// The number of objects.
     pub objects: usize,
-    /// The number of clients that hold references. Each set makes room for one more, so that
-    /// clients with sets but without references take no room from others.
+    /// The number of clients that hold references. Clients with sets but without references do not
+    /// use it up, because each set raises it by one.
     pub clients: usize,
     /// The number of clients that received references from others and are not connected yet.
     pub receivers: usize,

@@ -139,8 +139,8 @@ impl ServerAssociation {
         }
     }
 
-    /// Processes a token. Returns the token for the answer. Fails if the context is established:
-    /// nothing protects a token, so that an attacker could replace the context of running calls.
+    /// Processes a token. Returns the token for the answer. Fails for an established context: tokens
+    /// are unprotected, so an attacker could otherwise replace the context of running calls.
     fn authenticate(&mut self, head: TrailerHead, token: &[u8]) -> Result<OwnedToken, SecurityError> {
         let entry = match self.security.get_mut(head.context_id) {
             Some(entry) => entry,
