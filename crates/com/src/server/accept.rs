@@ -169,7 +169,7 @@ fn accept_association(
     terms: Terms,
 ) -> std::result::Result<Accepted, ViError> {
     let Terms { transfers, least, activation, endpoint } = terms;
-    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, standing, transfers));
+    let client = Arc::new(AssociationClient::new(exporter, serve_lane, &stream, standing, transfers, least));
     let counters = exporter.services().counters().unwrap_or_default();
     let acceptor = access::acceptor(stream.peer());
     let denial_observer = Some(Arc::clone(&client) as Arc<_>);

@@ -18,7 +18,7 @@ use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces};
 use obvia_rpc::co::{Budget, Denial, DenialObserver, Group, IncomingCall, Joined, Joins};
 use obvia_rpc::dg::relay::Clients;
-use obvia_rpc::security::{Authenticated, Principal};
+use obvia_rpc::security::{Authenticated, Level, Principal};
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
@@ -114,20 +114,24 @@ pub(crate) struct AssociationClient {
     /// The standing of the stream. Datagrams have no connection and so no standing of their own.
     standing: Standing,
     is_bound: AtomicBool,
+    /// Whether a client that has bound must also authenticate before it counts as one.
+    needs_proof: bool,
 }
 
 impl AssociationClient {
     /// Makes the server side for a client that has not introduced itself. Its calls use one of
-    /// these transfer syntaxes.
+    /// these transfer syntaxes, and must be protected at the level `least`, if there is one.
     pub(crate) fn new(
         exporter: &'static Exporter,
         serve_lane: ServeLane,
         stream: &Stream,
         standing: Standing,
         transfers: Transfers,
+        least: Option<Level>,
     ) -> Self {
         let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
-        Self { standing, ..Self::from(exporter, serve_lane, peer, local, transfers) }
+        let needs_proof = least.is_some();
+        Self { standing, needs_proof, ..Self::from(exporter, serve_lane, peer, local, transfers) }
     }
 
     fn from(
@@ -154,6 +158,7 @@ impl AssociationClient {
             admitted,
             standing: Standing::Uncounted,
             is_bound: AtomicBool::new(false),
+            needs_proof: false,
         }
     }
 
@@ -169,7 +174,9 @@ impl AssociationClient {
 
     fn note_bind(&self) {
         self.is_bound.store(true, Ordering::Release);
-        self.standing.is_bound();
+        if !self.needs_proof {
+            self.standing.is_bound();
+        }
     }
 
     fn users(&self) -> MutexGuard<'_, Users> {
@@ -402,6 +409,10 @@ impl Budget for AssociationClient {
 }
 
 impl DenialObserver for AssociationClient {
+    fn proved(&self) {
+        self.standing.is_bound();
+    }
+
     fn denied(&self, denial: Denial<'_>) {
         access::log_denial(&self.peer, denial);
     }
@@ -457,8 +468,9 @@ mod tests {
     use crate::server::standing::Standing;
     use crate::services::process;
     use crate::types::identity::draw;
+    use obvia_rpc::co::pdu::Context;
     use obvia_rpc::co::relay::Interfaces as _;
-    use obvia_rpc::co::{Budget as _, IncomingCall, Presentation};
+    use obvia_rpc::co::{Budget as _, DenialObserver as _, IncomingCall, Presentation};
     use obvia_rpc::mgmt;
     use obvia_rpc::octets::ByteOrder;
     use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
@@ -499,6 +511,23 @@ mod tests {
         assert!(perform(&newcomer, Some(&maker)).is_ok());
         // An anonymous call is still performed, as long as the connection has not ended.
         assert!(perform(&yielded, None).is_ok());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn a_client_that_has_to_authenticate_yields_its_place_until_it_has_done_so() {
+        let setups: &'static LocalSetups = Box::leak(Box::default());
+        let enter = |user| Standing::local(setups.enter(u32::MAX - user, NetworkWindow::default()).unwrap());
+        let bound = [true, true, false].map(|needs_proof| {
+            let bound = AssociationClient { standing: enter(7), needs_proof, ..client() };
+            bound.judge(&Context { id: 0, interface: mgmt::INTERFACE, transfers: vec![NDR] });
+            assert!(bound.is_bound());
+            bound
+        });
+        bound[1].proved();
+        let _others: Vec<_> = (1..MAX).map(|_| enter(7)).collect();
+        let _newcomer = enter(8);
+        assert_eq!(bound.map(|bound| bound.standing.note_call().is_ok()), [false, true, true]);
     }
 
     #[test]

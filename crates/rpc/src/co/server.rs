@@ -82,8 +82,10 @@ pub enum Denial<'a> {
     Proof,
 }
 
-/// An observer of refusals.
+/// An observer of refusals and of proofs.
 pub trait DenialObserver: Send + Sync + fmt::Debug {
+    /// Notes that the client has authenticated.
+    fn proved(&self) {}
     /// Notes a refusal. The client learns of the refusal, too.
     fn denied(&self, denial: Denial<'_>);
 }

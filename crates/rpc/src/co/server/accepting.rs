@@ -139,8 +139,8 @@ impl ServerAssociation {
         }
     }
 
-    /// Processes a token. Returns the token for the answer. Fails for an established context: tokens
-    /// are unprotected, so an attacker could otherwise replace the context of running calls.
+    /// Processes a token. Returns the token for the answer. Fails for an established context:
+    /// tokens are unprotected, so an attacker could otherwise replace the context of running calls.
     fn authenticate(&mut self, head: TrailerHead, token: &[u8]) -> Result<OwnedToken, SecurityError> {
         let entry = match self.security.get_mut(head.context_id) {
             Some(entry) => entry,
@@ -152,10 +152,13 @@ impl ServerAssociation {
                 self.security.insert(Entry::new(head.context_id, kind, level, head.level, context))?
             }
         };
-        let step = entry.step(token)?;
+        let (step, head) = (entry.step(token)?, entry.head());
+        if step.is_done {
+            self.note_proof();
+        }
         // An empty token is sent, too, with its trailer: it tells the client that the exchange is
         // complete.
-        Ok(Some((entry.head(), step.token)))
+        Ok(Some((head, step.token)))
     }
 
     /// Tells the client that the authentication failed.
@@ -175,6 +178,12 @@ impl ServerAssociation {
         BindNak::new(bind.call_id, reason).write(&mut self.output);
     }
 
+    fn note_proof(&self) {
+        if let Some(denial_observer) = &self.options.denial_observer {
+            denial_observer.proved();
+        }
+    }
+
     fn note_failed_proof(&self) {
         if let Some(denial_observer) = &self.options.denial_observer {
             denial_observer.denied(Denial::Proof);
@@ -187,7 +196,9 @@ impl ServerAssociation {
         let trailer = Unit::open(self.input.bytes(unit))?.trailer.ok_or(PduError::Trailer)?;
         let entry = self.security.get_mut(trailer.head.context_id);
         let entry = entry.ok_or(AssociationError::OutOfTurn(PduType::AUTH3))?;
-        if !entry.step(trailer.token).is_ok_and(|step| step.is_done && step.token.is_empty()) {
+        if entry.step(trailer.token).is_ok_and(|step| step.is_done && step.token.is_empty()) {
+            self.note_proof();
+        } else {
             self.is_denied = true;
             self.note_failed_proof();
         }

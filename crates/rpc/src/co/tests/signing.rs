@@ -447,3 +447,35 @@ fn a_client_whose_authentication_failed_makes_exempt_calls_as_an_anonymous_clien
     let exemption = Exemption { least: Some(Level::Connect), ..exemption };
     assert_eq!(attempt(&mut denied(Level::Connect, exemption), 1, Some(0)), Err(Status::ACCESS_DENIED));
 }
+
+/// An observer that counts proofs, and failed ones.
+#[derive(Debug, Default)]
+struct Proofs(std::sync::Mutex<[usize; 2]>);
+
+impl crate::co::DenialObserver for Proofs {
+    fn proved(&self) {
+        self.0.lock().unwrap()[0] += 1;
+    }
+
+    fn denied(&self, _: crate::co::Denial<'_>) {
+        self.0.lock().unwrap()[1] += 1;
+    }
+}
+
+#[test]
+fn a_client_has_proved_itself_with_its_last_token_and_not_with_its_bind() {
+    let acceptors: [Arc<dyn Acceptor>; 2] = [Arc::new(ToyAcceptor), Arc::new(RefusingAcceptor)];
+    for (acceptor, expected) in acceptors.into_iter().zip([[1, 0], [0, 1]]) {
+        let proofs = Arc::<Proofs>::default();
+        let denial_observer = Some(Arc::clone(&proofs) as Arc<_>);
+        let server = ServerOptions { acceptor: Some(acceptor), denial_observer, ..ServerOptions::default() };
+        let mut pair = Pair::new(ClientOptions::default(), server);
+        pair.client.bind(vec![context(0, &[NDR])], Some(security(Level::Privacy))).unwrap();
+        assert_eq!(pair.ask_server(), Ok(None));
+        assert_eq!(*proofs.0.lock().unwrap(), [0, 0]);
+        pair.tell_client();
+        assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Bound(..)))));
+        assert_eq!(pair.ask_server(), Ok(None));
+        assert_eq!(*proofs.0.lock().unwrap(), expected);
+    }
+}
