@@ -30,6 +30,28 @@ mod idl {
         unsafe { Arguments::of_bytes(frame, Layout { block, types: &IShapes_TYPES }) }.ok()
     }
 
+    /// The number of methods.
+    pub const METHODS: u8 = 12;
+
+    /// Returns the layout of a method's request. The first methods are those of [`request`].
+    pub fn layout(method: u8) -> Layout {
+        let blocks: [&shape::Block; METHODS as usize] = [
+            &IShapes_Sum_REQUEST,
+            &IShapes_Insert_REQUEST,
+            &IShapes_Walk_REQUEST,
+            &IShapes_Average_REQUEST,
+            &IShapes_Describe_REQUEST,
+            &IShapes_Choose_REQUEST,
+            &IShapes_Flip_REQUEST,
+            &IShapes_Put_REQUEST,
+            &IShapes_Words_REQUEST,
+            &IShapes_Shared_REQUEST,
+            &IShapes_Reverse_REQUEST,
+            &IShapes_Bump_REQUEST,
+        ];
+        Layout { block: blocks[usize::from(method % METHODS)], types: &IShapes_TYPES }
+    }
+
     /// Reads the frame of a method's request.
     ///
     /// The offsets and types are those of the parameters: see the comments on the stubs.
@@ -71,6 +93,8 @@ mod idl {
         Some(())
     }
 }
+
+pub(crate) use idl::{METHODS, layout};
 
 pub fn run(input: &[u8]) {
     if let Some((method, frame)) = input.split_first() {

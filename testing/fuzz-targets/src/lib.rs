@@ -11,6 +11,7 @@ mod dg_units;
 mod epm_call;
 mod failure_words;
 mod flat_check;
+mod flat_copies;
 mod frame_values;
 mod idl_format;
 mod idl_parse;
@@ -38,7 +39,7 @@ macro_rules! for_each_target {
     ($call:ident) => {
         $call! {
             accounts automation bind_pdu class_file conditions dg_server dg_units
-            epm_call failure_words flat_check frame_values idl_format idl_parse ndr_decode ndr_words
+            epm_call failure_words flat_check flat_copies frame_values idl_format idl_parse ndr_decode ndr_words
             ntlm_message orpc_calls orpc_objref orpc_references pdu_client pdu_server
             pdu_units proof_legs spnego_token string_binding type_library vi_packet
         }

@@ -135,8 +135,8 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Passes memory by reference to a hostile server, and reports the outcomes. The arrays of each call
-/// lie in two regions.
+/// Passes memory by reference to a hostile server, and reports the outcomes. The arrays of each
+/// call lie in two regions.
 pub(crate) fn map(name: &str) -> obvia::Result<()> {
     let missing = || obvia::Error::from(obvia::code::E_UNEXPECTED);
     let hostile: IMapped = obvia::connect(name)?;

@@ -11,3 +11,8 @@ pub mod contexts {
 pub mod mapped {
     obvia::include_idl!("mapped");
 }
+
+/// The interface for tests of structures with shared targets.
+pub mod graphs {
+    obvia::include_idl!("graphs");
+}

@@ -8,11 +8,13 @@
 mod client;
 mod contexts;
 mod fuse;
+mod graphs;
 mod objects;
 
 use obvia::Interface;
 use obvia_hostile::IVictim;
 use obvia_hostile::contexts::IContexts;
+use obvia_hostile::graphs::IGraphs;
 use std::io::Read;
 
 /// The exported name of the good server.
@@ -28,6 +30,8 @@ fn main() -> obvia::Result<()> {
             contexts::run(&servers[0], &servers[1])
         }
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
+        Some("graph-server") => serve::<IGraphs>(graphs::Graphs.into(), None),
+        Some("graph-client") => graphs::visit(&arguments.next().unwrap_or_default()),
         Some("mapper") => client::map(&arguments.next().unwrap_or_default()),
         Some("failure-reporter") => client::report_failures(&arguments.next().unwrap_or_default()),
         Some("file-system") => {
@@ -42,9 +46,7 @@ fn main() -> obvia::Result<()> {
             });
             if away.is_empty() { client::witness() } else { client::witness_from_away(&away) }
         }
-        _ => panic!(
-            "the first argument is server, client, mapper, failure-reporter, witness, context-server, context-client or file-system"
-        ),
+        _ => panic!("the first argument names one of these roles"),
     }
 }
 

@@ -16,6 +16,8 @@ mod file_systems;
 mod files;
 #[path = "hostile/floods.rs"]
 mod floods;
+#[path = "hostile/graphs.rs"]
+mod graphs;
 #[path = "hostile/greetings.rs"]
 mod greetings;
 #[path = "hostile/hostile_server.rs"]

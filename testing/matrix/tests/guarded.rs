@@ -175,10 +175,10 @@ fn insufficiently_protected_callers_learn_nothing() {
         }
         client.bind(process, security(user.0, user.1, AuthType::SPNEGO, Level::Integrity));
         client.bind(process, security(guest.0, guest.1, AuthType::NTLM, Level::Privacy));
-        let guest = if process.is_none() { Ok(600 + guest.0.len() as u32) } else { Err(Status::ACCESS_DENIED) };
+        let told = if process.is_none() { Ok(600 + guest.0.len() as u32) } else { Err(Status::ACCESS_DENIED) };
         for _ in 0..2 {
             assert_eq!(client.told(Some(1)), Ok(500 + user.0.len() as u32));
-            assert_eq!(client.told(Some(2)), guest);
+            assert_eq!(client.told(Some(2)), told);
             assert_eq!(client.told(Some(0)), Err(Status::ACCESS_DENIED));
             assert_eq!(client.told(None), Err(Status::ACCESS_DENIED));
         }

@@ -81,6 +81,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("testing/torture/src/poll_path.rs", "makes a system call that is not allowed, on purpose"),
     ("testing/fuzz-targets/src/automation.rs", "makes values of arguments as generated stubs do"),
     ("testing/fuzz-targets/src/flat_check.rs", "looks at arguments as generated stubs do"),
+    ("testing/fuzz-targets/src/flat_copies.rs", "frees arguments as methods do"),
     ("crates/cli/tests/cli/foreign.rs", "describes interfaces as the compiler does"),
     ("testing/fuzz/src/main.rs", "tells the leak sanitizer that expressions of plans are kept"),
     ("bench/src/reread/file.rs", "has the kernel read into memory that others may write"),

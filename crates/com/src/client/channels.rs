@@ -188,8 +188,8 @@ impl Calls {
     }
 
     /// Selects the region that contains an address and maps it at the peer. Returns false where the
-    /// array cannot be passed by reference, where the region is already selected, or where no channel
-    /// is at hand, because the selection of another array of the call has failed.
+    /// array cannot be passed by reference, where the region is already selected, or where no
+    /// channel is at hand, because the selection of another array of the call has failed.
     ///
     /// # Errors
     ///

@@ -113,8 +113,8 @@ impl Proxy {
         Calls::with(|calls| calls.prepare(&self.link)).err().map(leave)
     }
 
-    /// Selects the regions that contain a call's arrays: see [`Calls::select_region`]. Each array has
-    /// its index, whether the method writes it, and its address. Returns whether a region was
+    /// Selects the regions that contain a call's arrays: see [`Calls::select_region`]. Each array
+    /// has its index, whether the method writes it, and its address. Returns whether a region was
     /// selected.
     ///
     /// # Errors

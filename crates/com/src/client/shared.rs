@@ -143,8 +143,8 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, caches: &RegionC
     let number = number_at(at.0);
     let outcome = channel.pass_region(number, &region.region).map_err(crate::Error::from);
     let outcome = outcome.and_then(|()| own_calls::regions(channel, number, &numbers));
-    // Without an answer, the peer may still have the note of this region. It would take the note for
-    // that of the next region with the same number.
+    // Without an answer, the peer may still have the note of this region. It would take the note
+    // for that of the next region with the same number.
     let is_mapped = outcome.inspect_err(|_| channel.break_off())?;
     channel.passed_regions()[at.0] = Some(PassedRegion { id: region.id, is_mapped });
     Ok(is_mapped.then_some(number))

@@ -216,8 +216,8 @@ impl<'a> ReplyView<'a> {
         Ok(OwnedObject(Some(object?)))
     }
 
-    /// Refuses results beside a failed HRESULT. The caller of a failed method does not free results,
-    /// so those that need freeing would leak.
+    /// Refuses results beside a failed HRESULT. The caller of a failed method does not free
+    /// results, so those that need freeing would leak.
     fn check_success(&self) -> Result<()> {
         if self.failed() { Err(invalid_reply()) } else { Ok(()) }
     }

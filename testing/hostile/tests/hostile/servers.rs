@@ -519,15 +519,15 @@ fn calls_whose_regions_are_not_taken_fail() {
     const BLEND: u16 = 3;
     type Answer = fn(&mut Peer, &Message) -> bool;
     let answers: [(Answer, &str); 5] = [
-        // It hangs up.
+        // The server hangs up.
         (|peer, _| peer.socket.shutdown(std::net::Shutdown::Both).is_ok(), "0x80010108"),
-        // It does not answer.
+        // The server does not answer.
         (|_, _| true, "0x8001011f"),
-        // It answers another call.
+        // The server answers another call.
         (|peer, message| peer.post(wire::RESPONSE, REGIONS, (0, message.sequence + 1), &[]) > 0, "0x8001000f"),
-        // It does not perform the call, so that the region's file is still in the socket.
+        // The server does not perform the call, so that the region's file stays in the socket.
         (|peer, message| peer.post(wire::FAULT, REGIONS, (wire::NO_MEMORY, message.sequence), &[]) > 0, "0x8007000e"),
-        // It performs the call, and cannot map the region. A `[map]` array is not copied then, either.
+        // The server cannot map the region. A `[map]` array is not copied then, either.
         (|peer, message| peer.post(wire::RESPONSE, REGIONS, (0x8007_000e, message.sequence), &[]) > 0, "0x80070057"),
     ];
     let scene = Scene::with(Client::Cpp);
@@ -554,7 +554,7 @@ fn calls_whose_regions_are_not_taken_fail() {
                     answer(peer, message)
                 }
                 _ if is_system => false,
-                // These are the methods whose arrays are copied.
+                // The other methods copy arrays.
                 opnum => {
                     assert!(opnum > BLEND, "no array of a [map] parameter is copied");
                     respond(peer, message, &Frame::block(8).object(0, 16, 8, &[7; 8]).bytes)

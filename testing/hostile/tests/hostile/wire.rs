@@ -21,6 +21,7 @@ pub(crate) const IVICTIM: u128 = 0xe1a9_0b6c_37d5_4c8f_9b52_60f4_d8a3_c703;
 pub(crate) const ITHING: u128 = 0xe1a9_0b6c_37d5_4c8f_9b52_60f4_d8a3_c701;
 pub(crate) const IPAIR: u128 = 0xe1a9_0b6c_37d5_4c8f_9b52_60f4_d8a3_c702;
 pub(crate) const IMAPPED: u128 = 0xe1a9_0b6c_37d5_4c8f_9b52_60f4_d8a3_c705;
+pub(crate) const IGRAPHS: u128 = 0xe1a9_0b6c_37d5_4c8f_9b52_60f4_d8a3_c706;
 pub(crate) const IUNKNOWN: u128 = 0x0000_0000_0000_0000_c000_0000_0000_0046;
 
 const RUNTIME: u128 = 0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358;

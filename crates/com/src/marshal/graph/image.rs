@@ -131,8 +131,8 @@ impl Image {
         let images = self.images(layout, &survey);
         let is_reached = |room: *mut u8| survey.objects.iter().any(|found| found.from == room.cast_const());
         for room in self.rooms.take().into_iter().filter(|room| !is_reached(*room)) {
-            // SAFETY: the array is an allocation of its own. The method has left no number of elements
-            // for it.
+            // SAFETY: the array is an allocation of its own. The method has left no number of
+            // elements for it.
             unsafe { release(room.cast()) };
         }
         // SAFETY: the caller's promise.

@@ -1,4 +1,5 @@
-//! Tests of structures that change their owners. Miri finds the memory that is freed twice, or never.
+//! Tests of structures that change their owners. Miri finds the memory that is freed twice, or
+//! never.
 
 use super::private::PrivateFrame;
 use super::*;

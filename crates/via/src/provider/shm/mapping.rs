@@ -30,8 +30,8 @@ fn create_sealed(length: usize, seals: SealFlags) -> Result<(Mapping, OwnedFd), 
 }
 
 /// Whether the system limits the memory that processes commit (`vm.overcommit_memory` is 2). The
-/// pages of a memory file count from their first touch on, and touching a page beyond the limit is a
-/// bus error.
+/// pages of a memory file count from their first touch on, and touching a page beyond the limit is
+/// a bus error.
 static IS_COMMIT_LIMITED: LazyLock<bool> =
     LazyLock::new(|| std::fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2"));
 
