@@ -2,13 +2,14 @@
 //! declarations.
 
 use super::{
-    Any, Holder, INamedNumbers, IProgress, IRings, IRings_Impl, IValues, IValues_Impl, Link, Named, Node, Own,
+    Any, Holder, IArrays, IArrays_Impl, INamedNumbers, IProgress, IRings, IRings_Impl, IValues, IValues_Impl, Link,
+    Named, Node, Own,
 };
-use obvia::{Owned, OwnedSlice, Result, code};
+use obvia::{Elements, ElementsMut, Owned, OwnedSlice, Result, code};
 use std::ffi::CString;
 
-/// The implementation of `IValues`, `IRings` and `INamedNumbers`.
-#[obvia::object(IValues, IRings, INamedNumbers)]
+/// The implementation of `IValues`, `IRings`, `IArrays` and `INamedNumbers`.
+#[obvia::object(IValues, IRings, IArrays, INamedNumbers)]
 pub struct Values;
 
 fn holders(count: i64) -> Result<OwnedSlice<Holder<'static>>> {
@@ -52,6 +53,21 @@ impl IRings_Impl for Values_Impl {
         let nodes = (0..room).map(|number| Node::new(number as i32, None, None)).collect::<Result<Vec<_>>>()?;
         nodes.iter().for_each(|node| node.set_next(nodes.first()));
         OwnedSlice::new(&nodes)
+    }
+}
+
+impl IArrays_Impl for Values_Impl {
+    fn Copy(&self, from: Elements<'_, u8>, mut to: ElementsMut<'_, u8>) -> Result<()> {
+        to.copy_from(0, &from.to_vec());
+        Ok(())
+    }
+
+    fn Halve(&self, count: &mut u32, mut values: ElementsMut<'_, i32>) -> Result<()> {
+        *count /= 2;
+        for at in 0..(*count as usize).min(values.len()) {
+            values.set(at, at as i32).ok_or(code::E_UNEXPECTED)?;
+        }
+        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 mod local_methods;
 mod marshalers;
+mod shared_memory;
 
 fn code_of<T>(result: Result<T>) -> Option<obvia::HRESULT> {
     result.err().map(|error: Error| error.code())
