@@ -148,6 +148,11 @@ public:
         *count = copy.count;
         return S_OK;
     }
+    HRESULT Has(int32_t, const int32_t *, ISound **objects, uint8_t *has) override
+    {
+        *has = objects != nullptr;
+        return S_OK;
+    }
 };
 
 template <class T> T *nonsense()
@@ -227,6 +232,13 @@ void empty_arrays_are_missing(const obvia::object<IArrays> &arrays)
     more.assign(1000, 2);
     CHECK(arrays.Sum(given, more) == 2000);
     CHECK(arrays.Sum(given, obvia::span<const int32_t>(more.data(), 0)) == -1);
+    // The elements of this array have another type in the values' form.
+    std::vector<obvia::object<ISound>> objects;
+    objects.reserve(1);
+    CHECK(!arrays.Has(given, objects));
+    objects.resize(given.size());
+    CHECK(arrays.Has(given, objects));
+    CHECK(!arrays.Has(given, obvia::span<const obvia::object<ISound>>(objects.data(), 0)));
 }
 
 void arrays_of_this_process_may_be_missing()
