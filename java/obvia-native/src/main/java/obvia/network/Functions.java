@@ -246,16 +246,21 @@ final class Functions {
         private final MemorySegment memory;
 
         Room(long length) {
+            long made = 0;
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment first = arena.allocate(JAVA_LONG);
-                bytes = (long) ROOM.invokeExact(length, first);
-                if (bytes == 0) {
+                made = (long) ROOM.invokeExact(length, first);
+                if (made == 0) {
                     throw RpcException.of(Hresult.E_OUTOFMEMORY, "there is no memory for results of " + length + " bytes");
                 }
                 memory = foreign(first.get(JAVA_LONG, 0), length, lifetime);
             } catch (Throwable e) {
+                if (made != 0) {
+                    free(made);
+                }
                 throw unexpected(e);
             }
+            bytes = made;
         }
 
         MemorySegment memory() {

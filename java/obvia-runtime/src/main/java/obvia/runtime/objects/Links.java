@@ -156,6 +156,8 @@ final class Links {
 
     private void tidyLinks() {
         silent.retain(Set.copyOf(links.values()), System.nanoTime());
+        // A link that falls silent in this round waits until the next one.
+        List<Link> last = silent.next(Link::hasReferencesToReturn);
         List<Throwable> failures = new ArrayList<>();
         for (Link link : links.values()) {
             serve(link, failures, () -> {
@@ -165,7 +167,7 @@ final class Links {
                 }
             });
         }
-        for (Link link : silent.next(Link::hasReferencesToReturn)) {
+        for (Link link : last) {
             serve(link, failures, () -> returnReferences(link));
         }
         if (!failures.isEmpty()) {
