@@ -134,9 +134,9 @@ impl Making<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use obvia_ndr::flat::KIND_FIRST;
     use obvia_ndr::flat::check::check;
-    use obvia_ndr::flat::shape::{Block, Class, Element, ElementType, Extent, Shape, What};
+    use obvia_ndr::flat::shape::{Block, Class, Element, ElementType, Extent, Iid, Shape, What};
+    use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE};
 
     const fn node(at: u32) -> Part {
         Part { at, what: What::Pointer { class: Class::Full, to: Element::Own(0), extent: Extent::One } }
@@ -148,14 +148,20 @@ mod tests {
     /// Three parameters with a pointer to such a structure.
     static BLOCK: Block = Block { size: 24, shape: Shape { runs: &[], parts: &[node(0), node(8), node(16)] } };
 
-    /// Returns the source of each copy and all targets, for a frame with two structures that lead
-    /// to each other, the first two parameters leading to the first one, and the third to the
-    /// second.
-    fn copied(kept: &[Part]) -> (Vec<usize>, Vec<usize>) {
-        let header = u64::from(KIND_FIRST) | 1 << 32;
-        let words = [32_u64, 32, 48, header, 48, header, 32];
+    /// Checks a frame of words.
+    fn checked(words: &[u64], block: &'static Block, types: &'static [ElementType]) -> Checked {
         let frame: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let found = check(&frame, &BLOCK, &TYPES, &[]).unwrap();
+        check(&frame, block, types, &[]).unwrap()
+    }
+
+    const HEADER: u64 = KIND_FIRST as u64 | 1 << 32;
+    /// A frame with two structures that lead to each other. The first two parameters lead to the
+    /// first one, and the third one to the second.
+    const RING: [u64; 7] = [32, 32, 48, HEADER, 48, HEADER, 32];
+
+    /// Returns the source of each copy, and all targets.
+    fn copied(kept: &[Part]) -> (Vec<usize>, Vec<usize>) {
+        let found = checked(&RING, &BLOCK, &TYPES);
         let rooms = vec![8; found.objects.len()];
         let copies = copies(&found, BLOCK.shape.parts, kept, &rooms).unwrap();
         let target = |(_, target): &(Place, Target)| match target {
@@ -175,5 +181,40 @@ mod tests {
         let (objects, targets) = copied(&[]);
         assert_eq!(objects, [0, 1, 0, 1, 1, 0]);
         assert_eq!(targets, [0, 1, 0, 2, 3, 2, 4, 5, 4]);
+    }
+
+    /// The first copies are as large as the frame and the rooms that its check has accepted.
+    #[test]
+    fn the_second_and_further_copies_are_limited() {
+        let found = checked(&RING, &BLOCK, &TYPES);
+        let limited = |room: usize, kept: &[Part]| copies(&found, BLOCK.shape.parts, kept, &[room; 2]).err();
+        let refused = Some(code::E_OUTOFMEMORY.into());
+        // Three owners make four copies more.
+        assert_eq!(limited(ROOM_MAX / 4 - ALLOCATION, &[]), None);
+        assert_eq!(limited(ROOM_MAX / 4 - ALLOCATION + 1, &[]), refused);
+        // With two owners there are two more, and one owner makes none.
+        assert_eq!(limited(ROOM_MAX / 2 - ALLOCATION, &[node(0), node(8)]), None);
+        assert_eq!(limited(ROOM_MAX / 2 - ALLOCATION + 1, &[node(0), node(8)]), refused);
+        assert_eq!(limited(ROOM_MAX, BLOCK.shape.parts), None);
+    }
+
+    #[test]
+    fn every_owner_has_references_of_its_own() {
+        static HOLDER: [ElementType; 1] = [ElementType {
+            size: 16,
+            shape: Shape { runs: &[], parts: &[node(0), Part { at: 8, what: What::Object(Iid::Known(5)) }] },
+            tail: None,
+        }];
+        let reference = u64::from(KIND_INTERFACE) | 8 << 32;
+        // Two parameters lead to one structure, whose reference has eight bytes.
+        let words = [32, 0, 32, HEADER, 0, 56, reference, 0];
+        let found = checked(&words, &BLOCK, &HOLDER);
+        let copies = copies(&found, BLOCK.shape.parts, &[], &vec![16; found.objects.len()]).unwrap();
+        assert_eq!(copies.objects, [0, 0]);
+        let references = copies.links.iter().filter_map(|(place, target)| match target {
+            Target::Reference(number) => Some((place.holder, place.at, *number)),
+            Target::Copy(_) => None,
+        });
+        assert!(references.eq([(Some(0), 8, 0), (Some(1), 8, 0)]));
     }
 }

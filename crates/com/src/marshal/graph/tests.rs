@@ -5,7 +5,7 @@ use super::private::PrivateFrame;
 use super::*;
 use crate::runtime::returned::Sender;
 use obvia_ndr::flat::KIND_FIRST;
-use obvia_ndr::flat::shape::{Class, Element, Extent, Part, Shape, What};
+use obvia_ndr::flat::shape::{Class, Element, Expr, Extent, Int, Part, Shape, Tail, What};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -228,4 +228,30 @@ fn pointers_to_parameters_stay_valid_while_others_are_stored() {
     unsafe { first.write(list) };
     // SAFETY: the image owns the list.
     unsafe { image.free(LAYOUT, &[]) };
+}
+
+/// Structures that end in an array differ in their lengths, so that an array has at most one.
+#[test]
+fn arrays_have_at_most_one_structure_that_ends_in_an_array() {
+    static OPEN: [ElementType; 1] = [ElementType {
+        size: 4,
+        shape: Shape { runs: &[(0, 4)], parts: &[] },
+        tail: Some(Tail {
+            at: 4,
+            size: 4,
+            shape: Shape { runs: &[(0, 4)], parts: &[] },
+            count: Expr::Member(0, Int::U32),
+            length: None,
+        }),
+    }];
+    let given = [2_u32, 7, 8];
+    // SAFETY: the address of an empty array is not used, and the other ones lead to a structure.
+    let copied = |from: *const u32, count| unsafe { copy_elements(from.cast(), Element::Own(0), count, &OPEN) };
+    let copy = copied(given.as_ptr(), 1).unwrap();
+    // SAFETY: the copy has the number of elements, and two elements.
+    assert_eq!(unsafe { copy.cast::<[u32; 3]>().read() }, given);
+    // SAFETY: the copy is an allocation of its own.
+    unsafe { free_elements(copy, Element::Own(0), 1, &OPEN) };
+    assert!(copied(ptr::dangling(), 0).unwrap().is_null());
+    assert_eq!(copied(given.as_ptr(), 2).unwrap_err().code(), code::E_INVALIDARG);
 }
