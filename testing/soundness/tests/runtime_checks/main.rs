@@ -254,6 +254,18 @@ fn programs_with_two_interfaces_of_one_iid_do_not_start() {
     }
 }
 
+/// A list that a peer has sent may be longer than the stack has room for.
+#[test]
+fn long_lists_are_printed_without_a_stack_overflow() {
+    let mut list = Node::new(0, None, None).unwrap();
+    for number in 1..300_000 {
+        let inner: &[Node<'_>] = std::slice::from_ref(Box::leak(Box::new(list)));
+        list = Node::new(number, None, Some(inner)).unwrap();
+    }
+    let text = format!("{:?}", Owned::<Node<'static>>::new(&list).unwrap());
+    assert!(text.contains("299999") && !text.contains("299900"), "{} bytes", text.len());
+}
+
 /// Starts a process that exports an object, and returns the object's name.
 fn serve() -> (Process, String) {
     let name = fresh_name("soundness");

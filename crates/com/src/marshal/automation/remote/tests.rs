@@ -59,9 +59,9 @@ fn received(frame: &[u8]) -> Result<(Vec<Variant>, Vec<i32>)> {
 /// A method in C may leave anything in the first two bytes of a DECIMAL.
 #[test]
 fn the_reserved_bytes_of_a_decimal_are_not_taken_for_the_type_of_the_value() {
-    let mut number = Decimal { low: 1, ..Decimal::default() };
+    let mut number = Variant::from(Decimal { low: 1, ..Decimal::default() });
     // SAFETY: the number outlives the variant.
-    let argument = unsafe { Variant::by_reference(vt::DECIMAL, (&raw mut number).cast()) };
+    let argument = unsafe { Variant::by_reference(vt::DECIMAL, number.place(vt::DECIMAL).cast()) };
     let mut wires = Wires::lent();
     let mut given = [wires.reference(&argument).unwrap()];
     let params = WireParams { arguments: given.as_mut_ptr(), names: std::ptr::null_mut(), count: 1, named: 0 };
