@@ -17,6 +17,7 @@ mod macros;
 mod meaning;
 mod ndr;
 mod preprocessor;
+mod refused;
 mod rust;
 mod side_files;
 mod type_libraries;

@@ -282,9 +282,13 @@ pub fn dangerous(turn: usize) -> String {
     text
 }
 
+/// Base types among the names. A typedef cannot have such a name.
+const BASE_TYPES: [&str; 4] = ["HRESULT", "REFCLSID", "REFIID", "SCODE"];
+
 /// Declares a name as something of this kind. Returns the type of a parameter that uses the
 /// declaration.
 pub(crate) fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String {
+    let kind = if BASE_TYPES.contains(&name) && matches!(kind, 0 | 1 | 3 | 4) { 2 } else { kind };
     let (declared, ty) = match kind {
         0 => (format!("typedef struct {name} {{ long {name}; }} {name};"), format!("struct {name} *")),
         1 => (format!("typedef struct {{ long *{name}; }} {name};"), format!("{name} *")),

@@ -96,7 +96,12 @@ pub const RULES: &[Rule] = &[
         &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, UNIONS, TEXTS, UTF8, OBJECTS, LOCAL_OBJECT, WIRE],
         &[RETURNED],
     ),
-    language("open-array-inside", "open array cannot be contained", &[OPEN], &[MEMBER_FIXED, ARM, ARM_FIXED]),
+    language(
+        "open-array-inside",
+        "open array cannot be part of another type",
+        &[OPEN],
+        &[MEMBER_FIXED, ARM, ARM_FIXED],
+    ),
     language("misplaced-attribute", "[switch_is] means nothing on an arm", &[UNIONS], &[ARM, ARM_UNIQUE, ARM_FIXED]),
     // Rules of [utf8].
     language("misplaced-attribute", "[utf8] means nothing on a", &[UTF8], CONTAINED),

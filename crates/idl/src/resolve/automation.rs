@@ -73,7 +73,7 @@ impl Resolver<'_> {
         let is_more = param.declarator.pointers > 1
             || !param.declarator.dimensions.is_empty()
             || more.iter().any(|attribute| has(&param.attributes, attribute));
-        let why = "is neither a value of an Automation type nor a pointer to one that is never null: \
+        let why = "is neither a value of one of Automation's types nor a pointer to one that is never null: \
                    a SAFEARRAY(VARIANT) passes several values";
         is_more.then(|| why.to_owned())
     }
