@@ -172,6 +172,26 @@ fn hanging_sinks_do_not_delay_others_and_are_dropped() {
     assert_eq!(again.good("received"), "8");
 }
 
+/// The sinks of a process take no more time for an event than one sink may take.
+#[test]
+fn a_hanging_process_delays_an_event_once() {
+    const LIMIT: Duration = Duration::from_secs(5);
+    let mut source = Source::announce("", "announcer events 5000");
+    let (mut hung, mut well) = (source.sink(), source.sink());
+    hung.good("advise");
+    hung.good("advise");
+    assert_eq!(source.process.number("announce 1"), 4);
+    hung.stop();
+    let start = Instant::now();
+    assert_eq!(source.process.number("announce 2"), 1);
+    assert!(start.elapsed() < 2 * LIMIT, "{:?}", start.elapsed());
+    // The second unanswered event ends the connections of all sinks of the process.
+    assert_eq!(source.process.number("announce 3"), 1);
+    assert_eq!(source.process.number("sinks"), 1);
+    assert_eq!(well.good("received"), "1 2 3");
+    hung.go_on();
+}
+
 #[test]
 fn event_connections_end_with_a_killed_source() {
     for way in ["", "ncacn_ip_tcp:127.0.0.1[0]"] {

@@ -8,7 +8,7 @@ use crate::types::agile::Agile;
 use crate::types::deadline::{caller_deadline, with_timeout};
 use crate::types::error::{Error, Result, code, guard};
 use crate::types::registry::{InterfaceInfo, register, register_module};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -63,6 +63,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Whether a call failed because the sink is gone.
 fn is_gone(error: &Error) -> bool {
     [code::RPC_E_DISCONNECTED, code::RPC_S_SERVER_UNAVAILABLE, code::CO_E_OBJNOTCONNECTED].contains(&error.code())
+}
+
+/// The outcome of the call of a sink.
+enum Told {
+    Success,
+    Failure,
+    /// The sink did not answer in time.
+    Late,
 }
 
 impl Point {
@@ -137,9 +145,26 @@ impl Point {
     }
 
     /// Calls every sink in turn. Returns the number of successes.
+    ///
+    /// If a process does not answer in time, its other sinks are not called, since each of them
+    /// could take as long: one process may have all sinks of a point.
     pub fn fire(&self, event: &Event<'_>) -> usize {
         let sinks = lock(&self.sinks).all.clone();
-        sinks.iter().filter(|sink| self.tell(sink, event)).count()
+        let mut late = HashSet::new();
+        let mut successes = 0;
+        for sink in &sinks {
+            let process = sink.link.as_ref().map(Arc::as_ptr);
+            if process.is_some_and(|process| late.contains(&process)) {
+                self.miss(sink);
+                continue;
+            }
+            match self.tell(sink, event) {
+                Told::Success => successes += 1,
+                Told::Late => late.extend(process),
+                Told::Failure => {}
+            }
+        }
+        successes
     }
 
     /// Queues an event for every sink. The sink's own thread makes the call. Returns the number of
@@ -150,29 +175,41 @@ impl Point {
     }
 
     /// Calls a sink unless its connection has ended, and ends the connection if the sink is gone.
-    /// Returns whether the call succeeded.
-    fn tell(&self, sink: &Sink, event: &Event<'_>) -> bool {
+    fn tell(&self, sink: &Sink, event: &Event<'_>) -> Told {
         if !sink.is_connected.load(Ordering::Acquire) {
-            return false;
+            return Told::Failure;
         }
         let Err(error) = with_timeout(self.limits.timeout, || event(sink.pointer.get())) else {
             sink.unanswered.store(0, Ordering::Relaxed);
-            return true;
+            return Told::Success;
         };
         // If the deadline of this thread's caller has passed, the sink may have had less time than
         // the sink's own limit.
         let is_late = || caller_deadline().is_some_and(|end| end <= Instant::now());
-        let is_lost = if error.code() == code::RPC_E_TIMEOUT {
-            !is_late() && sink.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= self.limits.unanswered
-        } else {
-            sink.unanswered.store(0, Ordering::Relaxed);
-            is_gone(&error)
-        };
-        if is_lost {
-            // Another thread may have disconnected the sink already.
-            let _ = self.unadvise(sink.cookie);
+        if error.code() == code::RPC_E_TIMEOUT {
+            if !is_late() {
+                self.miss(sink);
+            }
+            return Told::Late;
         }
-        false
+        sink.unanswered.store(0, Ordering::Relaxed);
+        if is_gone(&error) {
+            self.lose(sink);
+        }
+        Told::Failure
+    }
+
+    /// Records that a sink's process did not answer in time, and ends the connection if that has
+    /// happened too often.
+    fn miss(&self, sink: &Sink) {
+        if sink.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= self.limits.unanswered {
+            self.lose(sink);
+        }
+    }
+
+    fn lose(&self, sink: &Sink) {
+        // Another thread may have disconnected the sink already.
+        let _ = self.unadvise(sink.cookie);
     }
 
     /// Adds an event to a sink's queue. Returns whether an event was lost.
