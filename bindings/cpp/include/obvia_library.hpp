@@ -29,6 +29,14 @@ inline std::atomic<uint32_t> &library_uses() noexcept
     return uses;
 }
 
+// The number of locks that clients of the class objects have added. It does not fall below zero,
+// since a client may remove more locks than it has added.
+inline std::atomic<uint32_t> &library_locks() noexcept
+{
+    static std::atomic<uint32_t> locks{0};
+    return locks;
+}
+
 // A base of objects that keep their library loaded during their lifetime.
 class library_use {
 public:
@@ -68,7 +76,14 @@ public:
 
     HRESULT LockServer(int32_t lock) override
     {
-        lock ? library_uses().fetch_add(1, std::memory_order_relaxed) : library_uses().fetch_sub(1, std::memory_order_release);
+        std::atomic<uint32_t> &locks = library_locks();
+        uint32_t before = locks.load(std::memory_order_relaxed), after = 0;
+        do {
+            if (before == (lock ? UINT32_MAX : 0)) {
+                return S_OK;
+            }
+            after = lock ? before + 1 : before - 1;
+        } while (!locks.compare_exchange_weak(before, after, std::memory_order_release, std::memory_order_relaxed));
         return S_OK;
     }
 };
@@ -115,7 +130,8 @@ template <std::size_t Count> HRESULT can_unload(const library_class (&classes)[C
             return S_FALSE;
         }
     }
-    return library_uses().load(std::memory_order_acquire) == 0 ? S_OK : S_FALSE;
+    const bool is_locked = library_locks().load(std::memory_order_acquire) != 0;
+    return !is_locked && library_uses().load(std::memory_order_acquire) == 0 ? S_OK : S_FALSE;
 }
 
 } // namespace obvia

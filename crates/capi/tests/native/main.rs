@@ -17,3 +17,4 @@ mod security;
 mod sound;
 mod specialised;
 mod symbols;
+mod unloading;
