@@ -72,9 +72,23 @@ void rules_are_given_back()
     CHECK(obvia_admit_other_users() == E_INVALIDARG);
 }
 
+// The release of an audit function's context may set another audit function.
+void released_audit_functions_may_set_others()
+{
+    static int released = 0;
+    const auto audit = [](void *, const char *) {};
+    const auto release = [](void *) {
+        released++;
+        CHECK(obvia_set_audit([](void *, const char *) {}, nullptr, nullptr) == S_OK);
+    };
+    CHECK(obvia_set_audit(audit, &released, release) == S_OK && released == 0);
+    CHECK(obvia_set_audit(audit, nullptr, nullptr) == S_OK && released == 1);
+}
+
 int serve()
 {
     rules_are_given_back();
+    released_audit_functions_may_set_others();
     obvia::set_audit([](const char *line) { say(std::strstr(line, "refused")); });
     const obvia::com_ptr<ICounted> front = obvia::make<Counted>(), back = obvia::make<Counted>();
     const uint32_t own = geteuid();
