@@ -4,7 +4,7 @@ use crate::client::channels::RawReply;
 use crate::client::link::Link;
 use crate::client::proxy::Wanted;
 use crate::marshal::parameters::{self, OwnedArray, OwnedObject, OwnedText};
-use crate::protocol::frame::{Arrays, Scalar, Value, aligned};
+use crate::protocol::frame::{Arrays, Scalar, Value, aligned, ends_in_its_only_zero};
 use crate::runtime::Runtime;
 use crate::runtime::returned::{self, Sender};
 use crate::types::error::{Failed, Result, forget, invalid_reply, recall};
@@ -153,7 +153,7 @@ impl<'a> ReplyView<'a> {
     /// # Errors
     ///
     /// RPC_E_INVALID_DATA when the method failed, when the slot leads to no string, or when the
-    /// string does not end in a zero.
+    /// string's only zero is not its last character.
     pub fn take_text<T: Scalar + Value + PartialEq + Default>(
         &self,
         arrays: &mut Arrays,
@@ -161,7 +161,7 @@ impl<'a> ReplyView<'a> {
         kind: u32,
     ) -> Result<OwnedText<T>> {
         let array = self.take_counted::<T>(arrays, slot, kind)?;
-        if !array.is_null() && array.as_slice().last() != Some(&T::default()) {
+        if !array.is_null() && !ends_in_its_only_zero(array.as_slice()) {
             return Err(invalid_reply());
         }
         Ok(OwnedText(array))

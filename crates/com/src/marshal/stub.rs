@@ -16,7 +16,7 @@ pub use lent::{lend, lend_again};
 use crate::client::proxy::Wanted;
 use crate::marshal::parameters;
 use crate::marshal::reply::settle_return;
-use crate::protocol::frame::{Arrays, Measure, Scalar, Value, aligned};
+use crate::protocol::frame::{Arrays, Measure, Scalar, Value, aligned, ends_in_its_only_zero};
 use crate::runtime::returned::Sender;
 use crate::types::error::fault_of;
 use crate::types::scratch;
@@ -144,7 +144,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     ///
     /// # Errors
     ///
-    /// BAD_STUB_DATA when the slot leads to no string, or the string does not end in NUL.
+    /// BAD_STUB_DATA when the slot leads to no string, or its only NUL is not its last character.
     pub fn text_in<T: Scalar + Default + PartialEq>(
         &mut self,
         arrays: &mut Arrays,
@@ -162,10 +162,9 @@ impl<'a, 'b> StubCall<'a, 'b> {
         }
         let text: *const T = self.copy_in(arrays, slot, kind, count)?;
         // SAFETY: `copy_in` returned the address of `count` elements in the scratch memory, which
-        // outlives the call.
-        let last = unsafe { text.add(count - 1) };
-        // SAFETY: as above; any bit pattern is a valid scalar.
-        if unsafe { last.read() } == T::default() { Ok(text) } else { Err(bad) }
+        // outlives the call; any bit pattern is a valid scalar.
+        let characters = unsafe { std::slice::from_raw_parts(text, count) };
+        if ends_in_its_only_zero(characters) { Ok(text) } else { Err(bad) }
     }
 
     /// Returns the greatest length of the reply's frame.

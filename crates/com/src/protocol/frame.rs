@@ -34,6 +34,14 @@ pub unsafe trait Value: Copy {
     fn load(frame: RegionView<'_>, at: usize) -> Option<Self>;
 }
 
+/// Whether the last character of a string, and no other, is zero. With a second zero, the string
+/// would have another length in other languages.
+pub(crate) fn ends_in_its_only_zero<T: Default + PartialEq>(characters: &[T]) -> bool {
+    // All characters are counted, without an end at the first zero, so that the loop uses vectors.
+    let zeros = characters.iter().filter(|character| **character == T::default()).count();
+    zeros == 1 && characters.last() == Some(&T::default())
+}
+
 macro_rules! scalar_values {
     ($($type:ty, $load:ident;)*) => {$(
         impl sealed::Sealed for $type {}

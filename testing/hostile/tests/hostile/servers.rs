@@ -267,7 +267,7 @@ fn responses_of_a_wrong_size_are_refused(client: Client) {
 
 fn invalid_result_values_are_refused(client: Client) {
     let scene = Scene::with(client);
-    let replies: [(u16, &str, Vec<Frame>); 8] = [
+    let replies: [(u16, &str, Vec<Frame>); 9] = [
         (7, "Flip", [2, 255].iter().map(|&value| Frame::block(1).put(0, &[value])).collect()),
         (8, "Mix", [0, 3].map(|value| Frame::block(4).u32(0, value)).to_vec()),
         (5, "Reverse", arrays(0, 8, 16, 4, &[0; 16])),
@@ -281,6 +281,7 @@ fn invalid_result_values_are_refused(client: Client) {
             ]
             .concat(),
         ),
+        (9, "Shout", if client == Client::Java { vec![] } else { vec![Frame::block(8).object(0, 2, 4, b"a\0c\0")] }),
         (17, "Marks", marks(12, 0, 8)),
         (18, "All", marks(16, 8, 0)),
         (15, "Make", arrays(0, 8, 1, 80, &[0; 80])),
