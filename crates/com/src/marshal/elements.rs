@@ -310,7 +310,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         filled
     }
 
-    /// Returns the address of the elements, valid until the thread's next method lends something.
+    /// Returns the address of the elements, valid until the thread's next method lends something,
+    /// or the thread waits for its next call.
     #[inline(always)]
     pub(crate) fn finish(self) -> *mut T {
         match self.more {

@@ -15,17 +15,18 @@ thread_local! {
 /// that needs no more than this length shortens longer memory to it.
 const KEPT: usize = 4 << 20;
 
-/// Returns the address of the word `start` of the memory for arguments. The memory has at least
-/// `needed` words, and does not move until this function is called with a `start` of 0, as the
-/// first array of a call does.
+/// Returns the address of the word `start` of the memory for arguments. The memory has more words
+/// than a frame of `frame` bytes. It does not move until the thread's next call begins with a
+/// `start` of 0, or [`give_back`] is called before that.
 ///
 /// # Panics
 ///
 /// If the memory ends before the word `end`.
-#[inline]
-pub(crate) fn words(start: usize, end: usize, needed: usize) -> *mut u64 {
+#[inline(always)]
+pub(crate) fn words(start: usize, end: usize, frame: usize) -> *mut u64 {
     ARGUMENTS.with_borrow_mut(|memory| {
         if start == 0 {
+            let needed = frame / 8 + 1;
             if memory.len() < needed {
                 memory.resize(needed, 0);
             } else if memory.len() > KEPT / 8 && needed <= KEPT / 8 {
@@ -67,13 +68,13 @@ mod tests {
     #[test]
     fn a_thread_that_waits_keeps_no_more_than_most_calls_need() {
         let length = || ARGUMENTS.with_borrow(Vec::capacity) * 8;
-        words(0, 1, 2 * KEPT / 8);
+        words(0, 1, 2 * KEPT);
         assert!(keep_lent(&mut Some(Box::new(vec![0; 2 * KEPT]))));
         assert!(length() >= 2 * KEPT);
         give_back();
         assert_eq!(length(), KEPT);
         assert!(LENT.with_borrow(Option::is_none));
-        words(0, 1, KEPT / 8);
+        words(0, 1, KEPT - 8);
         give_back();
         assert_eq!(length(), KEPT);
     }
