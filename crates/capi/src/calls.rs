@@ -149,15 +149,16 @@ pub unsafe extern "C" fn obvia_lend(
     }
     // The bytes are copied before `reply_in_area`, which may replace the area by a larger one:
     // `results` and `array` may lie in the old area.
-    // SAFETY: the caller's promise.
-    frame.extend_from_slice(unsafe { std::slice::from_raw_parts(results, end) });
-    if bytes != 0 {
-        // Other processes may write the array, so no reference to it is made.
-        // SAFETY: the caller's promise; the vector has room for all bytes.
-        unsafe { frame.spare_capacity_mut().as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(array, bytes) };
-        // SAFETY: all bytes are written.
-        unsafe { frame.set_len(end + bytes) };
-    }
+    let first = frame.as_mut_ptr();
+    // SAFETY: the caller's promise; the vector has room for all bytes.
+    unsafe { first.copy_from_nonoverlapping(results, end) };
+    // SAFETY: as above.
+    let rest = unsafe { first.add(end) };
+    // Other processes may write the array, so no reference to it is made.
+    // SAFETY: as above; a null array has no bytes.
+    unsafe { rest.copy_from_nonoverlapping(array, bytes) };
+    // SAFETY: all bytes are written.
+    unsafe { frame.set_len(end + bytes) };
     match call.reply_in_area(frame.len()) {
         Some(place) => {
             place.copy_from_slice(&frame);

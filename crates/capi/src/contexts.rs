@@ -20,7 +20,7 @@ type Rundown = unsafe extern "C" fn(state: *mut c_void);
 struct State {
     state: *mut c_void,
     rundown: Rundown,
-    /// Whether `rundown` has to be called. Until then the state is the program's.
+    /// Whether the runtime owns the state, and so calls `rundown`. Before, the caller owns it.
     is_kept: AtomicBool,
 }
 

@@ -178,7 +178,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         let end = start + bytes.div_ceil(8);
         // All arguments lie in the frame, so their copies are no longer than the frame: each array
         // is rounded up by less than its header. Thus the memory does not move during the call.
-        let first = scratch::words(start, end, self.call.frame.len());
+        let first = scratch::words(start, end, || self.call.frame.len());
         self.used = end;
         // SAFETY: the range consists of `end - start` words of this thread's memory, which the
         // thread uses for one call at a time, and this call for one array. The memory does not move

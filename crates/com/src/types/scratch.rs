@@ -16,21 +16,22 @@ thread_local! {
 const KEPT: usize = 4 << 20;
 
 /// Returns the address of the word `start` of the memory for arguments. The memory has more words
-/// than a frame of `frame` bytes. It does not move until the thread's next call begins with a
-/// `start` of 0, or [`give_back`] is called before that.
+/// than the call's frame, whose length in bytes `frame` returns. It does not move until the
+/// thread's next call begins with a `start` of 0, or [`give_back`] is called before that.
 ///
 /// # Panics
 ///
 /// If the memory ends before the word `end`.
 #[inline(always)]
-pub(crate) fn words(start: usize, end: usize, frame: usize) -> *mut u64 {
+pub(crate) fn words(start: usize, end: usize, frame: impl FnOnce() -> usize) -> *mut u64 {
     ARGUMENTS.with_borrow_mut(|memory| {
         if start == 0 {
-            let needed = frame / 8 + 1;
+            let needed = frame() / 8 + 1;
             if memory.len() < needed {
                 memory.resize(needed, 0);
             } else if memory.len() > KEPT / 8 && needed <= KEPT / 8 {
-                shorten(memory);
+                memory.truncate(KEPT / 8);
+                memory.shrink_to_fit();
             }
         }
         memory[start..end].as_mut_ptr()
@@ -68,13 +69,13 @@ mod tests {
     #[test]
     fn a_thread_that_waits_keeps_no_more_than_most_calls_need() {
         let length = || ARGUMENTS.with_borrow(Vec::capacity) * 8;
-        words(0, 1, 2 * KEPT);
+        words(0, 1, || 2 * KEPT);
         assert!(keep_lent(&mut Some(Box::new(vec![0; 2 * KEPT]))));
         assert!(length() >= 2 * KEPT);
         give_back();
         assert_eq!(length(), KEPT);
         assert!(LENT.with_borrow(Option::is_none));
-        words(0, 1, KEPT - 8);
+        words(0, 1, || KEPT - 8);
         give_back();
         assert_eq!(length(), KEPT);
     }

@@ -21,7 +21,7 @@ impl Drop for Level {
     }
 }
 
-/// Prints a structure by `print`, or two dots below [`DEPTH_MAX`] others.
+/// Prints a structure by `print`, or two dots below `DEPTH_MAX` others.
 ///
 /// # Errors
 ///
