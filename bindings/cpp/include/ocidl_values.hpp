@@ -281,8 +281,8 @@ uint32_t IEnumConnections_calls<obvia_holder>::Next(uint32_t cConnections, obvia
 {
     IEnumConnections *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check_length(rgcd.size(), cConnections);
-    const obvia::former<obvia::filled<CONNECTDATA>> rgcd_former(rgcd);
     uint32_t pcFetched{};
+    const obvia::former<obvia::filled<CONNECTDATA>> rgcd_former(rgcd);
     obvia::check(self->Next(cConnections, obvia::raw<CONNECTDATA>(rgcd), &pcFetched));
     return pcFetched;
 }
@@ -348,8 +348,8 @@ uint32_t IEnumConnectionPoints_calls<obvia_holder>::Next(uint32_t cConnections, 
 {
     IEnumConnectionPoints *const self = static_cast<const obvia_holder *>(this)->get();
     obvia::check_length(ppCP.size(), cConnections);
-    const obvia::former<obvia::object<IConnectionPoint>> ppCP_former(ppCP);
     uint32_t pcFetched{};
+    const obvia::former<obvia::object<IConnectionPoint>> ppCP_former(ppCP);
     obvia::check(self->Next(cConnections, obvia::raw<IConnectionPoint *>(ppCP), &pcFetched));
     return pcFetched;
 }

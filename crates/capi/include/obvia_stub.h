@@ -111,8 +111,8 @@ static inline uint64_t obvia_text16(const void *text)
     return count;
 }
 
-/* Whether a received string of `count` characters ends in its only zero. Without one it would end
- * elsewhere in other languages. NULL has no characters. */
+/* Whether a received string of `count` characters ends with a zero and has no other. Otherwise
+ * languages would disagree about its end. NULL has no characters. */
 static inline int obvia_is_text8(const void *text, uint64_t count)
 {
     return count == 0 || memchr(text, 0, (size_t)count) == (const char *)text + (count - 1);

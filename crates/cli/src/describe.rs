@@ -6,7 +6,7 @@ pub(crate) mod nearest;
 use crate::credentials::User;
 use crate::limit::Limit;
 use crate::{exit, print};
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use nearest::did_you_mean;
 use obvia::dynamic::guid;
@@ -177,6 +177,9 @@ impl Described {
         })?;
         let (model, id) = found
             .ok_or_else(|| anyhow!("the server of `{name}` returned a text that does not describe an interface"))?;
+        if let Some(refused) = plan::refusals(&model, id, "`obvia call`").first() {
+            bail!("the interface of the server of `{name}` cannot be called: {}", refused.message);
+        }
         Ok(Self { text, model, id })
     }
 

@@ -91,6 +91,8 @@ pub(crate) struct Resolver<'a> {
     dispinterfaces: HashMap<String, usize>,
     /// The structures, unions and interfaces whose contents are known.
     defined: HashSet<Type>,
+    /// The values of enumerations that select arms of unions, by the enumeration's index.
+    listed: HashMap<usize, HashSet<i64>>,
     /// The interfaces by their UUIDs.
     uuids: HashMap<u128, InterfaceId>,
     prelude: prelude::Prelude,
@@ -153,6 +155,7 @@ impl<'a> Resolver<'a> {
             member_reasons: (None, None),
             dispinterfaces: HashMap::new(),
             defined: HashSet::new(),
+            listed: HashMap::new(),
             uuids: HashMap::new(),
             prelude: prelude::Prelude::default(),
             order: order::Order::default(),

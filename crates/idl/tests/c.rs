@@ -299,6 +299,11 @@ fn numbers_of_used_elements_are_compared_with_the_room_before_the_call() {
         let compilation = Compiler::new().check_text(Path::new("a.idl"), &text).expect("valid");
         obvia_idl::emit::c::emit(&compilation, "a").expect("supported").stubs
     };
+    let known =
+        with_methods("", "HRESULT Get([in] long n, [in] long m, [out, zero_copy, size_is(n), length_is(m)] long *a);");
+    let compilation = Compiler::new().check_text(Path::new("a.idl"), &known).expect("valid");
+    let known = obvia_idl::emit::c::emit(&compilation, "a").expect("supported").stubs;
+    assert!(known.contains("a_used > a_count"), "{known}");
     for text in [stubs(""), stubs(", [out, string] char **text")] {
         let proxy = &text[text.find("ITest_Get_by_reference_proxy(ITest *self").expect("a proxy")..];
         let of_room = proxy.find("const uint64_t values_count = (uint64_t)*n;").expect("the room");
@@ -312,22 +317,32 @@ fn numbers_of_used_elements_are_compared_with_the_room_before_the_call() {
     }
 }
 
-/// Structures that could pass over the end of a thread's stack are neither parameters by value in C
-/// nor results by value in C++.
+/// Structures that could exceed a thread's stack are neither parameters by value in C nor results
+/// by value in C++, alone or together.
 #[test]
 fn large_structures_are_passed_by_pointers() {
     let emit = |size: u32, method: &str| {
-        let text = with_methods(&format!("typedef struct Big {{ byte bytes[{size}]; }} Big;"), method);
+        let deep = "typedef struct Deep { [string] char *s; byte bytes[65536]; } Deep;";
+        let text = with_methods(&format!("typedef struct Big {{ byte bytes[{size}]; }} Big; {deep}"), method);
         let compilation = Compiler::new().check_text(Path::new("a.idl"), &text).expect("valid");
         obvia_idl::emit::c::emit(&compilation, "a")
     };
     let (given, made) = ("HRESULT Put([in] Big big);", "HRESULT Get([out, retval] Big *big);");
     assert!(emit(65536, given).is_ok());
     let refused = emit(65537, given).expect_err("too large");
-    assert!(refused[0].message.contains("a structure of more than 64 KiB that C passes on the stack"), "{refused:?}");
+    let beyond = "a structure beyond the 64 KiB that C passes on the stack";
+    assert!(refused[0].message.contains(beyond), "{refused:?}");
+    for more in ["[in] Deep deep", "[in] Big one, [in] Big other"] {
+        let refused = emit(40000, &format!("HRESULT Put({more});")).expect_err("too large");
+        assert!(refused[0].message.contains(beyond), "{more}: {refused:?}");
+    }
     assert!(emit(65536, made).expect("small enough").projection.contains("Big Get() const;"));
     let large = emit(65537, made).expect("a pointer is passed").projection;
-    assert!(large.contains("is a result of more than 64 KiB") && !large.contains("Big Get()"), "{large}");
+    assert!(large.contains("is a result beyond the 64 KiB") && !large.contains("Big Get()"), "{large}");
+    for more in ["[out] Deep *deep", "[out] Big *one, [out] Big *other"] {
+        let large = emit(40000, &format!("HRESULT Get({more});")).expect("pointers are passed").projection;
+        assert!(large.contains("is a result beyond the 64 KiB"), "{more}: {large}");
+    }
 }
 
 #[test]

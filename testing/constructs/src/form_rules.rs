@@ -109,7 +109,6 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM], &[&["arm_named"]]),
     // Discriminants. -1 may also mean the unsigned number with the same bits, of a signed type.
     language("bad-switch", "no discriminant has the value", &[UNSIGNED_TAGS], &[&["own_negative"]]),
-    language("bad-switch", "has no value -1", &[&["tag_enum", "tag_v1_enum"]], &[&["own_negative"]]),
     every(
         "a union whose discriminant is behind a pointer that may be null",
         &[SIGNED_TAGS, UNSIGNED_TAGS, ENUM_TAGS],

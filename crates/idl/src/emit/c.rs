@@ -34,15 +34,16 @@ pub use random_calls::random_calls;
 use crate::Diagnostic;
 use crate::compile::Compilation;
 use crate::model::{Field, InterfaceId, Method, Model, Object, Param, Struct, Type, Union, all_arms};
-use crate::plan::{MethodPlan, ParamPlan, Passing, plan, unsupported};
+use crate::plan::{MethodPlan, ParamPlan, plan, unsupported};
 use crate::text::source::Span;
 use crate::text::writer::Writer;
 use imports::Imports;
 use proxies::Proxies;
 use std::collections::HashSet;
 
-/// The size in bytes of the largest structure that C and C++ pass or return by value. A larger one
-/// could pass over the page that guards the end of a thread's stack.
+/// The number of bytes in all structures that a method of C or C++ passes or returns by value. More
+/// bytes could exceed the stack of a thread, and C does not check that they touch the page that
+/// guards it.
 const VALUE_MAX: u32 = 64 << 10;
 
 /// The C source for a file's declarations.
@@ -191,8 +192,8 @@ fn base_interfaces(model: &Model, proxies: &Proxies, id: InterfaceId) -> Vec<Dia
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
     let what = if param.param.memory.is_some() || is_automation(model, &param.param.ty) {
         "one of Automation's types"
-    } else if is_large_value(model, param) {
-        "a structure of more than 64 KiB that C passes on the stack"
+    } else if exceeds_values(model, plan, param) {
+        "a structure beyond the 64 KiB that C passes on the stack in one call"
     } else if table::is_by_table(plan) {
         table::refuse(model, param)?
     } else {
@@ -207,9 +208,15 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     Some(Diagnostic::error("not-yet", param.param.span, text).help(format!("{change}{local}")))
 }
 
-/// Whether C would copy a large structure to the stack of each function that passes it.
-fn is_large_value(model: &Model, param: &ParamPlan<'_>) -> bool {
-    matches!(&param.passing, Passing::Value(ty) if model.layout(ty).0 > VALUE_MAX)
+/// Whether a parameter is a structure or union by value, which would be copied to the stack of each
+/// function that passes it, and exceeds [`VALUE_MAX`] with those before it.
+fn exceeds_values(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> bool {
+    let size = |param: &ParamPlan<'_>| match &param.param.ty {
+        ty @ (Type::Struct(_) | Type::Union(_)) => u64::from(model.layout(ty).0),
+        _ => 0,
+    };
+    let before = plan.params.iter().take_while(|other| !std::ptr::eq(*other, param)).map(size);
+    size(param) > 0 && before.sum::<u64>() + size(param) > u64::from(VALUE_MAX)
 }
 
 fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId], imports: &Imports<'_>) -> String {

@@ -26,7 +26,7 @@ impl Resolver<'_> {
             ["map"] => self.by_reference("map", Transfer::Map, span, ty),
             ["zero_copy"] => self.by_reference("zero_copy", Transfer::ZeroCopy, span, ty),
             _ => {
-                let text = format!("an array cannot have both [{}]", chosen.join("] and ["));
+                let text = format!("an array has at most one of [{}]", chosen.join("], ["));
                 self.report(Diagnostic::error("bad-transfer", span, text).help("keep one of them"));
                 Transfer::Frame
             }

@@ -161,7 +161,11 @@ impl Resolver<'_> {
             }
             (word, _) if is_automation_word(word) => matches!(ty, Type::Struct(_)),
             (_, None) => true,
-            (_, Some(Type::Pointer(known))) => matches!(ty, Type::Pointer(pointer) if pointer.to == known.to),
+            (_, Some(Type::Pointer(known))) => {
+                let is_wide = |ty: &Type| matches!(ty, Type::Base(Base::WChar | Base::U16));
+                matches!(ty, Type::Pointer(pointer)
+                    if pointer.to == known.to || is_wide(&pointer.to) && is_wide(&known.to))
+            }
             (_, Some(known)) => {
                 known == *ty
                     || matches!((&known, ty), (Type::Base(known), Type::Base(base))
@@ -169,7 +173,9 @@ impl Resolver<'_> {
             }
         };
         if !is_same {
-            self.report(redefined(name));
+            let is_automation = name.name == "BSTR" || is_automation_word(&name.name);
+            // Type libraries declare Automation's types as anything.
+            if is_automation { self.report_leniently(redefined(name)) } else { self.report(redefined(name)) }
         }
     }
 

@@ -161,8 +161,8 @@ impl Resolver<'_> {
             self.spec_type(spec, Some(tag))?
         } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
             let spec = attribute.ty.as_deref()?;
-            // An attribute that the file does not contain has no argument in the source. It repeats
-            // the type of a member, whose limits are checked.
+            // `set_switch_type` makes this attribute with equal spans, from the type of a member.
+            // The member's own limits are checked.
             let is_written = attribute.span != attribute.name.span;
             if is_written && self.has_range(&[], spec) {
                 let text = "[switch_type] names a type with [range], which does not limit the discriminant";
@@ -253,23 +253,21 @@ impl Resolver<'_> {
         }
     }
 
-    /// Reports a case that the discriminant's enumeration does not list. The receiver refuses such
-    /// a value if the discriminant belongs to the union. A value beside the union may have another
-    /// type.
+    /// Warns about a case that the discriminant's enumeration does not list. The receiver refuses
+    /// such a value if the discriminant belongs to the union. A discriminant beside the union may
+    /// have another type.
     fn check_listed(&mut self, id: usize, value: i64, case: &Expr) {
-        let union = &self.model.unions[id];
-        let Type::Enum(tag) = union.tag else { return };
+        let Type::Enum(tag) = self.model.unions[id].tag else { return };
         let listed = &self.model.enums[tag.0];
-        if listed.open || listed.values.iter().any(|(_, one)| i64::from(*one) == value) {
+        let values = || listed.values.iter().map(|(_, one)| i64::from(*one)).collect();
+        if listed.open || self.listed.entry(tag.0).or_insert_with(values).contains(&value) {
             return;
         }
-        let text = format!("`{}` has no value {value}, so nothing selects this arm", listed.name);
-        let help = format!("add the value to `{}`, declare the enumeration [open], or remove the case", listed.name);
-        let mut error = Diagnostic::error("bad-switch", case.span, text).related(listed.span, "the enumeration");
-        if union.encapsulated.is_none() {
-            error.severity = Severity::Warning;
-        }
-        self.report_leniently(error.help(help));
+        let text = format!("`{}` has no value {value}, so none of its values selects this arm", listed.name);
+        let help = format!("add the value to `{}`, or declare the enumeration [open]", listed.name);
+        let mut warning = Diagnostic::error("bad-switch", case.span, text).related(listed.span, "the enumeration");
+        warning.severity = Severity::Warning;
+        self.report(warning.help(help));
     }
 }
 
@@ -297,7 +295,7 @@ fn no_such_tag(tag: &Type, value: i64, span: Span) -> Diagnostic {
     let number = if is_unsigned { i128::from(value.cast_unsigned()) } else { value.into() };
     let error = Diagnostic::error("bad-switch", span, format!("no discriminant has the value {number}"));
     let help = if is_unsigned {
-        "the discriminant of an unsigned hyper is below 2^63 - 1"
+        "a case of an `unsigned hyper` must be less than 2^63 - 1"
     } else {
         "the discriminant's type is too small for this value"
     };

@@ -141,6 +141,13 @@ public:
         }
         return S_OK;
     }
+    HRESULT Replace(IFirst *object, int32_t n, IFirst **objects) override
+    {
+        for (int32_t at = 0; at < n; at++) {
+            objects[at] = obvia::com_ptr<IFirst>(object).detach();
+        }
+        return S_OK;
+    }
     HRESULT Measure(const Open *open, uint32_t *count) override
     {
         // In C, the structure has room for one element.
@@ -256,6 +263,9 @@ void filled_arrays_free_what_they_held()
         arrays.Make(3, objects, links);
         CHECK(Counted::number == 3 && objects[2] && links[2]->number == 2 && links[2]->next->number == 1);
     }
+    // An argument may be one of the objects that are replaced.
+    arrays.Replace(objects[0], 3, objects);
+    CHECK(Counted::number == 1 && objects[0] && objects[0].get() == objects[2].get());
     objects.clear();
     CHECK(Counted::number == 0);
 }

@@ -84,7 +84,14 @@ impl Stub<'_> {
         let here = place(self.context, element, false, "results", &end);
         let elsewhere =
             format!("obvia_lend({name}.call, result, results, {end}, {name}.array, {used}, sizeof({bytes}))");
-        refuse(out, &format!("{name}.array != {here} || {used} > {room}"), &self.leave(&elsewhere));
+        let mut lines = self.leave(&elsewhere);
+        if lines.len() > 1 {
+            // The array may lie in an argument, so the arguments are freed after the copy.
+            let answer = local(self.plan, lent, "answer");
+            lines = self.leave(&answer);
+            lines.insert(0, format!("const obvia_answer {answer} = {elsewhere};"));
+        }
+        refuse(out, &format!("{name}.array != {here} || {used} > {room}"), &lines);
         let answer = format!("obvia_lent(result, {end} + {used} * sizeof({bytes}))");
         self.leave(&answer).iter().for_each(|line| out.line(line));
     }

@@ -10,13 +10,13 @@ mod view;
 
 use super::Imports;
 use super::library::{HOLDER, name_of_method};
-use super::names::{binding, declared, method as method_name, parameters, type_ident};
+use super::names::{binding, declared, local, method as method_name, parameters, type_ident};
 use super::suffix::{self, ADAPTER, CALLS, METHODS};
 use super::types::once;
 use crate::compile::Compilation;
 use crate::emit::component;
 use crate::model::{Interface, InterfaceId, Model, Object};
-use crate::plan::{MethodPlan, ParamPlan, plan};
+use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
 use crate::text::writer::Writer;
 use view::{RESULT, View, Viewer};
 
@@ -281,7 +281,7 @@ impl Method<'_> {
         out.line("{");
         out.line(format!("{} *const self = static_cast<const {HOLDER} *>(this)->get();", self.object));
         views.iter().flat_map(|view| &view.before).for_each(|line| out.line(line));
-        let arguments: Vec<&str> = views.iter().map(|view| view.argument.as_str()).collect();
+        let arguments = self.arguments(out, views);
         out.line(format!("obvia::check(self->{}({}));", self.raw, arguments.join(", ")));
         views.iter().flat_map(|view| &view.after).for_each(|line| out.line(line));
         let results: Vec<&View> = views.iter().filter(|view| view.result.is_some()).collect();
@@ -297,6 +297,25 @@ impl Method<'_> {
         }
         out.line("}");
         out.line("");
+    }
+
+    /// Returns the arguments of the interface's method. Writes the code that takes what arrays
+    /// held: the objects among the arguments may be in these arrays, so their pointers are read
+    /// before.
+    fn arguments(&self, out: &mut Writer, views: &[View]) -> Vec<String> {
+        let takes = views.iter().any(|view| !view.taken.is_empty());
+        let mut arguments = Vec::new();
+        for (param, view) in self.plan.params.iter().zip(views) {
+            if takes && matches!(param.passing, Passing::Object(_)) {
+                let given = local(&self.plan, param, "given");
+                out.line(format!("auto *const {given} = {};", view.argument));
+                arguments.push(given);
+            } else {
+                arguments.push(view.argument.clone());
+            }
+        }
+        views.iter().flat_map(|view| &view.taken).for_each(|line| out.line(line));
+        arguments
     }
 
     /// Writes the function of the adapter.

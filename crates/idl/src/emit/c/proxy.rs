@@ -173,7 +173,8 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = plan.ordered(false);
     let refusal = leave("obvia_refusal(reply)");
     if params.is_empty() {
-        return refuse(out, "obvia_length(reply) != 0", &refusal);
+        refuse(out, "obvia_length(reply) != 0", &refusal);
+        return by_reference::check_used(out, plan);
     }
     let block = context.block(plan, false);
     let behind = arrays(plan, false);

@@ -25,9 +25,9 @@ pub(super) fn is_loaded(ty: &Type) -> bool {
     !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid | Base::Context))
 }
 
-/// The number of bytes on the stack for the values of one call, in a proxy or a stub. Compilers do
-/// not make functions with more variables touch every page of the stack, so a larger copy could
-/// pass over the page that guards the stack's end.
+/// The number of bytes on the stack for the values of one call, in a proxy or a stub. Larger values
+/// could exceed the stack of a thread, and C does not check that they touch the page that guards
+/// it.
 const STACK_MAX: u64 = 8 << 10;
 
 /// Whether a value of a call has no place on the stack, because it and the values before it are too

@@ -6,7 +6,7 @@ mod graphs;
 use super::super::VALUE_MAX;
 use super::super::expression::{self, Side};
 use super::super::names::{self, binding, declare, flat, local, pointer_to, type_name};
-use crate::model::{Arith, Base, Direction, Model, Object, PointerClass, Type};
+use crate::model::{Arith, Base, Direction, Extent, Model, Object, PointerClass, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
 use crate::text::writer::Writer;
 
@@ -23,6 +23,9 @@ pub(super) struct View {
     pub(super) result: Option<String>,
     /// The caller's code before the call.
     pub(super) before: Vec<String>,
+    /// The caller's code that takes what an argument held before the call. It follows `before` of
+    /// all parameters.
+    pub(super) taken: Vec<String>,
     /// The argument of the interface's method.
     pub(super) argument: String,
     /// The caller's code after a successful call.
@@ -65,7 +68,7 @@ const ARRAYS: Reason = "is an array of arrays that the method allocates";
 const NULL: Reason = "is changed through a pointer that may be null";
 const IID: Reason = "is an object whose IID the method may change";
 const REPLACED_OBJECT: Reason = "is an object with [iid_is] that the method may replace";
-const LARGE: Reason = "is a result of more than 64 KiB";
+const LARGE: Reason = "is a result beyond the 64 KiB that a method returns by value";
 const OBJECTS: Reason = "is an array of objects with [iid_is]";
 
 impl Viewer<'_> {
@@ -80,7 +83,7 @@ impl Viewer<'_> {
         Ok(match &param.passing {
             Passing::Value(ty) | Passing::RefPointer(ty) if param.counts => self.count(param, ty),
             Passing::Value(ty) => self.value(ty, &name, &name, &name),
-            Passing::RefPointer(ty) if is_result && self.model.layout(ty).0 > VALUE_MAX => return Err(LARGE),
+            Passing::RefPointer(_) | Passing::Graph if self.exceeds_results(param) => return Err(LARGE),
             Passing::RefPointer(ty @ Type::Fixed(element, _)) => self.fixed(param, ty, element),
             Passing::RefPointer(Type::Base(Base::Boolean)) => self.boolean(param),
             Passing::RefPointer(ty) if is_result => self.place(ty, &name),
@@ -100,6 +103,23 @@ impl Viewer<'_> {
             // A parameter of an Automation type is refused earlier.
             Passing::Graph | Passing::Automation(_) => self.graph(param)?,
         })
+    }
+
+    /// Whether a parameter is a result of one value that exceeds [`VALUE_MAX`] with the results
+    /// before it. Callers get results on their stack.
+    fn exceeds_results(&self, param: &ParamPlan<'_>) -> bool {
+        let size = |param: &ParamPlan<'_>| match &param.param.ty {
+            Type::Pointer(pointer) if !param.param.direction.is_in() && pointer.extent == Extent::One => {
+                match &pointer.to {
+                    to @ (Type::Struct(_) | Type::Union(_) | Type::Fixed(..)) => u64::from(self.model.layout(to).0),
+                    _ => 0,
+                }
+            }
+            to @ Type::Fixed(..) if !param.param.direction.is_in() => u64::from(self.model.layout(to).0),
+            _ => 0,
+        };
+        let before = self.plan.params.iter().take_while(|other| !std::ptr::eq(*other, param)).map(size);
+        size(param) > 0 && before.sum::<u64>() + size(param) > u64::from(VALUE_MAX)
     }
 
     /// Returns the type that holds an object.
@@ -254,7 +274,7 @@ impl Viewer<'_> {
         }
         let is_room = is_owner && !param.param.direction.is_in();
         if is_room {
-            view.before.push(format!("const obvia::former<{seen}> {}({name});", local(self.plan, param, "former")));
+            view.taken.push(format!("const obvia::former<{seen}> {}({name});", local(self.plan, param, "former")));
         }
         let function = if is_room { "room" } else { "elements" };
         let count = self.room(param, size, Side::BeforeCall, &mut view.prepared);
