@@ -75,7 +75,8 @@ fn look_up(
     }
 }
 
-/// The place of a thread that waits for the resolver.
+/// One of the limited places for threads that wait for the resolver. It is free again when this
+/// value is dropped.
 struct Place(&'static AtomicUsize);
 
 impl Place {

@@ -115,7 +115,8 @@ impl IShapes_Impl for Shapes_Impl {
         let Some(given) = list.take() else { return Ok(()) };
         let values = given.with(|first| items(Some(first)).map(Item::value).collect::<Vec<_>>());
         if values.contains(&-1) {
-            // A method that fails may have freed its [in, out] parameter.
+            // The list was taken above and is freed: a method that fails may do that to an
+            // [in, out] parameter.
             return Err(code::E_INVALIDARG.into());
         }
         *list = list_of(&values.into_iter().rev().collect::<Vec<_>>())?;

@@ -176,7 +176,8 @@ fn the_socket_passed_to_the_activation_service_accepts_remote_hosts() {
         "--class",
     ])
     .good();
-    // The socket is descriptor 3, and LISTEN_PID names this process, as systemd passes them.
+    // As systemd does, the shell passes the socket as descriptor 3, and its own ID, which `exec`
+    // keeps, in LISTEN_PID.
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = socket.local_addr().unwrap();
     let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", place.port());

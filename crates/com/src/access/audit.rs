@@ -39,9 +39,9 @@ pub enum Refused {
     Call {
         /// The interface of the object or of the functions.
         interface: String,
-        /// The number of the method in the call. Objects' methods begin with 3, after those of
-        /// IUnknown. Functions begin with 3 in FLAT and with 0 in NDR. For an object, 0 stands for
-        /// a query of its interfaces, and for a reference to it in an argument.
+        /// The number of the method in the call. Methods of objects are numbered from 3, after
+        /// those of IUnknown; functions from 3 in FLAT, and from 0 in NDR. For an object, 0 means
+        /// that its interfaces were queried, or that an argument referred to it.
         method: u16,
     },
     /// A connection whose client failed to authenticate.

@@ -152,7 +152,7 @@ fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<Bi
     Ok(ack)
 }
 
-/// Returns the syntax identifier that names a process in contexts.
+/// Returns the syntax identifier that stands for a process in presentation contexts.
 const fn process(oxid: u64) -> SyntaxId {
     SyntaxId { uuid: Uuid(PROCESS | oxid as u128), version: PROCESS_VERSION }
 }

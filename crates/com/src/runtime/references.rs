@@ -1,5 +1,5 @@
-//! References to objects of any process, for clients, and the interface pointers that references
-//! stand for.
+//! Makes references to objects of any process for clients, and finds the interface pointers to
+//! which references lead.
 
 use super::Runtime;
 use super::marshaling::{release_custom, unwrapped};

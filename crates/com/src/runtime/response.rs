@@ -21,8 +21,8 @@ pub(crate) fn reference(caller: &Caller, object: &IUnknown, info: &'static Inter
     Ok(note_custom(caller, reference))
 }
 
-/// Returns the custom reference, for the response, to an object that is called over virtual
-/// interfaces; `None` for other objects.
+/// Returns a custom reference to an object for the response if the object is called over virtual
+/// interfaces. `None` for other objects.
 pub(crate) fn specialised(caller: &Caller, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Option<Vec<u8>>> {
     let reference = Runtime::current()?.marshal_specialised(object, info, caller.holder())?;
     Ok(reference.map(|reference| note_custom(caller, reference)))

@@ -427,8 +427,8 @@ pub(crate) struct DatagramClients {
 }
 
 impl DatagramClients {
-    /// Makes the clients of an endpoint. `local` is the address at which the clients reach the
-    /// endpoint, if known.
+    /// Makes the value that admits the clients of an endpoint. `local` is the address at which the
+    /// clients reach the endpoint, if known.
     pub(crate) fn new(exporter: &'static Exporter, serve_lane: ServeLane, local: Option<String>) -> Self {
         Self { exporter, serve_lane, local }
     }

@@ -328,9 +328,9 @@ pub unsafe fn set_loop(function: Option<Loop>) {
     *LOOP.lock().unwrap_or_else(PoisonError::into_inner) = function;
 }
 
-/// The silence of a client after which its connection waits without a thread or without the memory
-/// of the last call. A connection with a thread answers sooner, so the connection of a client that
-/// calls often keeps its thread.
+/// The time for which a client must be silent before its connection gives up its thread, or the
+/// memory of the last call. A thread answers sooner; because of this delay, a client that calls
+/// often keeps it.
 const SILENCE: Milliseconds<100> = Milliseconds;
 /// The limit of the wait after a silence.
 const IDLE: Seconds<3600> = Seconds;

@@ -159,7 +159,8 @@ fn sources(model: &Model, param: &Param) -> Vec<Source> {
 }
 
 /// Returns the reason why a property of a parameter cannot be determined, as a part of a sentence:
-/// it needs a value that may be missing, or a result before the call. `None` if all can be.
+/// it depends on a value that may be missing, or on a result although it is needed before the call.
+/// `None` if every property can be determined.
 fn operand_reason(model: &Model, method: &Method, param: &Param) -> Option<String> {
     let reason = |Source { property, operands, is_before_call }: Source| {
         operands.iter().filter_map(|operand| method.params.get(operand.index)).find_map(|read| {

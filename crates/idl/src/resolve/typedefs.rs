@@ -257,7 +257,7 @@ pub(super) const POINTER_SIZED: &str = "is an integer of a pointer's size, which
 
 /// Returns the error for a typedef that gives another meaning to the name of a base type.
 fn redefined(name: &Ident) -> Diagnostic {
-    let text = format!("`{}` is the name of a base type, and this typedef gives it another meaning", name.name);
+    let text = format!("`{}` is a base type, and this typedef makes it another type", name.name);
     Diagnostic::error("reserved-name", name.span, text).help("give the type another name")
 }
 

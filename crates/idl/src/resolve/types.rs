@@ -481,9 +481,8 @@ fn is_character(ty: &Type) -> bool {
     matches!(ty, Type::Base(Base::Char | Base::WChar))
 }
 
-/// Returns the form of the objects with [iid_is] to which a type leads. `None` if it leads to none.
-/// An object in the place of its parameter or member is none, because only there can the IID be
-/// found.
+/// Returns the form of the objects with [iid_is] to which a type leads. `None` if it leads to none,
+/// or the object is itself the parameter or member, whose IID can be found.
 pub(super) fn objects_by_iid(ty: &Type) -> Option<&'static str> {
     let (element, own) = match ty {
         Type::Pointer(pointer) if pointer.extent == Extent::One => (&pointer.to, "a pointer to an object"),

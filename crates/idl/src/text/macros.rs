@@ -155,7 +155,7 @@ fn is_same(one: &Hidden, other: &Hidden) -> bool {
     }
 }
 
-/// Returns the macros that are hidden from both words.
+/// Returns the macros that may replace neither word: those in both hidden sets.
 pub(crate) fn hidden_from_both(one: &Hidden, other: &Hidden) -> Hidden {
     if is_same(one, other) {
         return one.clone();

@@ -5,7 +5,7 @@ use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
 use std::fmt;
 use std::sync::Arc;
 
-/// The length of the code of a claim, in bytes.
+/// The length, in bytes, of the code that authenticates a claim to have moved.
 pub(super) const CODE: usize = 16;
 
 /// The key by which a client seals the packets that say that it may have moved. Both ends have it.

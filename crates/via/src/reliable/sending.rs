@@ -146,7 +146,7 @@ pub(super) struct Sending {
     // The number of times in a row that packets longer than `base` were found lost.
     long_losses: u32,
     pacing: Pacing,
-    // The time until which a packet waits because of pacing alone.
+    // The time until which the next packet waits, if only pacing delays it.
     paced_until: Option<u64>,
     pub(super) ecn: Ecn,
     /// The number of packets sent again.

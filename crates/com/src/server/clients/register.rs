@@ -361,7 +361,7 @@ impl Register {
         over.chain(waiting).collect()
     }
 
-    /// Whether a lost client ends with a process.
+    /// Whether the process of any lost client is known. Such a client ends with its process.
     pub(super) fn awaits_processes(&self) -> bool {
         let mut lost = self.lost.iter().filter_map(|(_, number)| self.known.get(number)?.lost.as_ref());
         lost.any(|lost| lost.process.is_some())

@@ -24,7 +24,7 @@ pub(super) struct Method<'a> {
     pub(super) shown: Vec<String>,
     /// The names of the parameters in code, which differ from the code's own variables.
     pub(super) given: Vec<String>,
-    /// The names of the results of parameters that travel both ways.
+    /// The names of the variables for the results of [in, out] parameters.
     came: Vec<String>,
     /// The prefixes for the names of further variables of the parameters.
     stems: Vec<String>,

@@ -55,7 +55,7 @@ impl End {
         Self { vi, tag, nic: nic.clone(), region }
     }
 
-    /// Returns the place in the end's memory, for the peer.
+    /// Returns the address by which the peer reaches an offset in this end's memory.
     pub(crate) fn place(&self, offset: u64) -> RemoteAddress {
         RemoteAddress { handle: self.region.handle(), offset }
     }

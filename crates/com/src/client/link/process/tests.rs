@@ -35,7 +35,7 @@ fn a_thread_waiting_for_the_process_mark_holds_no_lock() {
             ground::until("the thread waits", || ground::is_asleep(number) || asks.is_finished());
             Ok(link.mark.try_lock().is_ok())
         };
-        // The thread waits for this connection.
+        // The thread below waits for this home connection, which is in use here.
         assert!(link.with_home(|_, _| look()).unwrap());
     });
 }
