@@ -332,6 +332,47 @@ fn classes_of_imported_files_have_the_names_that_they_have_alone() {
 }
 
 #[test]
+fn included_declarations_are_named_with_the_including_file_in_java() {
+    let folder = ground::Folder::new("idl-includes-java");
+    let interface = |name: &str, base: &str, end: u32| {
+        format!(
+            "[object, uuid(d3a1b2c4-1111-4222-8333-9444555667{end:02})] interface {name} : {base}
+            {{ HRESULT Add{end}([out] long *a, [out] long *b); }};"
+        )
+    };
+    let file =
+        |name: &str, text: String| std::fs::write(folder.join(name), text).expect("the folder can be written to");
+    let all = |name: &str| {
+        let compilation = Compiler::new().check(&folder.join(name)).unwrap_or_else(|failure| panic!("{failure}"));
+        let made = emit::java::emit(&compilation, "x", Some("p")).unwrap_or_else(|refused| panic!("{refused:?}"));
+        made.files.into_iter().map(|(_, text)| text).collect::<String>()
+    };
+    // A nested class would hide the class of the structure.
+    file("value.h", "typedef [switch_type(long)] union V { [case(1)] struct item item; [default] ; } V;".to_owned());
+    let uses = format!("{HEAD} : IUnknown {{ HRESULT M([in] long t, [in, switch_is(t)] V *v); }}");
+    file("arm.idl", format!("import \"unknwn.idl\"; struct item {{ long n; }};\n#include \"value.h\"\n{uses}"));
+    let found = all("arm.idl");
+    assert!(found.contains("record Item_(Item item)"), "{found}");
+
+    let base =
+        format!("import \"unknwn.idl\"; struct Add30Result {{ long n; }}; {}", interface("FooBar", "IUnknown", 10));
+    file("base.idl", base);
+    file("foo.h", format!("struct foo_bar {{ long n; }};\n{}", interface("IHeir", "FooBar", 30)));
+    // The word that a macro makes is in a file of its own.
+    let made = "#define MADE(a, b) a##b\nstruct MADE(O, wn) { long n; };";
+    file("heir.idl", format!("import \"base.idl\";\n{made}\n#include \"foo.h\"\n"));
+    let found = all("heir.idl");
+    for part in [
+        "interface FooBar extends Remote",
+        "record FooBar_(int n)",
+        "record Add30Result(int n)",
+        "record Add30Result_(int a, int b)",
+    ] {
+        assert!(found.contains(part), "there is no `{part}` in:\n{found}");
+    }
+}
+
+#[test]
 fn constants_have_the_values_and_the_types_of_the_idl_in_java() {
     let constants = "const float A = 5; const float B = 5.5; const float C = 1e-50; const double D = 5;";
     let text = format!("{constants} {HEAD} : IUnknown {{ HRESULT M([in, size_is(4294967296)] long *a); }}");

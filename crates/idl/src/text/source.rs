@@ -113,6 +113,14 @@ impl Sources {
         }
     }
 
+    /// Returns the file that has a declaration: the declaration's own file, or, for an included
+    /// file, the including file, which was read before.
+    pub(crate) fn importing(&self, span: Span) -> FileId {
+        let file = self.use_of(span).file;
+        let is_importable = |id: &FileId| matches!(self.file(*id).role, Role::Idl | Role::BuiltIn);
+        (0..=file.0).rev().map(FileId).find(is_importable).unwrap_or(file)
+    }
+
     /// Sets the order in which the files' declarations are resolved.
     pub(crate) fn set_resolved(&mut self, files: impl Iterator<Item = FileId>) {
         self.resolved = files.collect();

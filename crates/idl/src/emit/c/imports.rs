@@ -5,7 +5,7 @@
 //! import that file, and use its interfaces in methods that are called within one process, since a
 //! forward declaration is enough for a pointer.
 
-use super::proxies::{Proxies, importing};
+use super::proxies::Proxies;
 use super::{automation, refuse};
 use crate::Diagnostic;
 use crate::compile::{BUILT_IN, Compilation};
@@ -53,16 +53,16 @@ impl<'m> Imports<'m> {
         let errors = errors.chain(automation.filter_map(|error| Some((error.span?, error))));
         let mut refused: HashMap<FileId, Diagnostic> = HashMap::new();
         for (span, error) in errors.filter(|(span, _)| is_on_disk(*span)) {
-            refused.entry(importing(sources, span)).or_insert(error);
+            refused.entry(sources.importing(span)).or_insert(error);
         }
         // A file that needs a refused one has no header, either.
         loop {
-            let file = |need: &Need<'_>| importing(sources, need.span);
+            let file = |need: &Need<'_>| sources.importing(need.span);
             let is_new = |need: &&Need<'_>| need.imported && !refused.contains_key(&file(need));
             let next = needs
                 .iter()
                 .filter(is_new)
-                .find_map(|need| refused.get(&importing(sources, need.other)).map(|error| (file(need), error.clone())));
+                .find_map(|need| refused.get(&sources.importing(need.other)).map(|error| (file(need), error.clone())));
             let Some((file, error)) = next else { break };
             refused.insert(file, error);
         }
@@ -75,7 +75,7 @@ impl<'m> Imports<'m> {
         let mut known = HashSet::new();
         let own = self.needs.iter().filter(|need| !need.imported && known.insert((need.span, need.other)));
         let refusal = |need: &Need<'_>| {
-            let file = importing(self.sources, need.other);
+            let file = self.sources.importing(need.other);
             let why = self.refused.get(&file)?;
             let file = self.sources.file(file).path.file_name().unwrap_or_default().to_string_lossy();
             let text = format!("`{}` is declared in `{file}`, for which the C back end makes no header", need.name);
@@ -109,13 +109,13 @@ impl<'m> Imports<'m> {
     /// Whether the header contains a forward declaration of an imported interface, because the file
     /// of the interface has no header.
     pub(super) fn is_announced(&self, found: &Interface) -> bool {
-        self.refused.contains_key(&importing(self.sources, found.span))
+        self.refused.contains_key(&self.sources.importing(found.span))
     }
 
     /// Whether this file, or a header that it includes, describes an interface.
     pub(super) fn is_described(&self, model: &Model, id: InterfaceId) -> bool {
         let found = &model.interfaces[id.0];
-        let file = importing(self.sources, found.span);
+        let file = self.sources.importing(found.span);
         let is_here = !found.imported || model.is_prelude(found.span);
         self.proxies.are_made(model, id) && (is_here || self.included.iter().any(|(included, _)| *included == file))
     }
@@ -147,7 +147,7 @@ fn included(
     // The position of a declaration whose name comes from a macro is in no file: `importing` finds
     // the file whose header has the declaration.
     let own = needs.iter().filter(|need| !need.imported);
-    let needed = own.map(|need| importing(&compilation.sources, need.other));
+    let needed = own.map(|need| compilation.sources.importing(need.other));
     let declaring: HashSet<FileId> = declared.chain(needed).collect();
     let files = (0..).map(FileId).zip(compilation.sources.files()).skip(1);
     let files = files.filter(|(id, _)| !refused.contains_key(id));

@@ -3,7 +3,7 @@
 
 use crate::compile::Compilation;
 use crate::model::{Interface, InterfaceId, Model};
-use crate::text::source::{FileId, Role, Sources, Span};
+use crate::text::source::FileId;
 use std::collections::HashSet;
 
 /// The file that is compiled. The files that it imports come after it.
@@ -20,7 +20,7 @@ impl Proxies {
     pub(super) fn of(compilation: &Compilation) -> Self {
         let model = &compilation.model;
         let file = |found: &Interface| {
-            if found.imported { importing(&compilation.sources, found.span) } else { COMPILED }
+            if found.imported { compilation.sources.importing(found.span) } else { COMPILED }
         };
         let files: Vec<FileId> = model.interfaces.iter().map(file).collect();
         let all = (0..model.interfaces.len()).map(InterfaceId);
@@ -49,12 +49,4 @@ impl Proxies {
         let found = &model.interfaces[id.0];
         !found.local && (!model.is_prelude(found.span) || self.built_in.contains(&(file, id)))
     }
-}
-
-/// Returns the file whose header has a declaration: the declaration's own file, or, for an included
-/// file, the including file, which was read before.
-pub(super) fn importing(sources: &Sources, span: Span) -> FileId {
-    let span = sources.use_of(span);
-    let is_included = |id: &FileId| sources.file(*id).role == Role::Included;
-    (0..=span.file.0).rev().map(FileId).find(|id| !is_included(id)).unwrap_or(span.file)
 }

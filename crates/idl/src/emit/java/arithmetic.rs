@@ -27,8 +27,9 @@ pub(super) fn widened(ty: Base, text: &str) -> String {
     }
 }
 
-/// Returns the statement that checks a value against its range. An `unsigned hyper` is checked as
-/// it is, because it may not fit a `long`; `widened` returns any other value as a number.
+/// Returns the statement that checks a value against its range. `plain` is the value as Java holds
+/// it; an `unsigned hyper`, which may exceed a `long`, is checked in that form. Others are checked
+/// as the number that `widened` returns.
 pub(super) fn range_check(
     checker: &str,
     ty: Base,

@@ -247,7 +247,7 @@ pub(super) struct Types {
     /// The class for declarations without a class of their own.
     pub(super) rest: String,
     /// The names of all classes, and of the types that generated code uses, each with the turn of
-    /// the file that declares it. The turns are those in which the files are named.
+    /// its file: the file's place in the order of naming.
     taken: BTreeMap<String, usize>,
     /// The turns of the files that declare the interfaces, and of those that declare the unions.
     turns: [Vec<usize>; 2],
@@ -258,12 +258,12 @@ const FIRST: usize = 0;
 
 impl Types {
     /// Names the classes file by file, imports first. So the classes of an imported file have the
-    /// same names as in the code for that file alone, unless a file before it has classes of these
-    /// names.
+    /// same names as in the code for that file alone, unless a file before it has classes or
+    /// records of these names.
     pub(super) fn new(model: &Model, sources: &Sources, stem: &str) -> Self {
         let files = sources.resolved();
         let turns: HashMap<FileId, usize> = files.iter().zip(FIRST + 1..).map(|(file, turn)| (*file, turn)).collect();
-        let turn = |span: Span| turns.get(&sources.use_of(span).file).copied().unwrap_or(FIRST);
+        let turn = |span: Span| turns.get(&sources.importing(span)).copied().unwrap_or(FIRST);
         let mut types = Self {
             enums: vec![String::new(); model.enums.len()],
             structs: vec![String::new(); model.structs.len()],
@@ -285,7 +285,8 @@ impl Types {
         for (declared, span) in interfaces.chain(enums).chain(structs).chain(unions) {
             of_turns[turn(span)].push(declared);
         }
-        // An interface may inherit the records of imported ones, which would hide classes.
+        // A record hides classes of its name in its interface and all heirs. So no later class gets
+        // a record's name.
         let mut records = BTreeSet::new();
         for (turn, declared) in of_turns.iter().enumerate() {
             declared.iter().for_each(|declared| types.name(model, *declared, turn, &records));
