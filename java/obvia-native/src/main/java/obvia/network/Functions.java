@@ -299,6 +299,12 @@ final class Functions {
         return place.reinterpret(length);
     }
 
+    /** Returns memory of the library as a segment that ends with an arena. */
+    @SuppressWarnings("restricted")
+    static MemorySegment foreign(MemorySegment memory, Arena lifetime) {
+        return memory.reinterpret(lifetime, null);
+    }
+
     @SuppressWarnings("restricted")
     private static MemorySegment foreign(long address, long length, Arena lifetime) {
         return MemorySegment.ofAddress(address).reinterpret(length, lifetime, null);

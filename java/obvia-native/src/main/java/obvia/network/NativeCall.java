@@ -7,7 +7,10 @@ import java.util.List;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 
-/** A call that came over a network, with a copy of the arguments. */
+/**
+ * A call that came over a network, with a copy of the arguments: the thread's, or for large
+ * arguments the library's, which ends with the call.
+ */
 final class NativeCall extends InCall {
     private static final int SMALL = 4096;
     /** The maximum length of each buffer that a thread keeps for its next call. */
@@ -25,6 +28,8 @@ final class NativeCall extends InCall {
     // A stub may replace the public fields, so the library gets the memory of these private fields.
     private MemorySegment arguments;
     private MemorySegment results;
+    /** The lifetime of large arguments; {@code null} if the arguments are small. */
+    private Arena lifetime;
     /** The memory of large results; {@code null} if the results are small, or were given away. */
     private Functions.Room room;
 
@@ -42,7 +47,7 @@ final class NativeCall extends InCall {
         return memory.byteSize() < length ? allocate(length) : memory;
     }
 
-    /** Begins a call with a copy of the request. */
+    /** Begins a call. The memory of the request, which is the library's copy, outlives the call. */
     static NativeCall enter(int opnum, MemorySegment request) {
         Calls calls = OF_THREAD.get();
         if (calls.depth == calls.nested.size()) {
@@ -50,9 +55,7 @@ final class NativeCall extends InCall {
         }
         NativeCall call = calls.nested.get(calls.depth);
         long length = request.byteSize();
-        call.arguments = enlarged(call.arguments, length);
-        MemorySegment.copy(request, 0, call.arguments, 0, length);
-        call.memory = call.arguments;
+        call.memory = call.argumentsOf(request);
         call.at = 0;
         call.length = Math.toIntExact(length);
         call.opnum = opnum;
@@ -62,14 +65,40 @@ final class NativeCall extends InCall {
         return call;
     }
 
+    private MemorySegment argumentsOf(MemorySegment request) {
+        long length = request.byteSize();
+        if (length > KEPT_MAX) {
+            // Like small arguments, these may be read by other threads.
+            lifetime = Arena.ofShared();
+            return Functions.foreign(request, lifetime).asReadOnly();
+        }
+        arguments = enlarged(arguments, length);
+        MemorySegment.copy(request, 0, arguments, 0, length);
+        return arguments;
+    }
+
     void leave() {
         calls.depth--;
-        dropRoom();
-        if (arguments.byteSize() > KEPT_MAX) {
-            arguments = MemorySegment.NULL;
-        }
         memory = arguments;
         replyMemory = results;
+        endArguments();
+        dropRoom();
+    }
+
+    /** Ends the use of large arguments, which the library frees afterwards, by all threads. */
+    private void endArguments() {
+        Arena ended = lifetime;
+        lifetime = null;
+        boolean isAlive = ended != null;
+        while (isAlive) {
+            try {
+                ended.close();
+                isAlive = false;
+            } catch (IllegalStateException e) {
+                // Another thread uses the memory for input or output.
+                Thread.yield();
+            }
+        }
     }
 
     private void dropRoom() {

@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,9 +51,11 @@ class NativeChannelTest {
     @Test
     void threadsKeepNoLargeFramesAfterACall() {
         NativeCall call = NativeCall.enter(3, Arena.global().allocate(LENGTH));
+        MemorySegment arguments;
         MemorySegment results;
         try {
-            assertEquals(LENGTH, call.memory.byteSize());
+            arguments = call.memory;
+            assertEquals(LENGTH, arguments.byteSize());
             call.reply(LENGTH);
             results = call.replyMemory;
             results.fill((byte) 1);
@@ -60,8 +64,19 @@ class NativeChannelTest {
         }
         assertTrue(call.memory.byteSize() <= NativeCall.KEPT_MAX);
         assertTrue(call.replyMemory.byteSize() <= NativeCall.KEPT_MAX);
+        assertFalse(arguments.scope().isAlive());
         assertFalse(results.scope().isAlive());
         assertEquals(NativeCall.KEPT_MAX, kept(NativeCall.KEPT_MAX).byteSize());
+    }
+
+    @Test
+    void otherThreadsReadLargeArgumentsUntilTheCallEnds() throws Exception {
+        MemorySegment request = Arena.global().allocate(LENGTH).fill((byte) 1);
+        NativeCall call = NativeCall.enter(3, request);
+        MemorySegment arguments = call.memory;
+        assertEquals((byte) 1, CompletableFuture.supplyAsync(() -> arguments.get(ValueLayout.JAVA_BYTE, LENGTH - 1)).get().byteValue());
+        call.leave();
+        assertThrows(IllegalStateException.class, () -> arguments.get(ValueLayout.JAVA_BYTE, 0));
     }
 
     /** Returns the memory that a thread keeps after a call with frames of this length. */
