@@ -166,25 +166,38 @@ final class Clients {
      *
      * @param giver the process ID of the process that passes the references on
      * @throws RpcException with E_OUTOFMEMORY if the process is not connected and there are too
-     *     many such processes, or with RPC_E_DISCONNECTED if the object does not exist
+     *     many such processes, or at a limit of references, or with RPC_E_DISCONNECTED if the
+     *     object does not exist
      */
     void passOn(long target, long giver, long to, int refs) {
         // The process neither connects nor leaves while this function runs.
         clients.compute(to, (c, known) -> {
-            exports.get(target);
-            long now = System.nanoTime();
-            // Passing references on does not renew a lost client's time; otherwise another process
-            // could prolong that time for ever.
-            boolean hasRoom = known == null ? receivers.add(to, giver, now) : !known.isLost() || receivers.charge(to, giver);
-            if (!hasRoom) {
-                throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
-            }
             exports.addTo(target, to, refs);
-            if (known != null) {
-                given.put(to, now);
+            boolean isDone = false;
+            try {
+                notePassed(giver, to, known);
+                isDone = true;
+            } finally {
+                if (!isDone) {
+                    exports.release(to, target, refs);
+                }
             }
             return known;
         });
+    }
+
+    /** Notes that a process passes references on to another process. */
+    private void notePassed(long giver, long to, Client known) {
+        long now = System.nanoTime();
+        // Passing references on does not renew a lost client's time; otherwise another process
+        // could prolong that time for ever.
+        boolean hasRoom = known == null ? receivers.add(to, giver, now) : !known.isLost() || receivers.charge(to, giver);
+        if (!hasRoom) {
+            throw RpcException.of(Hresult.E_OUTOFMEMORY, "references were passed on to too many processes that are not connected");
+        }
+        if (known != null) {
+            given.put(to, now);
+        }
     }
 
     /**

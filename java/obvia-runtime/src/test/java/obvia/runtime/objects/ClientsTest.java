@@ -184,6 +184,33 @@ class ClientsTest {
     }
 
     @Test
+    void referencesBeyondALimitTakeNoPlaceOfAReceiver() {
+        var few = new Exports(new Exports.Limits(1, 10, 2));
+        var all = new Clients(few, _ -> false);
+        long full = 1000;
+        long target = few.add(new Peer.Subject(), TEST, 9, 1, false).target();
+        // Two clients have references, the maximum.
+        few.addTo(target, full, 1);
+        for (int receiver = 1; receiver <= Receivers.MAX_PER_GIVER; receiver++) {
+            long to = full + receiver;
+            assertEquals(Hresult.E_OUTOFMEMORY, assertThrows(RpcException.class, () -> all.passOn(target, 7, to, 1)).result());
+        }
+        few.drop(full);
+        all.passOn(target, 7, OXID, 1);
+        assertTrue(few.isHolder(OXID, target));
+    }
+
+    @Test
+    void refusedReceiversHaveNoReferences() {
+        long target = exports.add(new Peer.Subject(), TEST, 9, 1, false).target();
+        for (int receiver = 1; receiver <= Receivers.MAX_PER_GIVER; receiver++) {
+            clients.passOn(target, 7, 1000 + receiver, 1);
+        }
+        assertThrows(RpcException.class, () -> clients.passOn(target, 7, OXID, 5));
+        assertFalse(exports.isHolder(OXID));
+    }
+
+    @Test
     void theTimeOfALostClientBeginsWhenItIsGivenReferences() {
         long minute = 60_000_000_000L;
         assertTrue(clients.enter(OXID, OWN));
