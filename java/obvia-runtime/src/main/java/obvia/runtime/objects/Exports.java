@@ -165,8 +165,10 @@ final class Exports {
     }
 
     private void hold(Entry entry, long client, int refs) {
-        entry.holders.merge(client, (long) refs, Long::sum);
+        // If memory runs out in between, the client's share has an entry that it does not hold, which
+        // `release` and `drop` tolerate. In the other order, its references would never be dropped.
         shares.computeIfAbsent(client, c -> new HashSet<>()).add(entry.target);
+        entry.holders.merge(client, (long) refs, Long::sum);
     }
 
     /**
@@ -273,11 +275,10 @@ final class Exports {
             entry.holders.put(client, held - refs);
             return;
         }
-        Set<Long> share = shares.get(client);
-        share.remove(target);
-        if (share.isEmpty()) {
-            shares.remove(client);
-        }
+        shares.computeIfPresent(client, (c, share) -> {
+            share.remove(target);
+            return share.isEmpty() ? null : share;
+        });
         leave(entry, client);
     }
 
@@ -296,12 +297,18 @@ final class Exports {
     synchronized void drop(long client) {
         Set<Long> share = shares.remove(client);
         if (share != null) {
-            share.forEach(target -> leave(table.get((int) (long) target), client));
+            share.forEach(target -> leave(find(target), client));
         }
     }
 
-    /** Removes a client from the holders of an entry, and the entry with its last holder. */
+    /**
+     * Removes a client from the holders of an entry, and the entry with its last holder. Does
+     * nothing if the entry is {@code null}.
+     */
     private void leave(Entry entry, long client) {
+        if (entry == null) {
+            return;
+        }
         entry.holders.remove(client);
         if (!entry.holders.isEmpty()) {
             return;
