@@ -20,8 +20,10 @@ final class Mappings {
 
     /** The mappings of regions. */
     static final Mappings OF_REGIONS = new Mappings(ALL / 4, "peers' regions");
-    /** The mappings of connections. */
-    static final Mappings OF_CONNECTIONS = new Mappings(ALL / 2, "connections");
+    /** The mappings of the connections that clients open. */
+    static final Mappings OF_CLIENTS = new Mappings(ALL / 8 * 3, "connections of clients");
+    /** The mappings of the connections that this process opens: clients cannot use them up. */
+    static final Mappings OF_CALLS = new Mappings(ALL / 8, "connections to servers");
 
     /** The number of mappings that a connection may need: its two segments and a larger area. */
     static final int PER_CONNECTION = 3;
@@ -36,8 +38,8 @@ final class Mappings {
     }
 
     private static int all() {
-        // The kernel returns the whole number to the first read, and nothing to the second one. The
-        // reader's first read has room for the number.
+        // procfs returns the number only to a first read with room for all of it, such as this
+        // reader's.
         try (BufferedReader file = Files.newBufferedReader(Path.of("/proc/sys/vm/max_map_count"))) {
             return Integer.parseInt(file.readLine());
         } catch (IOException | NumberFormatException e) {
@@ -51,10 +53,17 @@ final class Mappings {
      * @throws RpcException with E_OUTOFMEMORY if the share is used up
      */
     void take(int count) {
-        if (taken.addAndGet(count) > max) {
-            giveBack(count);
-            throw RpcException.of(Hresult.E_OUTOFMEMORY, users + " already use the " + max + " mappings that this process allows them: raise vm.max_map_count by sysctl");
-        }
+        int before;
+        do {
+            before = taken.get();
+            if (count > max - before) {
+                throw full();
+            }
+        } while (!taken.compareAndSet(before, before + count));
+    }
+
+    private RpcException full() {
+        return RpcException.of(Hresult.E_OUTOFMEMORY, users + " already use the " + max + " mappings that this process allows them: raise vm.max_map_count by sysctl");
     }
 
     void giveBack(int count) {

@@ -83,7 +83,7 @@ public final class Window extends WindowSender implements AutoCloseable {
 
     /** Connects to the server of a name. */
     public static Window connect(String name, Waiting waiting, boolean isQuiet, Deadline deadline) {
-        Mappings mappings = Mappings.OF_CONNECTIONS;
+        Mappings mappings = Mappings.OF_CALLS;
         return over(Directory.own().connect(name, deadline), connection -> {
             mappings.take(Mappings.PER_CONNECTION);
             return counted(mappings, () -> {
@@ -95,7 +95,7 @@ public final class Window extends WindowSender implements AutoCloseable {
 
     /** Verifies the user of a client that has connected, and performs the greeting with it. */
     public static Window accept(SocketChannel socket, Waiting waiting, Deadline deadline) {
-        return accept(socket, Mappings.OF_CONNECTIONS, waiting, deadline);
+        return accept(socket, Mappings.OF_CLIENTS, waiting, deadline);
     }
 
     static Window accept(SocketChannel socket, Mappings mappings, Waiting waiting, Deadline deadline) {
@@ -309,7 +309,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         isMessageLost = false;
     }
 
-    /** Whether the memory of a message that had arrived could not be mapped. */
+    /** Whether a message has arrived whose memory could not be mapped, so that it is lost. */
     public boolean isMessageLost() {
         return isMessageLost;
     }
@@ -481,8 +481,8 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /**
-     * Whether the memory of the last messages exists. If it does, a failed access to memory was one
-     * to other memory, and does not end the connection.
+     * Whether the memory of the last messages still exists. If so, a failed access was to other
+     * memory, and the connection goes on.
      */
     public boolean isWhole() {
         try {
