@@ -38,7 +38,9 @@ import obvia.runtime.shm.Window;
 public final class ProcessRuntime implements obvia.ObviaRuntime {
     private static final LimitedLog GREETINGS = new LimitedLog();
 
-    /** The time limit of a client's first message. A client occupies a thread during its whole greeting. */
+    /**
+     * The time limit of a client's first message: until it has greeted, a client occupies a thread.
+     */
     private static final Duration GREETING = Duration.ofSeconds(10);
 
     private final long oxid = Clients.drawNumber();
@@ -161,13 +163,22 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
             Directory.Name bound = Directory.own().bind(ObjRef.endpoint(oxid));
             try {
                 accept(bound, "own", true);
-                Runtime.getRuntime().addShutdownHook(new Thread(bound::close));
+                closeAtExit(bound);
                 ownEndpoint = bound;
             } finally {
                 if (ownEndpoint == null) {
                     bound.close();
                 }
             }
+        }
+    }
+
+    private static void closeAtExit(Directory.Name bound) {
+        try {
+            Runtime.getRuntime().addShutdownHook(new Thread(bound::close));
+        } catch (IllegalStateException e) {
+            // The process is ending. Its calls, such as those of shutdown hooks, still use the
+            // endpoint.
         }
     }
 
@@ -180,6 +191,10 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         try {
             window = Window.accept(socket, waiting, Deadline.in(GREETING));
         } catch (RpcException e) {
+            // Clients may leave before they have greeted.
+            if (e.result() == Hresult.E_OUTOFMEMORY) {
+                GREETINGS.warn("a client is not served", e);
+            }
             return;
         } catch (RuntimeException | Error e) {
             GREETINGS.warn("a client is not served", e);
