@@ -2,6 +2,7 @@ package obvia.runtime.objects;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -40,19 +41,39 @@ final class HomeConnection {
     <R> R use(Function<WindowChannel, R> work) {
         enter();
         try {
-            if (channel.isClosed()) {
-                // A call on the connection timed out, or the process has ended. The new
-                // connection is opened before the old one is closed, so that the server does not
-                // regard this client as dead.
-                WindowChannel former = channel;
-                channel = link.connect(Waiting.ADAPTIVE, true);
-                channel.owner = Thread.currentThread();
-                former.window().close();
-            }
-            return work.apply(channel);
+            return work.apply(usableChannel());
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Makes a call of the runtime itself, unless another thread uses the connection. Returns
+     * whether the call was made.
+     */
+    boolean tryUse(Consumer<WindowChannel> work) {
+        if (!lock.tryLock()) {
+            return false;
+        }
+        try {
+            work.accept(usableChannel());
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private WindowChannel usableChannel() {
+        if (channel.isClosed()) {
+            // A call on the connection timed out, or the process has ended. The new connection is
+            // opened before the old one is closed, so that the server does not regard this client
+            // as dead.
+            WindowChannel former = channel;
+            channel = link.connect(Waiting.ADAPTIVE, true);
+            channel.owner = Thread.currentThread();
+            former.window().close();
+        }
+        return channel;
     }
 
     /** Waits until no other thread uses the connection, at most until the deadline. */

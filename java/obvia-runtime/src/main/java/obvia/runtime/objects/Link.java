@@ -58,7 +58,10 @@ final class Link extends Transport {
     private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
     /** Idle channels that were taken from their threads, until no call can be using them. */
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
-    /** The threads that make a call of the runtime itself, which {@link #isCalling} cannot see. */
+    /**
+     * The threads in {@link #besideHome}. No proxy is on their stacks, so {@link #isCalling} does
+     * not find them.
+     */
     private final Set<Thread> busy = ConcurrentHashMap.newKeySet();
     private final Releases releases = new Releases();
 
@@ -475,19 +478,25 @@ final class Link extends Transport {
     }
 
     /**
-     * Sends the references that are to be released or given back. Returns false if the process did
-     * not answer.
+     * Sends the references that are to be released or given back. While another thread uses the
+     * home connection, they wait for the janitor's next round. Returns false if the process did not
+     * answer.
      */
     boolean returnAllReferences() {
         // The janitor serves all links: a process that answers slowly must not keep the janitor
         // from other links.
         Deadline end = Deadline.in(PATIENCE);
-        while (hasReferencesToReturn() && !end.isOver() && !isDead()) {
-            if (!returnReferences()) {
-                return false;
+        boolean isFree = true;
+        try {
+            while (isFree && hasReferencesToReturn() && !end.isOver() && !isDead()) {
+                isFree = returnReferences();
             }
+            return true;
+        } catch (RpcException e) {
+            // If the server has ended, it has dropped the references. If the server is slow, the
+            // janitor sends the remaining batches in a later round.
+            return false;
         }
-        return true;
     }
 
     private void dropThoseOfEndedThreads() {
@@ -526,8 +535,9 @@ final class Link extends Transport {
             if (hot == channel) {
                 hot = null;
             }
-            // A call that began before may have put the channel back. The look at the thread's
-            // stack stops the thread for a moment, so it must come before the other two conditions.
+            // A call that began before may have put the channel back. Taking the stack trace stops
+            // the thread; afterwards this thread sees all that it wrote before. So it comes first,
+            // then `busy` and `hot`.
             boolean isFree = !isCalling(channel.owner) && !busy.contains(channel.owner) && hot != channel;
             if (isFree) {
                 channel.retire();
@@ -537,25 +547,19 @@ final class Link extends Transport {
     }
 
     /**
-     * Sends a batch of references that are to be released or given back. Returns whether the
-     * process has answered.
+     * Sends a batch of references that are to be released or given back, unless another thread uses
+     * the home connection. Returns whether the batch was sent.
+     *
+     * @throws RpcException if the process did not answer
      */
     private boolean returnReferences() {
-        try {
-            // The batch leaves the queue only when the connection is free to send it.
-            CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> atHome(home -> {
-                List<RuntimeCalls.CountedReference> batch = releases.isEmpty() ? runtime.clients().takeReferencesToReturn(oxid, this::isFrom) : releases.next();
-                if (!batch.isEmpty()) {
-                    RuntimeClient.release(home, batch, unsent -> releases.giveBack(unsent.target(), unsent.refs()));
-                }
-                return null;
-            }));
-            return true;
-        } catch (RpcException e) {
-            // If the server has ended, it has dropped the references. If the server is slow, the
-            // janitor sends the remaining batches in its next round.
-            return false;
-        }
+        // The batch leaves the queue only when the connection is free to send it.
+        return CallContext.NONE.by(Deadline.in(PATIENCE)).during(() -> home.tryUse(channel -> {
+            List<RuntimeCalls.CountedReference> batch = releases.isEmpty() ? runtime.clients().takeReferencesToReturn(oxid, this::isFrom) : releases.next();
+            if (!batch.isEmpty()) {
+                RuntimeClient.release(channel, batch, unsent -> releases.giveBack(unsent.target(), unsent.refs()));
+            }
+        }));
     }
 
     void close() {

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.shm.RepeatedTask;
@@ -157,8 +158,8 @@ final class Links {
     private void tidyLinks() {
         silent.retain(Set.copyOf(links.values()), System.nanoTime());
         // A link that falls silent in this round waits until the next one.
-        List<Link> last = silent.next(Link::hasReferencesToReturn);
         List<Throwable> failures = new ArrayList<>();
+        List<Link> last = silent.next(link -> hasReferencesToReturn(link, failures));
         for (Link link : links.values()) {
             serve(link, failures, () -> {
                 link.dropChannels();
@@ -187,6 +188,13 @@ final class Links {
         } catch (RuntimeException | Error e) {
             failures.add(e);
         }
+    }
+
+    /** Whether a link is alive and has references to return. */
+    private boolean hasReferencesToReturn(Link link, List<Throwable> failures) {
+        var has = new AtomicBoolean();
+        serve(link, failures, () -> has.set(link.hasReferencesToReturn()));
+        return has.get();
     }
 
     private void returnReferences(Link link) {

@@ -250,7 +250,7 @@ class ReferencesToReturnTest {
             }));
             assertTrue(await(isEntered));
             link.giveBack(1, 1);
-            link.returnAllReferences();
+            assertTrue(link.returnAllReferences(), "the process is not silent, as it was not asked");
             assertTrue(slow.released.isEmpty());
             mayLeave.countDown();
             user.join();
