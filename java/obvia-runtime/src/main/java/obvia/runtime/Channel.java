@@ -104,9 +104,9 @@ public abstract class Channel {
     }
 
     /**
-     * Returns the exception for a failed access to the memory of a call's frames, after which the
-     * connection has ended: the peer has truncated the memory, or another thread has closed it. If
-     * the failure has another cause, this method throws {@code why}.
+     * Returns the exception for a failed access to the memory of a call's frames: the peer has
+     * truncated it, or another thread has closed it. Either ends the connection. Throws {@code why}
+     * if the failure has another cause.
      */
     public RpcException failed(Throwable why) {
         if (why instanceof Error error) {

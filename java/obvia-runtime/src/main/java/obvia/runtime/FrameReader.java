@@ -163,8 +163,8 @@ public final class FrameReader {
      * Returns the number of elements of an array of results. Refuses the call if the arrays of its
      * results are together too long for a frame.
      *
-     * @param size the size of an element in bytes, at least that of a reference if the elements are
-     *     objects
+     * @param size the size of an element in bytes; for elements that are Java objects, at least the
+     *     size of a reference
      */
     public int room(int count, int size) {
         long bytes = (long) count * size;

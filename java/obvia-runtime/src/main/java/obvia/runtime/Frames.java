@@ -229,10 +229,7 @@ public final class Frames {
         }
     }
 
-    /**
-     * Checks that an unsigned value is within its range, whose bounds are positive {@code long}
-     * values.
-     */
+    /** Checks that an unsigned value is within its range, whose bounds are not negative. */
     public static void checkUnsignedRange(long value, long least, long most) {
         if (value < 0 || value < least || value > most) {
             throw invalid(beyond(value, least, most));

@@ -369,8 +369,9 @@ final class Connection implements Runnable {
         } catch (Throwable e) {
             call.takeBack();
             if (e instanceof InternalError gone && !(window.isWhole() && regions.areWhole())) {
-                // The client's memory is gone. If it is not, the method has used other memory, such
-                // as that of a server which it calls.
+                // The client's memory is gone. (While it is whole, the failed access was to other
+                // memory, such as that of a server that the method called, and is an ordinary
+                // failure.)
                 throw gone;
             }
             // No caller waits for the failure of a call without response.

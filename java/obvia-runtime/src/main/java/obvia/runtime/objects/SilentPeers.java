@@ -42,7 +42,10 @@ final class SilentPeers<P> {
         silent.entrySet().removeIf(known -> !peers.contains(known.getKey()) || now - known.getValue() >= LASTING);
     }
 
-    /** Returns the peers that are served in this round, among those that have requests to send. */
+    /**
+     * Returns the silent peers that are served in this round: the first few for which the janitor
+     * has requests.
+     */
     List<P> next(Predicate<P> hasRequests) {
         List<P> next = new ArrayList<>();
         for (P peer : silent.keySet()) {
