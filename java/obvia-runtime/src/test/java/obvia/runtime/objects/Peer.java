@@ -153,6 +153,14 @@ public final class Peer implements AutoCloseable {
         return new Peer(OPTIONS, List.of("stranger"));
     }
 
+    /**
+     * Starts a process that ends, and meanwhile passes its first object to a server, which calls
+     * the object. Then the process prints the server's answer.
+     */
+    public static Peer ending(String server) throws IOException {
+        return new Peer(OPTIONS, List.of("end", server));
+    }
+
     /** Starts a client that keeps an object that a server's object has created. */
     public static Peer holder(String server) throws IOException {
         return new Peer(OPTIONS, List.of("hold", server));
@@ -300,6 +308,12 @@ public final class Peer implements AutoCloseable {
                 PageAllocationTest.Full.main(arguments[0]);
                 System.out.println("ready");
                 return;
+            }
+            if (arguments[1].equals("end")) {
+                ITest there = Obvia.bind(ITest.class, arguments[2]);
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println(there.visit(new Subject()))));
+                System.out.println("ready");
+                System.exit(0);
             }
             if (arguments[1].equals("fork")) {
                 System.out.println("ready");

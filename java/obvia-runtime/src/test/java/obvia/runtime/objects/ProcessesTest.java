@@ -255,6 +255,14 @@ class ProcessesTest {
     }
 
     @Test
+    void processesThatAreEndingPassObjects() throws Exception {
+        try (Peer server = Peer.server();
+                Peer ending = Peer.ending(server.name)) {
+            ending.awaitWord("24");
+        }
+    }
+
+    @Test
     void namesBeingBoundByAnotherProcessAreInUse() throws Exception {
         String name = "taken-" + ProcessHandle.current().pid();
         try (Peer peer = Peer.taking(name)) {
