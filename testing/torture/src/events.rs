@@ -67,10 +67,15 @@ struct EventSink {
     received: Arc<Mutex<Vec<i32>>>,
     /// The connections of a sink. Each call of the sink ends the last connection in this list.
     ends: Option<Arc<Mutex<Vec<Connection>>>>,
+    /// Whether the sink answers each call with RPC_E_TIMEOUT.
+    fails: bool,
 }
 
 impl IEventSink_Impl for EventSink_Impl {
     fn Announced(&self, value: i32) -> obvia::Result<()> {
+        if self.fails {
+            return Err(code::RPC_E_TIMEOUT.into());
+        }
         self.received.lock().unwrap().push(value);
         let ended = self.ends.as_ref().and_then(|connections| connections.lock().unwrap().pop());
         ended.map_or(Ok(()), Connection::unadvise)
@@ -90,10 +95,12 @@ pub(crate) fn source(events: &mut Events, words: &[&str]) -> Answer {
     done(events.source = Some(obvia::connect(word(words, 0)?)?))
 }
 
-/// Connects a sink to the announcer. With an argument, each call of the sink ends a connection.
+/// Connects a sink to the announcer. With the argument `once`, each call of the sink ends a
+/// connection; with `fails`, each call fails with RPC_E_TIMEOUT.
 pub(crate) fn advise(events: &mut Events, words: &[&str]) -> Answer {
-    let ends = words.first().map(|_| Arc::clone(&events.connections));
-    let sink: IEventSink = EventSink { received: Arc::clone(&events.received), ends }.into();
+    let has = |option| words.first() == Some(&option);
+    let ends = has("once").then(|| Arc::clone(&events.connections));
+    let sink: IEventSink = EventSink { received: Arc::clone(&events.received), ends, fails: has("fails") }.into();
     let connection = obvia::events::advise(events.source()?, &sink)?;
     done(events.connections.lock().unwrap().push(connection))
 }

@@ -192,6 +192,40 @@ fn a_hanging_process_delays_an_event_once() {
     hung.go_on();
 }
 
+/// A process that hangs takes all the time of a remote caller. The sinks of other processes had no
+/// time, so they stay connected.
+#[test]
+fn callers_with_short_deadlines_disconnect_no_sinks() {
+    let mut source = Source::start("");
+    let (mut hung, mut well, mut caller) = (source.sink(), source.sink(), source.client());
+    well.good("advise");
+    hung.stop();
+    caller.good("timeout 500");
+    // More calls than a sink may leave unanswered. The last one may still be running afterwards.
+    for value in 1..=4 {
+        let late = caller.bad(&format!("announce {value}"));
+        assert!(late.contains("RPC_E_TIMEOUT"), "{late}");
+    }
+    assert_eq!(source.process.number("sinks"), 3);
+    hung.kill();
+    assert_eq!(source.process.number("announce 5"), 2);
+    assert_eq!(well.good("received"), "5 5");
+}
+
+/// A sink that fails with RPC_E_TIMEOUT has answered, and so does its process.
+#[test]
+fn sinks_that_fail_with_a_timeout_of_their_own_keep_no_event_from_others() {
+    let mut source = Source::start("");
+    let mut client = source.client();
+    client.good("advise fails");
+    client.good("advise");
+    for value in 1..=3 {
+        assert_eq!(source.process.number(&format!("announce {value}")), 1);
+    }
+    assert_eq!(source.process.number("sinks"), 1);
+    assert_eq!(client.good("received"), "1 2 3");
+}
+
 #[test]
 fn event_connections_end_with_a_killed_source() {
     for way in ["", "ncacn_ip_tcp:127.0.0.1[0]"] {

@@ -8,7 +8,7 @@ use crate::types::agile::Agile;
 use crate::types::deadline::{caller_deadline, with_timeout};
 use crate::types::error::{Error, Result, code, guard};
 use crate::types::registry::{InterfaceInfo, register, register_module};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -70,7 +70,11 @@ enum Told {
     Success,
     Failure,
     /// The sink did not answer in time.
-    Late,
+    Late {
+        /// Whether the sink had its own time, which counts against it. Otherwise the deadline of
+        /// this thread's caller ended the call.
+        counts: bool,
+    },
 }
 
 impl Point {
@@ -150,18 +154,19 @@ impl Point {
     /// could take as long: one process may have all sinks of a point.
     pub fn fire(&self, event: &Event<'_>) -> usize {
         let sinks = lock(&self.sinks).all.clone();
-        let mut late = HashSet::new();
+        // The processes that did not answer in time, and whether that counts against their sinks.
+        let mut late = HashMap::new();
         let mut successes = 0;
         for sink in &sinks {
             let process = sink.link.as_ref().map(Arc::as_ptr);
-            if process.is_some_and(|process| late.contains(&process)) {
-                self.miss(sink);
-                continue;
-            }
-            match self.tell(sink, event) {
-                Told::Success => successes += 1,
-                Told::Late => late.extend(process),
-                Told::Failure => {}
+            match process.and_then(|process| late.get(&process)) {
+                Some(true) => self.miss(sink),
+                Some(false) => {}
+                None => match self.tell(sink, event) {
+                    Told::Success => successes += 1,
+                    Told::Late { counts } => late.extend(process.map(|process| (process, counts))),
+                    Told::Failure => {}
+                },
             }
         }
         successes
@@ -179,18 +184,22 @@ impl Point {
         if !sink.is_connected.load(Ordering::Acquire) {
             return Told::Failure;
         }
+        let start = Instant::now();
         let Err(error) = with_timeout(self.limits.timeout, || event(sink.pointer.get())) else {
             sink.unanswered.store(0, Ordering::Relaxed);
             return Told::Success;
         };
-        // If the deadline of this thread's caller has passed, the sink may have had less time than
-        // the sink's own limit.
-        let is_late = || caller_deadline().is_some_and(|end| end <= Instant::now());
         if error.code() == code::RPC_E_TIMEOUT {
-            if !is_late() {
+            // If the deadline of this thread's caller has passed, the sink may have had less time
+            // than the sink's own limit.
+            let now = Instant::now();
+            let counts = caller_deadline().is_none_or(|end| end > now);
+            if counts {
                 self.miss(sink);
             }
-            return Told::Late;
+            // A sink whose method itself fails with this code has answered, so its process answers.
+            let is_answer = counts && now - start < self.limits.timeout;
+            return if is_answer { Told::Failure } else { Told::Late { counts } };
         }
         sink.unanswered.store(0, Ordering::Relaxed);
         if is_gone(&error) {
