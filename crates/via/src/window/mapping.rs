@@ -100,6 +100,12 @@ impl Mapping {
         }
     }
 
+    /// Whether the kernel knows the advice by which [`Self::provide`] has pages provided.
+    pub(crate) fn can_provide() -> bool {
+        // SAFETY: an empty range contains no memory. The kernel still checks the advice.
+        unsafe { rustix::mm::madvise(std::ptr::null_mut(), 0, Advice::LinuxPopulateRead) }.is_ok()
+    }
+
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }

@@ -227,10 +227,11 @@ impl PeerRegions {
     /// Maps a region that the peer has just passed.
     pub(crate) fn admit(&mut self, wire: &Wire, number: u16) -> Result<(), Error> {
         let mapped: u64 = self.mapped.iter().map(|region| region.mapping.length() as u64).sum();
-        let region = wire.carrier.take_region(number, CONNECTION_MAX.saturating_sub(mapped))?;
+        // Before the region is mapped, which costs time.
         if number == 0 || self.mapped.len() >= REGIONS_MAX || self.mapped.iter().any(|known| known.number == number) {
             return Err(Violation::UnknownArea(u32::from(number)).into());
         }
+        let region = wire.carrier.take_region(number, CONNECTION_MAX.saturating_sub(mapped))?;
         self.mapped.push(region);
         Ok(())
     }

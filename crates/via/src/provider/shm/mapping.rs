@@ -1,9 +1,10 @@
 //! Segments: making, sealing and checking them.
 
 pub(super) use crate::window::Mapping;
-use crate::{Error, Violation};
+use crate::{Error, Memory, Violation};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::fs::{MemfdFlags, SealFlags, SeekFrom};
+use rustix::io::Errno;
 use std::sync::LazyLock;
 
 /// The seals of everything that a peer maps: the size is fixed.
@@ -35,8 +36,8 @@ fn create_sealed(length: usize, seals: SealFlags) -> Result<(Mapping, OwnedFd), 
 static IS_COMMIT_LIMITED: LazyLock<bool> =
     LazyLock::new(|| std::fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2"));
 
-/// Has the system provide all pages of a mapping if it limits the memory. Otherwise, pages take
-/// memory when they are first touched.
+/// Has the system provide all pages of an own mapping if it limits the memory. Otherwise, pages
+/// take memory when they are first touched.
 fn provided(mapping: Mapping, is_limited: bool) -> Result<Mapping, Error> {
     if is_limited {
         mapping.provide()?;
@@ -44,21 +45,59 @@ fn provided(mapping: Mapping, is_limited: bool) -> Result<Mapping, Error> {
     Ok(mapping)
 }
 
+/// Has the system provide all pages of an own region, whose file a peer is about to get, if the
+/// system limits the memory.
+pub(super) fn provide_region(memory: &Memory) -> Result<(), Error> {
+    if *IS_COMMIT_LIMITED {
+        // SAFETY: the value ends here, and the caller's reference keeps the memory until then.
+        unsafe { Mapping::of(memory) }.provide()?;
+    }
+    Ok(())
+}
+
+/// Checks that the peer has had the system provide all pages of its file, as this process does for
+/// its own files. This process has none of them provided, because it would pay for memory whose
+/// size the peer chooses.
+fn check_provided(fd: &OwnedFd, length: usize) -> Result<(), Error> {
+    // If the kernel cannot provide pages, honest peers have none, either.
+    if !Mapping::can_provide() {
+        return Ok(());
+    }
+    // The number of the file's blocks does not answer: pages may lie behind the file's end.
+    let hole = rustix::fs::seek(fd, SeekFrom::Hole(0)).map_err(Error::system("examining a segment"))?;
+    if hole < length as u64 {
+        return Err(Error::system("mapping a segment whose pages the peer has not provided")(Errno::NOMEM));
+    }
+    Ok(())
+}
+
 /// The type of the file system of memory files: TMPFS_MAGIC.
 const TMPFS: rustix::fs::FsWord = 0x0102_1994;
 
-/// Maps a peer's segment read-only, after checking its seals and size.
+/// Maps a peer's segment read-only, after checking its seals, size and pages.
 pub(super) fn open(fd: &OwnedFd, length: usize) -> Result<Mapping, Error> {
-    check(fd, length, SealFlags::SHRINK | SealFlags::FUTURE_WRITE)?;
     // The seals keep the peer from removing pages again.
-    provided(Mapping::new(fd.as_fd(), length, false)?, *IS_COMMIT_LIMITED)
+    open_sealed(fd, length, SealFlags::SHRINK | SealFlags::FUTURE_WRITE, false, *IS_COMMIT_LIMITED)
 }
 
 /// Maps a region that a peer opened to this side, after checking that the region's file cannot
-/// shrink. The peer can remove pages of a writable region at any time.
+/// shrink and has its pages. The peer can remove pages of a writable region at any time.
 pub(super) fn open_region(fd: &OwnedFd, length: usize, writable: bool) -> Result<Mapping, Error> {
-    check(fd, length, SealFlags::SHRINK)?;
-    provided(Mapping::new(fd.as_fd(), length, writable)?, *IS_COMMIT_LIMITED)
+    open_sealed(fd, length, SealFlags::SHRINK, writable, *IS_COMMIT_LIMITED)
+}
+
+fn open_sealed(
+    fd: &OwnedFd,
+    length: usize,
+    seals: SealFlags,
+    writable: bool,
+    is_limited: bool,
+) -> Result<Mapping, Error> {
+    check(fd, length, seals)?;
+    if is_limited {
+        check_provided(fd, length)?;
+    }
+    Mapping::new(fd.as_fd(), length, writable)
 }
 
 /// Checks that a peer's file has the seals `wanted` and at least `length` bytes.
@@ -83,25 +122,58 @@ fn check(fd: &OwnedFd, length: usize, wanted: SealFlags) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{FallocateFlags, fallocate};
 
-    const PAGES: usize = 8 * 4096;
+    /// Returns the length of eight pages. `None`, with a message, if the kernel cannot provide
+    /// pages.
+    fn eight_pages() -> Option<usize> {
+        if Mapping::can_provide() {
+            // SAFETY: the function only returns a number.
+            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+            return Some(8 * usize::try_from(page).unwrap());
+        }
+        println!("skipped: the kernel cannot provide pages, as Linux 5.14 can");
+        None
+    }
 
     /// Returns the number of bytes for which a file has memory.
-    fn used(file: &OwnedFd) -> i64 {
-        rustix::fs::fstat(file).unwrap().st_blocks * 512
+    fn used(file: &OwnedFd) -> usize {
+        usize::try_from(rustix::fs::fstat(file).unwrap().st_blocks).unwrap() * 512
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "creates memory files")]
     fn pages_are_provided_before_their_first_touch_if_memory_is_limited() {
+        let Some(length) = eight_pages() else { return };
         for is_writable in [true, false] {
-            let (_own, file) = create_region(PAGES, true).unwrap();
-            let map = || Mapping::new(file.as_fd(), PAGES, is_writable).unwrap();
-            rustix::fs::fallocate(&file, PUNCH, 0, PAGES as u64).unwrap();
+            let (_own, file) = create_region(length, true).unwrap();
+            let map = || Mapping::new(file.as_fd(), length, is_writable).unwrap();
+            fallocate(&file, PUNCH, 0, length as u64).unwrap();
             drop(provided(map(), false).unwrap());
             assert_eq!(used(&file), 0);
             drop(provided(map(), true).unwrap());
-            assert_eq!(used(&file), PAGES as i64);
+            assert_eq!(used(&file), length);
+        }
+    }
+
+    /// The pages that a peer's file lacks would take memory of this process.
+    #[test]
+    #[cfg_attr(miri, ignore = "creates memory files")]
+    fn files_of_peers_that_lack_pages_are_refused_if_memory_is_limited() {
+        let Some(length) = eight_pages() else { return };
+        let (own, file) = create_region(length, true).unwrap();
+        fallocate(&file, PUNCH, 0, length as u64).unwrap();
+        for is_writable in [true, false] {
+            let opened = |length, is_limited| open_sealed(&file, length, FIXED, is_writable, is_limited);
+            assert!(opened(1, true).is_err() && opened(length, true).is_err());
+            assert!(opened(length, false).is_ok());
+            assert_eq!(used(&file), 0, "no page is provided");
+            own.provide().unwrap();
+            assert!(opened(1, true).is_ok() && opened(length, true).is_ok());
+            // The half behind the hole is there, so the number of pages does not answer.
+            fallocate(&file, PUNCH, length as u64 / 2, length as u64 / 8).unwrap();
+            assert!(opened(length / 2, true).is_ok() && opened(length / 2 + 1, true).is_err());
+            fallocate(&file, PUNCH, 0, length as u64).unwrap();
         }
     }
 
@@ -109,11 +181,11 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "creates memory files")]
     fn a_page_that_cannot_be_provided_is_an_error() {
-        let (_own, file) = create(4096).unwrap();
-        let longer = Mapping::new(file.as_fd(), 8192, false).unwrap();
+        let Some(length) = eight_pages() else { return };
+        let (_own, file) = create(length / 2).unwrap();
+        let longer = Mapping::new(file.as_fd(), length, false).unwrap();
         assert!(provided(longer, true).is_err());
     }
 
-    const PUNCH: rustix::fs::FallocateFlags =
-        rustix::fs::FallocateFlags::PUNCH_HOLE.union(rustix::fs::FallocateFlags::KEEP_SIZE);
+    const PUNCH: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 }

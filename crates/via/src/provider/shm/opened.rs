@@ -55,6 +55,10 @@ pub(super) fn seal(region: &Region) -> bool {
 pub(super) fn send(socket: &OwnedFd, kind: u8, region: &Region, handle: MemoryHandle) -> bool {
     let entry = region.provider.get().and_then(|own| own.downcast_ref::<Entry>());
     let (Some(entry), Some(file)) = (entry, region.memory().file()) else { return false };
+    // A peer takes no region without its pages. The caller gets along if this region is not passed.
+    if mapping::provide_region(region.memory()).is_err() {
+        return false;
+    }
     let access = region.access();
     let mut bytes = [0; LENGTH];
     bytes[0] = kind;
