@@ -492,7 +492,7 @@ impl Arguments {
 
     /// # Safety
     ///
-    /// The frame must have been checked with the layout, whose part `kept` is.
+    /// The frame must have been checked with `layout`; `kept` must be a part of `layout`.
     unsafe fn to_change(frame: (PrivateFrame, Checked), layout: Layout, kept: Layout) -> Result<Self> {
         let (mut private, found) = frame;
         let copies = private.copy_objects(&found, layout, kept.block.shape.parts, Sender::Caller)?;

@@ -118,8 +118,8 @@ impl Method {
                 Half::Whole(int) => {
                     // SAFETY: the caller's promise.
                     let value = unsafe { evaluate(from.cast(), &Expr::Member(0, int), &[]) };
-                    // As a discriminant, such a value selects the default arm, because no case has
-                    // the greatest value.
+                    // As a discriminant, such a value selects the default arm, because no case is
+                    // `i64::MAX`.
                     fit &= value.is_some() || !self.words.reply.counts_by(at as u32);
                     value.unwrap_or(i64::MAX)
                 }
