@@ -227,12 +227,15 @@ impl PeerRegions {
     /// Maps a region that the peer has just passed.
     pub(crate) fn admit(&mut self, wire: &Wire, number: u16) -> Result<(), Error> {
         let mapped: u64 = self.mapped.iter().map(|region| region.mapping.length() as u64).sum();
-        // Before the region is mapped, which costs time.
-        if number == 0 || self.mapped.len() >= REGIONS_MAX || self.mapped.iter().any(|known| known.number == number) {
+        let is_free =
+            number != 0 && self.mapped.len() < REGIONS_MAX && self.mapped.iter().all(|known| known.number != number);
+        // The file of a refused number is taken, too, so that it does not wait on, but not mapped.
+        let most = if is_free { CONNECTION_MAX.saturating_sub(mapped) } else { 0 };
+        let region = wire.carrier.take_region(number, most);
+        if !is_free {
             return Err(Violation::UnknownArea(u32::from(number)).into());
         }
-        let region = wire.carrier.take_region(number, CONNECTION_MAX.saturating_sub(mapped))?;
-        self.mapped.push(region);
+        self.mapped.push(region?);
         Ok(())
     }
 
