@@ -30,6 +30,8 @@ namespace {
 using std::to_string;
 
 constexpr uint32_t SHORT_MILLISECONDS = 600;
+// The time limit of a call that a hostile server answers.
+constexpr uint32_t LONG_MILLISECONDS = 25000;
 constexpr Mark MARK = {1, BLUE, 10};
 
 [[noreturn]] void fail(const char *what, int line)
@@ -191,11 +193,12 @@ void attack(const std::string &name, const std::string &opnum)
     obvia_set_timeout(before);
 }
 
-// Passes memory by reference. The arrays of each call lie in two regions.
-void map(const std::string &name)
+// Passes memory by reference. The arrays of each call lie in two regions. `is_silent` says that the
+// server does not answer.
+void map(const std::string &name, bool is_silent)
 {
-    const obvia::timeout limit{std::chrono::milliseconds(SHORT_MILLISECONDS)};
     const auto hostile = obvia::connect<IMapped>(name);
+    const obvia::timeout limit{std::chrono::milliseconds(is_silent ? SHORT_MILLISECONDS : LONG_MILLISECONDS)};
     const auto checked = [](HRESULT result) {
         obvia::check(result);
         return "()";
@@ -217,7 +220,7 @@ void visit(const std::string &line)
     std::string name, how, opnum;
     words >> name >> how >> opnum;
     if (how == "map") {
-        return map(name);
+        return map(name, opnum == "silent");
     }
     if (how != "first") {
         round(1);

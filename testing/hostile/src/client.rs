@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// The time limit of a call to a hostile server.
 const SHORT: Duration = Duration::from_millis(600);
+/// The time limit of a call that a hostile server answers.
+const LONG: Duration = Duration::from_secs(25);
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
@@ -136,15 +138,16 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
 }
 
 /// Passes memory by reference to a hostile server, and reports the outcomes. The arrays of each
-/// call lie in two regions.
-pub(crate) fn map(name: &str) -> obvia::Result<()> {
+/// call lie in two regions. `is_silent` says that the server does not answer.
+pub(crate) fn map(name: &str, is_silent: bool) -> obvia::Result<()> {
+    let limit = if is_silent { SHORT } else { LONG };
     let missing = || obvia::Error::from(obvia::code::E_UNEXPECTED);
     let hostile: IMapped = obvia::connect(name)?;
     for _ in 0..2 {
         let (from, mut to) = (SharedMemory::new(64, Access::Read)?, SharedMemory::new(64, Access::Write)?);
         let given = from.elements(0, 8).ok_or_else(missing)?;
-        tell("Blend", obvia::with_timeout(SHORT, || hostile.Blend(given, to.elements_mut(0, 8).ok_or_else(missing)?)));
-        tell("Mix", obvia::with_timeout(SHORT, || hostile.Mix(given, to.elements_mut(0, 8).ok_or_else(missing)?)));
+        tell("Blend", obvia::with_timeout(limit, || hostile.Blend(given, to.elements_mut(0, 8).ok_or_else(missing)?)));
+        tell("Mix", obvia::with_timeout(limit, || hostile.Mix(given, to.elements_mut(0, 8).ok_or_else(missing)?)));
     }
     println!("good");
     Ok(())

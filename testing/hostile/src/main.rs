@@ -32,7 +32,10 @@ fn main() -> obvia::Result<()> {
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
         Some("graph-server") => serve::<IGraphs>(graphs::Graphs.into(), None),
         Some("graph-client") => graphs::visit(&arguments.next().unwrap_or_default()),
-        Some("mapper") => client::map(&arguments.next().unwrap_or_default()),
+        Some("mapper") => {
+            let name = arguments.next().unwrap_or_default();
+            client::map(&name, arguments.next().as_deref() == Some("silent"))
+        }
         Some("failure-reporter") => client::report_failures(&arguments.next().unwrap_or_default()),
         Some("file-system") => {
             fuse::serve(&arguments.map(|number| number.parse().expect("an operation")).collect::<Vec<_>>());

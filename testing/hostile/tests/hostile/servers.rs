@@ -518,12 +518,13 @@ fn an_object_that_is_sent_to_a_process_outlives_the_connections_of_that_process(
 fn calls_whose_regions_are_not_taken_fail() {
     const REGIONS: u16 = 11;
     const BLEND: u16 = 3;
+    const SILENT: &str = "0x8001011f";
     type Answer = fn(&mut Peer, &Message) -> bool;
     let answers: [(Answer, &str); 5] = [
         // The server hangs up.
         (|peer, _| peer.socket.shutdown(std::net::Shutdown::Both).is_ok(), "0x80010108"),
         // The server does not answer.
-        (|_, _| true, "0x8001011f"),
+        (|_, _| true, SILENT),
         // The server answers another call.
         (|peer, message| peer.post(wire::RESPONSE, REGIONS, (0, message.sequence + 1), &[]) > 0, "0x8001000f"),
         // The server does not perform the call, so that the region's file stays in the socket.
@@ -532,9 +533,11 @@ fn calls_whose_regions_are_not_taken_fail() {
         (|peer, message| peer.post(wire::RESPONSE, REGIONS, (0x8007_000e, message.sequence), &[]) > 0, "0x80070057"),
     ];
     let scene = Scene::with(Client::Cpp);
-    let visits: [fn(&Scene) -> Vec<String>; 2] = [
-        |scene| Process::start(&scene.directory, &["mapper", HOSTILE]).finish(),
-        |scene| scene.visit(&[HOSTILE, "map"]),
+    // Only calls of the silent server have a short limit, in which a busy machine may not connect.
+    let how = |expected| if expected == SILENT { "silent" } else { "" };
+    let visits: [fn(&Scene, &str) -> Vec<String>; 2] = [
+        |scene, how| Process::start(&scene.directory, &["mapper", HOSTILE, how]).finish(),
+        |scene, how| scene.visit(&[HOSTILE, "map", how]),
     ];
     let all = answers.into_iter().enumerate();
     for ((at, (answer, expected)), visit) in all.flat_map(|answer| visits.map(|visit| (answer, visit))) {
@@ -562,14 +565,15 @@ fn calls_whose_regions_are_not_taken_fail() {
                 }
             }
         });
-        let lines = visit(&scene);
+        let lines = visit(&scene, how(expected));
         drop(server);
         let is_refused = at == answers.len() - 1;
         let mix = if is_refused { "Mix ok ()".to_owned() } else { format!("Mix {expected}") };
         let outcomes = [format!("Blend {expected}"), mix];
         assert_eq!(lines, [&outcomes[..], &outcomes[..], &["good".to_owned()]].concat());
         // The first region of each call is passed; after a refusal, each region once.
-        assert_eq!(passed.load(Ordering::SeqCst), 4);
+        let passed = passed.load(Ordering::SeqCst);
+        assert!(passed == 4 || expected == SILENT && (1..4).contains(&passed), "{expected}: {passed}");
     }
     scene.assert_unharmed();
 }
