@@ -40,7 +40,9 @@ pub struct Limits {
     /// The longest stub data of a message, in bytes.
     pub message_max: usize,
     /// The maximum sum of the lengths of all kept messages (arguments and results), in bytes. The
-    /// messages of one host may take up half of that sum.
+    /// messages of one host may take up half of that sum. The arguments of calls in progress leave
+    /// less room for further arguments, but not for results. Messages of at most
+    /// [`FIRST_FRAGMENT`] bytes are kept even if there is no room.
     pub held_max: usize,
     /// The receive window: the maximum number of bytes of a message that may be in flight to this
     /// side.

@@ -18,10 +18,10 @@ mod callback;
 mod hosts;
 mod receiving;
 
-use super::Limits;
 use super::output::Output;
 use super::pdu::{Header, PduType, flags, flags2, write_status};
 use super::sending::Sending;
+use super::{FIRST_FRAGMENT, Limits};
 use crate::octets::ByteOrder;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
@@ -185,9 +185,10 @@ impl Server {
     /// Answers a call with its results, little endian. Has no effect if the call is not outstanding
     /// any more.
     pub fn respond(&mut self, now: Instant, key: CallKey, stub: Vec<u8>) {
-        let limits = &self.options.limits;
-        let room = self.activities.get(&key.activity).map_or(0, |known| self.hosts.room(known.place.host()));
-        if stub.len() > limits.message_max.min(room) {
+        let known = self.activities.get(&key.activity);
+        let room = known.map_or(0, |known| self.hosts.room_for_results(known.place.host()));
+        // Results of one short unit need no share.
+        if stub.len() > self.options.limits.message_max.min(room.max(FIRST_FRAGMENT)) {
             return self.fault(now, key, Status::REMOTE_NO_MEMORY, true);
         }
         self.answer(now, key, PduType::RESPONSE, stub);

@@ -14,43 +14,44 @@ pub(super) struct Hosts {
     bytes: Arc<Bytes>,
 }
 
-/// The bytes of messages. The server counts the messages that it keeps; the arguments of a call are
-/// counted until no copy of them is left.
+/// The bytes of messages.
 #[derive(Debug)]
 struct Bytes {
-    counts: Mutex<Counts<Host>>,
+    counts: Mutex<Held>,
     most: usize,
 }
 
-impl Bytes {
-    fn counts(&self) -> MutexGuard<'_, Counts<Host>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+#[derive(Debug, Default)]
+struct Held {
+    /// The messages that the server keeps: incomplete arguments, and results.
+    kept: Counts<Host>,
+    /// The arguments of calls in progress, until no copy of them is left.
+    running: Counts<Host>,
+}
 
-    fn room(&self, counts: &Counts<Host>, host: Host) -> usize {
-        counts.room(&host, self.most / 2, self.most)
+impl Bytes {
+    fn counts(&self) -> MutexGuard<'_, Held> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The bytes of one host, as a budget.
+/// The arguments of one host's calls in progress, as a budget.
 #[derive(Debug)]
-struct HostBytes {
+struct Running {
     host: Host,
     bytes: Arc<Bytes>,
 }
 
-impl Budget for HostBytes {
+impl Budget for Running {
+    /// Takes the bytes in any case. The server has checked the room for each fragment as it
+    /// arrived.
     fn take(&self, bytes: usize) -> bool {
-        let mut counts = self.bytes.counts();
-        let has_room = bytes <= self.bytes.room(&counts, self.host);
-        if has_room {
-            counts.add(self.host, bytes);
-        }
-        has_room
+        self.bytes.counts().running.add(self.host, bytes);
+        true
     }
 
     fn give_back(&self, bytes: usize) {
-        self.bytes.counts().subtract(self.host, bytes);
+        self.bytes.counts().running.subtract(self.host, bytes);
     }
 }
 
@@ -70,9 +71,19 @@ impl Hosts {
         self.activities.of(&host.counted()) >= self.activities_max.div_ceil(2)
     }
 
-    /// Returns the number of bytes that the host may additionally hold.
-    pub(super) fn room(&self, host: Host) -> usize {
-        self.bytes.room(&self.bytes.counts(), host.counted())
+    /// Returns the number of bytes of arguments that the host may additionally hold.
+    pub(super) fn room_for_arguments(&self, host: Host) -> usize {
+        let (host, counts) = (host.counted(), self.bytes.counts());
+        let (of_host, of_all) = (counts.running.of(&host), counts.running.all());
+        let most = self.bytes.most;
+        counts.kept.room(&host, (most / 2).saturating_sub(of_host), most.saturating_sub(of_all))
+    }
+
+    /// Returns the number of bytes of results that the host may additionally hold. The arguments
+    /// of calls in progress take no room from results: the calls that have results have been
+    /// executed, and their clients must learn the outcome.
+    pub(super) fn room_for_results(&self, host: Host) -> usize {
+        self.bytes.counts().kept.room(&host.counted(), self.bytes.most / 2, self.bytes.most)
     }
 
     /// Counts a new activity.
@@ -89,20 +100,20 @@ impl Hosts {
     pub(super) fn change(&mut self, host: Host, before: usize, now: usize) {
         if before != now {
             let mut counts = self.bytes.counts();
-            counts.subtract(host.counted(), before);
-            counts.add(host.counted(), now);
+            counts.kept.subtract(host.counted(), before);
+            counts.kept.add(host.counted(), now);
         }
     }
 
-    /// Counts the bytes of a call's arguments until the result is dropped. `None` if the host may
-    /// not hold them.
+    /// Counts the bytes of the arguments of a call in progress until the result is dropped.
     pub(super) fn reserve(&self, host: Host, bytes: usize) -> Option<Reservation> {
-        let budget: Arc<dyn Budget> = Arc::new(HostBytes { host: host.counted(), bytes: Arc::clone(&self.bytes) });
+        let budget: Arc<dyn Budget> = Arc::new(Running { host: host.counted(), bytes: Arc::clone(&self.bytes) });
         Reservation::new(&budget, bytes)
     }
 
     /// Returns the number of bytes held for all hosts.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes.counts().all()
+        let counts = self.bytes.counts();
+        counts.kept.all() + counts.running.all()
     }
 }

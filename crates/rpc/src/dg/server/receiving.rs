@@ -3,9 +3,9 @@
 use super::activity::{Activity, State};
 use super::{ANSWERED_WITHIN, CallKey, IncomingCall, Server, ServerEvent, UNUSED_MAX};
 use crate::dg::conversation::{self, Answer, CONV, CONVC, WHO_ARE_YOU_2};
-use crate::dg::is_before;
 use crate::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, flags, read_status, write_status};
 use crate::dg::receiving::{Added, Assembly};
+use crate::dg::{FIRST_FRAGMENT, is_before};
 use crate::status::Status;
 use crate::uuid::Uuid;
 use obvia_via::Reservation;
@@ -58,7 +58,7 @@ impl Server {
         if !self.is_awaited(now, from, header, body) {
             return;
         }
-        let (room, message_max) = (self.hosts.room(from.host()), self.options.limits.message_max);
+        let (room, message_max) = (self.hosts.room_for_arguments(from.host()), self.options.limits.message_max);
         let added = self.change(header.activity, |activity| {
             activity.last_received = now;
             let State::Arriving(assembly) = &mut activity.state else { return None };
@@ -66,8 +66,9 @@ impl Server {
                 activity.head = *header;
             }
             // The host's remaining share does not contain the bytes that this assembly holds
-            // already, so they are added.
-            Some(assembly.add(header, body, message_max.min(assembly.held() + room)))
+            // already, so they are added. Calls of one short unit need no share.
+            let room = (assembly.held() + room).max(FIRST_FRAGMENT);
+            Some(assembly.add(header, body, message_max.min(room)))
         });
         match added.flatten() {
             Some(Added::Taken) => self.arrived(now, header),
