@@ -65,10 +65,24 @@ impl<H> Assembly<H> {
     }
 }
 
+/// The result of adding a fragment.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Added<H> {
+    /// The message is incomplete, or was refused before.
+    Incomplete,
+    /// The message is complete, and [`Stub::Assembled`] refers to its stub data.
+    Whole(Origin, H),
+    /// The budget has no room for the fragment, and the message is dropped. Its further fragments
+    /// will be dropped, too.
+    Refused(H),
+}
+
 /// The incomplete messages. `H` is the head of a message, from its first fragment.
 #[derive(Debug)]
 pub(super) struct Assemblies<H> {
     partial: Vec<Assembly<H>>,
+    /// The calls of refused messages whose last fragment has not arrived.
+    refused: Vec<u32>,
     // The bytes held by all incomplete messages together.
     held: usize,
     held_max: usize,
@@ -85,8 +99,8 @@ pub(super) struct Assemblies<H> {
 impl<H> Assemblies<H> {
     pub(super) fn new(limits: &super::Limits, budget: Option<Arc<dyn Budget>>) -> Self {
         let super::Limits { message_max: held_max, calls_max: count_max, silence_max, .. } = *limits;
-        let (partial, whole, memory) = Default::default();
-        Self { partial, held: 0, held_max, count_max, silence_max, budget, whole, memory }
+        let (partial, refused, whole, memory) = Default::default();
+        Self { partial, refused, held: 0, held_max, count_max, silence_max, budget, whole, memory }
     }
 
     /// Discards the message completed last, and shrinks its buffer.
@@ -95,8 +109,8 @@ impl<H> Assemblies<H> {
         self.memory = None;
     }
 
-    /// Returns the bytes of the budget for the message completed last, which is copied: they count
-    /// until the caller drops them.
+    /// Hands over the reservation for the message completed last, for a caller that has copied the
+    /// message.
     pub(super) fn take_memory(&mut self) -> Option<Reservation> {
         self.memory.take()
     }
@@ -106,17 +120,18 @@ impl<H> Assemblies<H> {
         self.partial.iter().filter_map(|partial| partial.due(self.silence_max)).min()
     }
 
-    /// Adds a fragment that is not a whole message. With the last fragment, returns the message's
-    /// origin and head, and [`Stub::Assembled`] refers to the message's stub data. Otherwise
-    /// returns `None`.
+    /// Adds a fragment that is not a whole message.
     pub(super) fn add(
         &mut self,
         header: &Header,
         origin: Origin,
         head: H,
         stub: &[u8],
-    ) -> Result<Option<(Origin, H)>, AssociationError> {
+    ) -> Result<Added<H>, AssociationError> {
         let call_id = header.call_id;
+        if self.is_refused(header) {
+            return Ok(Added::Incomplete);
+        }
         let at = self.partial.iter().position(|partial| partial.call_id == call_id);
         if header.has(flags::FIRST) != at.is_none() {
             return Err(AssociationError::Fragment { call_id });
@@ -144,22 +159,48 @@ impl<H> Assemblies<H> {
         };
         let assembly = &mut self.partial[at];
         if assembly.memory.as_mut().is_some_and(|memory| !memory.grow(stub.len())) {
-            return Err(AssociationError::NoMemory);
+            return Ok(Added::Refused(self.refuse(at, header)));
         }
         assembly.stub.extend_from_slice(stub);
         self.held += stub.len();
         assembly.last = Instant::now();
         if !header.has(flags::LAST) {
-            return Ok(None);
+            return Ok(Added::Incomplete);
         }
         let Assembly { origin, head, stub, memory, .. } = self.partial.swap_remove(at);
         self.held -= stub.len();
         (self.whole, self.memory) = (stub, memory);
-        Ok(Some((origin, head)))
+        Ok(Added::Whole(origin, head))
     }
 
-    /// Drops an incomplete message.
+    /// Whether a fragment belongs to a refused message. A client may give up a refused call before
+    /// its last fragment; the call's first fragment then begins a new call of the same number.
+    fn is_refused(&mut self, header: &Header) -> bool {
+        let Some(at) = self.refused.iter().position(|refused| *refused == header.call_id) else { return false };
+        let begins = header.has(flags::FIRST);
+        if begins || header.has(flags::LAST) {
+            self.refused.remove(at);
+        }
+        !begins
+    }
+
+    /// Drops an incomplete message, for whose fragment there is no memory. Returns its head.
+    fn refuse(&mut self, at: usize, header: &Header) -> H {
+        let Assembly { call_id, head, stub, .. } = self.partial.swap_remove(at);
+        self.held -= stub.len();
+        if !header.has(flags::LAST) {
+            // The client has probably given up the oldest of so many calls.
+            if self.refused.len() == self.count_max {
+                self.refused.remove(0);
+            }
+            self.refused.push(call_id);
+        }
+        head
+    }
+
+    /// Drops an incomplete message, of which no fragment will follow.
     pub(super) fn remove(&mut self, call_id: u32) {
+        self.refused.retain(|refused| *refused != call_id);
         if let Some(at) = self.partial.iter().position(|partial| partial.call_id == call_id) {
             self.held -= self.partial.swap_remove(at).stub.len();
         }
@@ -181,6 +222,39 @@ impl<H> Assemblies<H> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::co::pdu::PduType;
+
+    /// A budget without bytes.
+    #[derive(Debug)]
+    struct Nothing;
+
+    impl Budget for Nothing {
+        fn take(&self, bytes: usize) -> bool {
+            bytes == 0
+        }
+
+        fn give_back(&self, _: usize) {}
+    }
+
+    #[test]
+    fn the_fragments_of_refused_messages_are_dropped_up_to_the_last() {
+        let limits = crate::co::Limits { calls_max: 2, ..crate::co::Limits::default() };
+        let mut assemblies = Assemblies::new(&limits, Some(Arc::new(Nothing)));
+        let origin = Origin { order: ByteOrder::Little, security: None };
+        let mut add = |call_id, flags| assemblies.add(&Header::new(PduType::REQUEST, flags, call_id), origin, (), &[1]);
+        let fragment = |call_id| Err(AssociationError::Fragment { call_id });
+        assert_eq!(add(1, flags::FIRST), Ok(Added::Refused(())));
+        assert_eq!((add(1, 0), add(1, flags::LAST)), (Ok(Added::Incomplete), Ok(Added::Incomplete)));
+        assert_eq!(add(1, 0), fragment(1));
+        // The client gives up a call, and uses its number again.
+        assert_eq!((add(2, flags::FIRST), add(2, flags::FIRST)), (Ok(Added::Refused(())), Ok(Added::Refused(()))));
+        assert_eq!(add(2, 0), Ok(Added::Incomplete));
+        // The oldest calls are forgotten.
+        assert_eq!((add(3, flags::FIRST), add(4, flags::FIRST)), (Ok(Added::Refused(())), Ok(Added::Refused(()))));
+        assert_eq!((add(2, 0), add(3, 0), add(4, 0)), (fragment(2), Ok(Added::Incomplete), Ok(Added::Incomplete)));
+        assemblies.remove(4);
+        assert_eq!((assemblies.refused.as_slice(), assemblies.held), (&[3][..], 0));
+    }
 
     #[test]
     fn a_longer_message_may_take_longer() {

@@ -3,7 +3,7 @@
 
 mod opening;
 
-use super::assembly::{Assemblies, Origin, Stub};
+use super::assembly::{Added, Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::pdu::{BindAck, BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit};
 use super::pdu::{Message, flags};
@@ -223,9 +223,8 @@ impl ClientAssociation {
                 return Err(AssociationError::Fragment { call_id: id });
             }
             Stub::InPlace(in_place)
-        } else if self.assemblies.add(&header, origin, (), stub)?.is_none() {
-            return Ok(Found::Nothing);
         } else {
+            let Added::Whole(..) = self.assemblies.add(&header, origin, (), stub)? else { return Ok(Found::Nothing) };
             Stub::Assembled
         };
         let Some(call) = self.answered(id)? else {

@@ -27,8 +27,6 @@ pub enum AssociationError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The budget for the arguments of peers is used up.
-    NoMemory,
     /// The peer sends a message too slowly.
     Slow,
     /// The peer has too many outstanding calls.
@@ -65,7 +63,6 @@ impl fmt::Display for AssociationError {
                 f.write_str("the client's bind has no presentation contexts, or some that contradict each other")
             }
             Self::TooLong { limit } => write!(f, "a message of the peer is longer than {limit} bytes"),
-            Self::NoMemory => f.write_str("there is no memory for further arguments of clients"),
             Self::Slow => f.write_str("the peer sends a message too slowly"),
             Self::TooManyCalls { limit } => write!(f, "the peer has more than {limit} outstanding calls"),
             Self::Security(error) => error.fmt(f),

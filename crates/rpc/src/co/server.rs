@@ -4,7 +4,7 @@
 mod accepting;
 mod denial;
 
-use super::assembly::{Assemblies, Origin, Stub};
+use super::assembly::{Added, Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::groups::{Joined, Joins};
 use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
@@ -309,11 +309,7 @@ impl ServerAssociation {
         let found = self.fragment(header, origin, head, stub, hint);
         if let Err(error) = &found {
             let is_denied = matches!(error, AssociationError::TooLong { .. } | AssociationError::Security(_));
-            let status = match error {
-                _ if is_denied => Status::ACCESS_DENIED,
-                AssociationError::NoMemory => Status::REMOTE_NO_MEMORY,
-                _ => Status::PROTOCOL_ERROR,
-            };
+            let status = if is_denied { Status::ACCESS_DENIED } else { Status::PROTOCOL_ERROR };
             self.put_fault(id, context_id, status, 0);
         }
         found
@@ -345,10 +341,11 @@ impl ServerAssociation {
             return Err(AssociationError::TooLong { limit });
         }
         if !is_whole {
-            let complete = self.assemblies.add(header, origin, head, self.input.bytes(stub))?;
-            return match complete {
-                Some((origin, head)) => self.complete(id, origin, head, Stub::Assembled),
-                None => Ok(Found::Nothing),
+            return match self.assemblies.add(header, origin, head, self.input.bytes(stub))? {
+                Added::Whole(origin, head) => self.complete(id, origin, head, Stub::Assembled),
+                Added::Incomplete => Ok(Found::Nothing),
+                // The association's other calls go on.
+                Added::Refused(head) => Ok(self.refuse_call(id, head.flags, head.context_id, Status::REMOTE_NO_MEMORY)),
             };
         }
         if self.assemblies.has(id) {
@@ -376,12 +373,7 @@ impl ServerAssociation {
         });
         let presentation = match presentation {
             Ok(presentation) => presentation,
-            Err((context_id, status)) => {
-                if !is_maybe {
-                    self.put_fault(id, context_id, status, flags::DID_NOT_EXECUTE);
-                }
-                return Ok(Found::Nothing);
-            }
+            Err((context_id, status)) => return Ok(self.refuse_call(id, flags, context_id, status)),
         };
         if !is_maybe {
             let limit = self.options.limits.calls_max;
@@ -392,6 +384,14 @@ impl ServerAssociation {
             self.pending.push(Pending { id, context_id, security, cancels: 0, is_orphan: false });
         }
         Ok(Found::Call { id, origin, head, presentation, stub })
+    }
+
+    /// Answers a call that will not be executed. `head_flags` are those of its first fragment.
+    fn refuse_call(&mut self, id: u32, head_flags: u8, context_id: u16, status: Status) -> Found {
+        if head_flags & flags::MAYBE == 0 {
+            self.put_fault(id, context_id, status, flags::DID_NOT_EXECUTE);
+        }
+        Found::Nothing
     }
 
     /// Answers a call with its results.

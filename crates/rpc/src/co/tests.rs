@@ -160,14 +160,46 @@ fn incomplete_messages_take_no_more_than_their_budget() {
     assert!(memory.is_some() && left() == 1000);
     drop(memory);
     assert_eq!(left(), 10_000);
-    let id = pair.client.call(&call(&[1; 11_000])).unwrap();
-    assert_eq!(pair.ask_server().unwrap_err(), AssociationError::NoMemory);
-    pair.tell_client();
-    let Ok(Some(ClientEvent::Fault(fault))) = pair.client.poll() else { panic!("no fault") };
-    assert_eq!((fault.id, fault.status), (id, Status::REMOTE_NO_MEMORY));
+    pair.client.call(&call(&[1; 5000])).unwrap();
+    pair.client.output().truncate(FragmentSizes::LEAST.into());
+    assert_eq!(pair.ask_server(), Ok(None));
     assert!(left() < 10_000);
     drop(pair);
     assert_eq!(left(), 10_000);
+}
+
+#[test]
+fn a_call_for_which_there_is_no_memory_does_not_end_other_calls() {
+    let budget = Arc::new(Bytes(std::sync::Mutex::new(10_000)));
+    let mut pair = Pair::bound_with(Some(Arc::clone(&budget) as Arc<_>));
+    let left = || *budget.0.lock().unwrap();
+    let running = pair.client.call(&call(&[1; 9000])).unwrap();
+    assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(call))) if call.id == running));
+    let memory = pair.server.take_memory();
+    let refused = pair.client.call(&call(&[2; 50_000])).unwrap();
+    pair.client.call(&OutgoingCall { is_maybe: true, ..call(&[2; 50_000]) }).unwrap();
+    let short = pair.client.call(&call(&[3; 10])).unwrap();
+    assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(call))) if call.id == short));
+    assert_eq!((left(), pair.server.pending()), (1000, 2));
+    for id in [short, running] {
+        pair.server.respond(id, &[4]).unwrap();
+    }
+    pair.tell_client();
+    let Ok(Some(ClientEvent::Fault(fault))) = pair.client.poll() else { panic!("no fault") };
+    assert_eq!((fault.id, fault.status, fault.began), (refused, Status::REMOTE_NO_MEMORY, false));
+    for id in [short, running] {
+        assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Response(response))) if response.id == id));
+    }
+    assert_eq!(pair.client.poll(), Ok(None));
+    // The client gives up a call that is refused.
+    let refused = pair.client.call(&call(&[2; 50_000])).unwrap();
+    pair.client.output().truncate(4 * usize::from(FragmentSizes::LEAST));
+    assert_eq!(pair.ask_server(), Ok(None));
+    pair.client.orphan(refused);
+    assert_eq!(pair.ask_server(), Ok(Some(ServerEvent::Orphaned(refused))));
+    drop(memory);
+    pair.server.output().clear();
+    pair.echo(&[1; 9000], None);
 }
 
 #[test]
