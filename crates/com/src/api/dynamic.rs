@@ -207,18 +207,24 @@ impl Object {
         Self { link, target, refs, iid }
     }
 
-    /// Takes ownership of a reference from a reply of this object: the bytes of an OBJREF.
+    /// Takes ownership of a reference from a reply of this object: the bytes of an OBJREF. If the
+    /// reference leads to another process, that process is asked for the stated interface.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_OBJREF for malformed bytes; the error of the connection where the object's
-    /// process cannot be reached.
+    /// RPC_E_INVALID_OBJREF for malformed bytes; E_NOINTERFACE or RPC_E_INVALID_OBJREF if the
+    /// reference states a false interface; the error of the connection where the object's process
+    /// cannot be reached.
     pub fn adopt(&self, reference: &[u8]) -> Result<Self> {
         let reference = ObjRef::from_wire(reference)?;
         if reference.oxid == self.link.oxid() {
             return Self::of(Arc::clone(&self.link), &reference);
         }
-        process::runtime()?.with_link_for(&reference, |link| Self::of(Arc::clone(link), &reference))
+        process::runtime()?.with_link_for(&reference, |link| {
+            let is_stated = own_target::must_confirm(link, &reference);
+            let refs = if is_stated { own_target::confirm(link, &reference)? } else { reference.public_refs };
+            Ok(Self::new(Arc::clone(link), reference.target, refs, reference.iid))
+        })
     }
 
     /// Queries another interface of the object.
@@ -345,7 +351,32 @@ impl Drop for Object {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Remote;
+    use crate::events::idl::IConnectionPoint;
     use crate::protocol::call_context;
+    use crate::types::{identity, registry};
+
+    #[obvia::object()]
+    struct Exported;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn a_third_process_is_asked_for_the_interface_of_a_reference() {
+        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+        let third = runtime.add_link(Link::to_another(identity::draw().unwrap()));
+        registry::register_for_calls(IConnectionPoint::INFO);
+        let object = IUnknown::from(Exported);
+        let given = || runtime.marshal_own(&object, &UNKNOWN_INFO, runtime.receiver_behind(&link)).unwrap();
+        let asked = Object::of(Arc::clone(&link), &given()).unwrap();
+        let adopt = |oxid, iid| {
+            let reference = ObjRef { oxid, iid, ..given() };
+            asked.adopt(&reference.to_wire().unwrap()).map(|object| object.iid()).map_err(|error| error.code())
+        };
+        assert_eq!(adopt(third.oxid(), IConnectionPoint::IID), Err(code::E_NOINTERFACE));
+        assert_eq!(adopt(third.oxid(), IUnknown::IID), Ok(IUnknown::IID));
+        // The object's own process is believed.
+        assert_eq!(adopt(link.oxid(), IConnectionPoint::IID), Ok(IConnectionPoint::IID));
+    }
 
     #[test]
     fn an_unsent_timeout_limits_calls_and_is_no_call_context() {

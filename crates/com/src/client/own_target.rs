@@ -2,27 +2,50 @@
 
 use crate::client::link::Link;
 use crate::orpc::ObjRef as Any;
-use crate::protocol::objref::{Exported, parse};
+use crate::protocol::objref::{Exported, ObjRef, parse};
 use crate::protocol::own_calls::{
     Forms, OP_BINDINGS, OP_CONNECTIONS, OP_DESCRIBE, OP_FUNCTIONS, OP_INTERFACES, OP_KEEP, OP_LIST, OP_QUERY,
-    OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, call, text,
+    OP_RELEASE_DATA, OP_RESOLVE, OP_TRANSFER, OP_UNMARSHAL, REFS_PER_QUERY, call, text,
 };
 use crate::protocol::place::Place;
-use crate::types::error::{Result, code};
+use crate::types::error::{Error, Result, code};
 use crate::types::guid;
 use crate::types::registry::InterfaceInfo;
 use obvia_rpc::vi_call::TargetId;
-use windows_core::GUID;
+use windows_core::{GUID, IUnknown, Interface};
 
 /// Queries the server for another interface of an object. The caller owns the returned references.
 pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceInfo) -> Result<TargetId> {
     link.bind(info)?;
+    query(link, through, &info.iid)
+}
+
+fn query(link: &Link, through: TargetId, iid: &GUID) -> Result<TargetId> {
     let mut request = Vec::with_capacity(24);
     request.extend(through.word().to_le_bytes());
-    request.extend(guid::to_wire(&info.iid));
+    request.extend(guid::to_wire(iid));
     let answer = link.with_home(|home, deadline| call(home, deadline, OP_QUERY, &request))?;
     let word = *answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
     Ok(TargetId::from_word(u64::from_le_bytes(word)))
+}
+
+/// Whether a reference states an interface on which the choice of the called method depends: calls
+/// by shared memory and by virtual interfaces name a target and no interface.
+pub(crate) fn must_confirm(link: &Link, reference: &ObjRef) -> bool {
+    reference.iid != IUnknown::IID && !link.sends_interfaces()
+}
+
+/// Asks the object's process whether a target has the interface that a reference states. Returns
+/// the number of references that this process then has. Otherwise gives the reference back.
+pub(crate) fn confirm(link: &Link, reference: &ObjRef) -> Result<u32> {
+    let refuse = |_: &_| link.give_back(reference.target, reference.public_refs);
+    let found = query(link, reference.target, &reference.iid).inspect_err(refuse)?;
+    if found == reference.target {
+        return Ok(reference.public_refs.saturating_add(REFS_PER_QUERY));
+    }
+    link.give_back(found, REFS_PER_QUERY);
+    let error = Error::new(code::RPC_E_INVALID_OBJREF, "the reference has another interface than its target");
+    Err(error).inspect_err(refuse)
 }
 
 /// Asks the server to count references for the process with the given OXID. That process is this

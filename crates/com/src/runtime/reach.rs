@@ -224,4 +224,9 @@ impl Runtime {
     pub(crate) fn close_links(&self, is_useless: impl Fn(&Link) -> bool) {
         drop(self.links.take_unused(is_useless));
     }
+    /// Adds a link to a process of this host, as if the process had been reached.
+    #[cfg(test)]
+    pub(crate) fn add_link(&self, link: Link) -> Arc<Link> {
+        self.links.add((link.oxid(), None), link).unwrap().0
+    }
 }

@@ -9,7 +9,6 @@ use crate::client::own_target;
 use crate::client::proxy::{import, is_imported, look_behind};
 use crate::orpc::{Client, ClientNumber, ObjRef as Any};
 use crate::protocol::objref::{ObjRef, securities_for};
-use crate::protocol::own_calls::REFS_PER_QUERY;
 use crate::server::{self, exports};
 use crate::types::error::{Error, Result, code};
 use crate::types::registry::{self, InterfaceInfo};
@@ -189,31 +188,25 @@ impl Runtime {
         self.import(link, reference, info)
     }
 
-    /// As [`Self::import`], for a reference that the object's process may not have sent. Calls by
-    /// shared memory and by virtual interfaces name a target and no interface, so a sender that
-    /// states a false interface would choose the method that this process calls. Therefore the
+    /// As [`Self::import`], for a reference that the object's process may not have sent. A sender
+    /// that states a false interface would choose the method that this process calls. Therefore the
     /// object's process is asked for the interface, once for each proxy.
-    fn import_from(
+    pub(crate) fn import_from(
         &self,
         sender: Sender<'_>,
         link: &Arc<Link>,
         reference: &ObjRef,
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
-        let is_stated = reference.iid != IUnknown::IID && !link.sends_interfaces();
-        if !is_stated || sender.is_behind(link, self) || is_imported(link, reference) {
+        let is_believed = !own_target::must_confirm(link, reference) || sender.is_behind(link, self);
+        if is_believed || is_imported(link, reference) {
             return self.import(link, reference, info);
         }
         let refuse = |_: &_| link.give_back(reference.target, reference.public_refs);
         let stated =
             if reference.iid == info.iid { info } else { registry::find(&reference.iid).inspect_err(refuse)? };
-        let found = own_target::query_interface(link, reference.target, stated).inspect_err(refuse)?;
-        if found != reference.target {
-            link.give_back(found, REFS_PER_QUERY);
-            let error = Error::new(code::RPC_E_INVALID_OBJREF, "the reference has another interface than its target");
-            return Err(error).inspect_err(refuse);
-        }
-        let public_refs = reference.public_refs.saturating_add(REFS_PER_QUERY);
+        link.bind(stated).inspect_err(refuse)?;
+        let public_refs = own_target::confirm(link, reference)?;
         let (bindings, securities) = (Vec::new(), Vec::new());
         self.import(link, &ObjRef { public_refs, bindings, securities, ..*reference }, info)
     }

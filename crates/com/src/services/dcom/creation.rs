@@ -3,7 +3,10 @@
 
 use super::activation_call;
 use super::classes::Activated;
+use crate::client::link::Link;
+use crate::protocol::objref::ObjRef;
 use crate::runtime::Runtime;
+use crate::runtime::returned::Sender;
 use crate::services::dcom::classes::Classes;
 use crate::services::dcom::library::Libraries;
 use crate::services::process;
@@ -15,6 +18,7 @@ use obvia_rpc::epm;
 use obvia_rpc::string_binding::StringBinding;
 use std::ops::BitOr;
 use std::path::Path;
+use std::sync::Arc;
 use windows_core::{GUID, IUnknown, Interface};
 
 /// The contexts in which objects of a class may be made (CLSCTX).
@@ -135,14 +139,19 @@ impl ActivationRequest {
     fn at(&self, server: &str) -> Result<IUnknown> {
         let link = self.runtime.link_at(server)?;
         let reference = activation_call::activate(&link, &self.class, self.wanted, self.info)?;
+        self.object_from(&link, &reference)
+    }
+
+    /// Returns the object of a reference that came over a link.
+    fn object_from(&self, link: &Arc<Link>, reference: &ObjRef) -> Result<IUnknown> {
         if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
-            return self.runtime.adopt(&link, &reference, self.info);
+            return self.runtime.adopt(link, reference, self.info);
         }
-        // The process has forwarded the activation to another process.
-        self.runtime.with_link_for(&reference, |link| {
-            let give_back = |_: &_| link.give_back(reference.target, reference.public_refs);
-            link.bind(self.info).inspect_err(give_back)?;
-            self.runtime.adopt(link, &reference, self.info)
+        // The process has forwarded the activation to another process, or says so.
+        self.runtime.with_link_for(reference, |third| {
+            let give_back = |_: &_| third.give_back(reference.target, reference.public_refs);
+            third.bind(self.info).inspect_err(give_back)?;
+            self.runtime.import_from(Sender::Callee(Some(link)), third, reference, self.info)
         })
     }
 
@@ -193,4 +202,30 @@ impl ActivationRequest {
 /// Returns `host` if it is a string binding, otherwise the string binding of the SCM on that host.
 fn binding_of(host: &str) -> String {
     if StringBinding::is_meant(host) { host.to_owned() } else { format!("ncacn_ip_tcp:{host}[{}]", epm::PORT) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::proxy::UNKNOWN_INFO;
+    use crate::events::idl::IConnectionPoint;
+    use crate::types::identity;
+
+    #[obvia::object()]
+    struct Object;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "opens sockets")]
+    fn the_process_to_which_an_activation_was_forwarded_is_asked_for_the_interface() {
+        let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+        let third = runtime.add_link(Link::to_another(identity::draw().unwrap()));
+        let info = IConnectionPoint::INFO;
+        registry::register_for_calls(info);
+        let request = ActivationRequest { runtime, class: GUID::zeroed(), wanted: Activated::Instance, info };
+        let object = IUnknown::from(Object);
+        let made = runtime.marshal_own(&object, &UNKNOWN_INFO, runtime.receiver_behind(&link)).unwrap();
+        let stated = |iid| ObjRef { oxid: third.oxid(), iid, bindings: made.bindings.clone(), ..made };
+        let outcome = |iid| request.object_from(&link, &stated(iid)).map(drop).map_err(|error| error.code());
+        assert_eq!(outcome(info.iid), Err(code::E_NOINTERFACE));
+    }
 }
