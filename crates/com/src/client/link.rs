@@ -407,11 +407,21 @@ impl Link {
 
     /// Verifies, once for each interface, that both sides describe the interface alike.
     pub(crate) fn bind(&self, info: &InterfaceInfo) -> Result<()> {
+        self.bind_once(info, || self.with_home(|home, deadline| binding::alter(home, info, self.transfers(), deadline)))
+    }
+
+    /// As [`Self::bind`], over a channel of the pool.
+    pub(crate) fn bind_aside(&self, info: &InterfaceInfo) -> Result<()> {
+        let alter = |channel: &mut Channel, deadline| binding::alter(channel, info, self.transfers(), deadline);
+        self.bind_once(info, || self.on_channel(alter))
+    }
+
+    fn bind_once(&self, info: &InterfaceInfo, bind: impl FnOnce() -> Result<()>) -> Result<()> {
         let key = (info.iid.to_u128(), info.fingerprint);
         if lock(&self.bound).contains(&key) {
             return Ok(());
         }
-        self.with_home(|home, deadline| binding::alter(home, info, self.transfers(), deadline))?;
+        bind()?;
         lock(&self.bound).insert(key);
         Ok(())
     }
@@ -467,6 +477,9 @@ impl Link {
 
     /// Returns a link to this process itself that counts as one to a process with another OXID.
     pub(crate) fn to_another(oxid: u64) -> Self {
-        Self { oxid, ..Self::to_itself() }
+        let itself = Self::to_itself();
+        // A further connection would show whose process it leads to, so the pool gets one now.
+        itself.on_channel(|_, _| Ok(())).unwrap();
+        Self { oxid, ..itself }
     }
 }

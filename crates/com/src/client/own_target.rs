@@ -17,14 +17,16 @@ use windows_core::{GUID, IUnknown, Interface};
 /// Queries the server for another interface of an object. The caller owns the returned references.
 pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceInfo) -> Result<TargetId> {
     link.bind(info)?;
-    query(link, through, &info.iid)
+    let request = query_of(through, &info.iid);
+    found(&link.with_home(|home, deadline| call(home, deadline, OP_QUERY, &request))?)
 }
 
-fn query(link: &Link, through: TargetId, iid: &GUID) -> Result<TargetId> {
-    let mut request = Vec::with_capacity(24);
-    request.extend(through.word().to_le_bytes());
-    request.extend(guid::to_wire(iid));
-    let answer = link.with_home(|home, deadline| call(home, deadline, OP_QUERY, &request))?;
+fn query_of(through: TargetId, iid: &GUID) -> Vec<u8> {
+    [through.word().to_le_bytes().as_slice(), &guid::to_wire(iid)].concat()
+}
+
+/// Returns the target in the answer to a query.
+fn found(answer: &[u8]) -> Result<TargetId> {
     let word = *answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
     Ok(TargetId::from_word(u64::from_le_bytes(word)))
 }
@@ -37,9 +39,13 @@ pub(crate) fn must_confirm(link: &Link, reference: &ObjRef) -> bool {
 
 /// Asks the object's process whether a target has the interface that a reference states. Returns
 /// the number of references that this process then has. Otherwise gives the reference back.
+///
+/// The home connection is not used: another thread's query may hold it, and the object that is
+/// queried there may wait for the method whose argument the reference is.
 pub(crate) fn confirm(link: &Link, reference: &ObjRef) -> Result<u32> {
     let refuse = |_: &_| link.give_back(reference.target, reference.public_refs);
-    let found = query(link, reference.target, &reference.iid).inspect_err(refuse)?;
+    let request = query_of(reference.target, &reference.iid);
+    let found = link.long_call(OP_QUERY, &request).and_then(|answer| found(&answer)).inspect_err(refuse)?;
     if found == reference.target {
         return Ok(reference.public_refs.saturating_add(REFS_PER_QUERY));
     }

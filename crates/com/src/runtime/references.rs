@@ -205,7 +205,7 @@ impl Runtime {
         let refuse = |_: &_| link.give_back(reference.target, reference.public_refs);
         let stated =
             if reference.iid == info.iid { info } else { registry::find(&reference.iid).inspect_err(refuse)? };
-        link.bind(stated).inspect_err(refuse)?;
+        link.bind_aside(stated).inspect_err(refuse)?;
         let public_refs = own_target::confirm(link, reference)?;
         let (bindings, securities) = (Vec::new(), Vec::new());
         self.import(link, &ObjRef { public_refs, bindings, securities, ..*reference }, info)

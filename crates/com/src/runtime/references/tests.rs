@@ -10,7 +10,7 @@ use crate::security::set_access;
 use crate::server::Identity;
 use crate::server::caller::{Caller, PrincipalSource};
 use crate::services::process;
-use crate::types::identity;
+use crate::types::{deadline, identity};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::Deadline;
 use obvia_via::window::{Alarm, Peer};
@@ -236,4 +236,20 @@ fn a_third_process_cannot_state_a_false_interface_of_a_target() {
     let refs = [(target, u64::MAX)];
     runtime.exports().release(runtime.receiver_behind(&link), refs);
     assert!(runtime.exports().get(target).is_err());
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "opens sockets")]
+fn a_reference_of_a_third_process_does_not_wait_for_a_query_of_another_thread() {
+    let (runtime, link) = (process::runtime().unwrap(), Arc::new(Link::to_itself()));
+    let (info, third) = (IConnectionPointContainer::INFO, Link::to_another(identity::draw().unwrap()));
+    let object: IUnknown = IConnectionPointContainer::from(Container).into();
+    let given = runtime.marshal_own(&object, info, runtime.receiver_behind(&link)).unwrap();
+    let import = || {
+        let import = || runtime.import_from(Sender::Callee(Some(&third)), &link, &given, info).map(drop);
+        deadline::with_timeout(ground::LATEST, import)
+    };
+    // The home connection is in use, as it is while another thread queries an object.
+    let imported = link.with_home(|_, _| std::thread::scope(|scope| Ok(scope.spawn(import).join().unwrap()))).unwrap();
+    assert_eq!(imported, Ok(()));
 }
