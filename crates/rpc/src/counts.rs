@@ -1,10 +1,10 @@
-//! Counts of a limited resource: for each user of it, and for all together.
+//! Counts of a limited resource: for each holder of it, and for all together.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
-/// The counts. `K` identifies a user of the resource.
+/// The counts. `K` identifies a holder of the resource.
 // Invariant: no number in the map is 0, and `all` is the sum of the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts<K: Eq + Hash> {
@@ -19,23 +19,23 @@ impl<K: Eq + Hash> Default for Counts<K> {
 }
 
 impl<K: Eq + Hash> Counts<K> {
-    /// Returns the count of one user.
+    /// Returns the count of one holder.
     pub fn of(&self, key: &K) -> usize {
         self.by_key.get(key).copied().unwrap_or_default()
     }
 
-    /// Returns the count of all users together.
+    /// Returns the count of all holders together.
     pub fn all(&self) -> usize {
         self.all
     }
 
-    /// Returns the number that a user may add, if one user may have `most_of_one`, and all together
-    /// may have `most`.
+    /// Returns the number that a holder may add, if one holder may have `most_of_one`, and all
+    /// together may have `most`.
     pub fn room(&self, key: &K, most_of_one: usize, most: usize) -> usize {
         most_of_one.saturating_sub(self.of(key)).min(most.saturating_sub(self.all))
     }
 
-    /// Adds to the count of a user.
+    /// Adds to the count of a holder.
     pub fn add(&mut self, key: K, number: usize) {
         if number > 0 {
             *self.by_key.entry(key).or_default() += number;
@@ -43,7 +43,7 @@ impl<K: Eq + Hash> Counts<K> {
         }
     }
 
-    /// Subtracts from the count of a user, at most the whole count.
+    /// Subtracts from the count of a holder, at most the whole count.
     pub fn subtract(&mut self, key: K, number: usize) {
         let Entry::Occupied(mut count) = self.by_key.entry(key) else { return };
         let number = number.min(*count.get());
@@ -60,7 +60,7 @@ mod tests {
     use super::Counts;
 
     #[test]
-    fn users_with_a_count_of_0_take_no_memory() {
+    fn holders_with_a_count_of_0_take_no_memory() {
         let mut counts = Counts::default();
         counts.add('a', 3);
         counts.add('b', 4);

@@ -20,8 +20,8 @@ thread_local! {
     static IS_OF_PEER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `connect`, which connects to a host that a peer has chosen. If the resolver does not answer
-/// for such hosts, it still looks up the hosts that the program has chosen.
+/// Runs `connect`, which connects to a host that a peer has chosen. Threads are then left for the
+/// program's hosts, even if no look-up for peers ever ends.
 pub fn of_peer<R>(connect: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {

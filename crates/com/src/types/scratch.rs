@@ -15,9 +15,9 @@ thread_local! {
 /// that needs no more than this length shortens longer memory to it.
 const KEPT: usize = 4 << 20;
 
-/// Returns the address of the word `start` of the memory for arguments. The memory has more words
-/// than the call's frame, whose length in bytes `frame` returns. It does not move until the
-/// thread's next call begins with a `start` of 0, or [`give_back`] is called before that.
+/// Returns the address of the word `start` of the memory for arguments. `frame` returns the length
+/// of the call's frame in bytes; the memory is longer. The address is valid until [`give_back`], or
+/// the next call with `start` 0.
 ///
 /// # Panics
 ///

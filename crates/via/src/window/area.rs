@@ -100,8 +100,9 @@ impl SendArea {
     }
 
     /// Whether the peer has taken every frame of the area. The peer has taken the messages up to
-    /// `taken`, and `next` is the number of the next message. So a frame waits only if the last
-    /// frame's message lies between these two. It may also lie any number of messages back.
+    /// `taken`, and `next` is the number of the next message. A frame waits only if the last
+    /// frame's message is after `taken` and before `next`. That message may be very old, so the
+    /// numbers wrap around.
     pub(super) fn is_free(&self, taken: u32, next: u32) -> bool {
         let first = taken.wrapping_add(1);
         self.last.wrapping_sub(first) >= next.wrapping_sub(first)

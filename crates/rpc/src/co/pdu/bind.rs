@@ -38,11 +38,10 @@ impl FragmentSizes {
     /// The length that servers take for a client's length below [`Self::LEAST`], as Windows does.
     const INSTEAD: u16 = 2048;
 
-    /// Returns the length of the longest fragment that both sides support in both directions.
-    ///
-    /// Windows takes [`Self::INSTEAD`] for all shorter lengths of clients. But a server must send
-    /// no longer fragments than the client receives (C706 12.6.3.1), and a client may receive
-    /// [`Self::LEAST`] bytes only.
+    /// Returns the longest fragment that both sides support. A client's length below
+    /// [`Self::LEAST`], which C706 forbids, counts as [`Self::INSTEAD`]. Windows raises every
+    /// length below [`Self::INSTEAD`]; a client that announces [`Self::LEAST`] may not receive
+    /// more.
     pub(crate) fn agreed(self, theirs: Self) -> u16 {
         let least = |sizes: Self| sizes.sent.min(sizes.received);
         let theirs = Some(least(theirs) & !7).filter(|length| *length >= Self::LEAST);
