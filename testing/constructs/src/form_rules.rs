@@ -1,7 +1,6 @@
 //! The rules that refuse values in their forms.
 
-use crate::combine::InterfaceKind;
-use crate::rule::{Names, Rule, Stage, and_local, every, java, language, rule, rust};
+use crate::rule::{Names, Rule, Stage, and_local, every, java, language, local_rust, rule, rust};
 
 const COUNTS: Names = &[
     "count_boolean",
@@ -68,11 +67,6 @@ const MAYBE: Names = &["maybe"];
 const LATER: Names = &["later"];
 const NOT_AN_INTEGER: &str = "a structure or union with [range] on an arm, or on a member that is no integer";
 const COUNT_MAYBE: &str = "an array whose size is behind a pointer that may be null";
-
-/// Returns a rule of the Rust back end for `[local]` interfaces alone.
-const fn local_rust(message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
-    Rule { kind: &[InterfaceKind::Local], ..rust(message, constructs, places) }
-}
 
 /// All rules of values in forms.
 pub(crate) const FORM_RULES: &[Rule] = &[

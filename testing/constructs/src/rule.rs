@@ -61,6 +61,11 @@ pub(crate) const fn rust(message: &'static str, constructs: &'static [Names], pl
     rule(Stage::Rust, message, constructs, places)
 }
 
+/// Returns a rule of the Rust back end for `[local]` interfaces alone.
+pub(crate) const fn local_rust(message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
+    Rule { kind: &[InterfaceKind::Local], ..rust(message, constructs, places) }
+}
+
 pub(crate) const fn java(message: &'static str, constructs: &'static [Names], places: &'static [Names]) -> Rule {
     Rule { kind: REMOTE, ..rule(Stage::Java, message, constructs, places) }
 }

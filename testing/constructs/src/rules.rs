@@ -3,7 +3,7 @@
 
 use crate::combine::{Case, InterfaceKind};
 use crate::form_rules::FORM_RULES;
-use crate::rule::{Names, Rule, Stage, and_local, arguments, java, language, results, rule, rust};
+use crate::rule::{Names, Rule, Stage, and_local, arguments, java, language, local_rust, results, rule, rust};
 
 const NUMBERS: Names = &[
     "boolean",
@@ -114,9 +114,18 @@ pub const RULES: &[Rule] = &[
     language("unsupported", "for parameters only", &[AUTOMATION], &[RETURNED]),
     // Constructs that no back end supports.
     rule(Stage::C, AUTOMATED, &[CURRENCY], &[RETURNED]),
-    and_local(rust(AUTOMATED, &[AUTOMATION, WIRE], INDIRECT)),
-    and_local(rust(AUTOMATED, &[AUTOMATION, WIRE], CONTAINED)),
-    and_local(rust(AUTOMATED, &[WIRE], &[SINGLE])),
+    and_local(rust(AUTOMATED, &[AUTOMATION], INDIRECT)),
+    and_local(rust(AUTOMATED, &[AUTOMATION], CONTAINED)),
+    rust(AUTOMATED, &[WIRE], INDIRECT),
+    rust(AUTOMATED, &[WIRE], CONTAINED),
+    rust(AUTOMATED, &[WIRE], &[SINGLE]),
+    // Other pointers of [local] methods stay raw.
+    local_rust(
+        AUTOMATED,
+        &[WIRE],
+        &[&["in", "in_ref", "retval"], MAYBE, IN_ARRAYS, OUT_ARRAY, INOUT_ARRAY, IN_FIXED, OUT_FIXED],
+    ),
+    arguments(local_rust(AUTOMATED, &[WIRE], &[MEMBER, MEMBER_POINTERS, MEMBER_FIXED, MEMBER_ARRAYS])),
     and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH, CURRENCY, WIRE], INDIRECT)),
     and_local(rule(Stage::C, AUTOMATED, &[AUTOMATION, DISPATCH, CURRENCY, WIRE], CONTAINED)),
     java(AUTOMATED, &[AUTOMATION, WIRE], INDIRECT),
@@ -140,14 +149,19 @@ pub const RULES: &[Rule] = &[
     rust(ENDS_OPEN, &[OPEN], &[IN_TWO]),
     rust(ENDS_OPEN, &[OPEN], &[MEMBER_POINTERS, MEMBER_ARRAYS, MEMBER_OPEN]),
     arguments(rust(ENDS_OPEN, &[OPEN], &[ARM_UNIQUE])),
-    rust(ENDS_OPEN, &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT], &[MEMBER_OPEN]),
+    rust(
+        ENDS_OPEN,
+        &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, UNIONS, TEXTS, OBJECTS, LOCAL_OBJECT, WIRE],
+        &[MEMBER_OPEN],
+    ),
+    arguments(local_rust(ENDS_OPEN, &[WIRE], &[MEMBER_OPEN])),
     and_local(rust(SWITCHED, &[UNIONS], &[IN_ARRAYS])),
     rust(SWITCHED, &[UNIONS], &[MEMBER_POINTERS, MEMBER_ARRAYS]),
     arguments(rust("a union whose arms lead to [ptr] pointers", &[CIRCULAR], &[ARM, ARM_UNIQUE, ARM_FIXED])),
     results(rust(UNION_RESULT, &[NUMBERS, VALUES, OPEN, NAMED_ARRAY, CURRENCY], &[ARM_UNIQUE])),
     results(rust(
         UNION_RESULT,
-        &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[NAMED_POINTER, LEADING, CIRCULAR, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT, WIRE],
         &[ARM, ARM_UNIQUE, ARM_FIXED],
     )),
     rust(UNION_RESULT, &[TAGGED], &[OUT_TWO]),
@@ -185,7 +199,7 @@ pub const RULES: &[Rule] = &[
     java("a pointer to an array of fixed size", &[NAMED_ARRAY], &[FULL, IN_TWO, OUT_TWO, MEMBER_POINTERS, ARM_UNIQUE]),
     java(
         "a structure with [ptr] pointers that is no object of its own",
-        &[NUMBERS, VALUES, LEADING, CIRCULAR, OPEN, TAGGED, CURRENCY],
+        &[NUMBERS, VALUES, LEADING, CIRCULAR, OPEN, TAGGED, CURRENCY, WIRE],
         &[MEMBER_FULL],
     ),
     java("a structure with [ptr] pointers that is no object of its own", &[CIRCULAR], &[SINGLE]),
@@ -198,7 +212,7 @@ pub const RULES: &[Rule] = &[
     java("an array of fixed size that may be missing", &[NAMED_ARRAY], &[&["in_unique"]]),
     java(
         "an array of fixed size whose elements have pointers, unions or ranges",
-        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT],
+        &[NAMED_POINTER, LEADING, CIRCULAR, OPEN, TAGGED, TEXTS, OBJECTS, LOCAL_OBJECT, WIRE],
         &[IN_FIXED, OUT_FIXED],
     ),
     java(
