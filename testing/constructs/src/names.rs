@@ -254,13 +254,18 @@ pub fn dangerous(turn: usize) -> String {
                 format!("union Form{at} switch (long {name}) {next} {{ case 1: long {name}; case 2: long {next}; }};"),
                 format!("[in] union Form{at} *{name}, [in, string] wchar_t *{next}, [out, string] wchar_t **z"),
             ),
-            4 => (
-                format!(
-                    "union Form{at} switch (long t) u {{ case 1: struct {{ long *{name}; long {next}; }} {name}; \
-                     case 2: long {next}; }};"
-                ),
-                format!("[in] union Form{at} *{name}, [in, out] long *{next}"),
-            ),
+            4 => {
+                // The structure is called after its arm. In C, the union has functions with some of
+                // these names, which is an error.
+                let arm = if matches!(name, "clear" | "copy" | "free") { "arm" } else { name };
+                (
+                    format!(
+                        "union Form{at} switch (long t) u {{ case 1: struct {{ long *{name}; long {next}; }} {arm}; \
+                         case 2: long {next}; }};"
+                    ),
+                    format!("[in] union Form{at} *{name}, [in, out] long *{next}"),
+                )
+            }
             5 => (
                 format!("struct Form{at} {{ [ptr] struct Form{at} *{name}; [range(1, 9)] long {next}; }};"),
                 format!("[in, unique] struct Form{at} *{name}, [in] long {next}"),
