@@ -1,7 +1,8 @@
 //! Builds the programs in `programs`.
 
 use native_programs::{CHECKED, Workshop, folder};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use torture::process::Directory;
 
 /// The build folder of programs and libobvia.
 pub(crate) static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
@@ -17,4 +18,17 @@ pub(crate) fn build_with(watch: &[&str], name: &str, interfaces: &[&str], source
     let programs = folder("crates/capi/tests/native/programs");
     let files = |names: &[&str]| names.iter().map(|name| programs.join(name)).collect::<Vec<_>>();
     WORKSHOP.build(name, watch, &files(interfaces), &files(sources))
+}
+
+/// Starts a program as a server, by the argument `serve`, and as a client, by `call`. The client's
+/// calls must succeed, and both must end well.
+pub(crate) fn calls_its_server(program: &Path) {
+    let program = program.to_str().expect("the path is text");
+    let directory = Directory::new();
+    let mut server = directory.start(program, &["serve"]);
+    assert_eq!(server.line(), "ready");
+    let mut client = directory.start(program, &["call"]);
+    assert_eq!(client.line(), "ok");
+    client.finish();
+    server.finish();
 }

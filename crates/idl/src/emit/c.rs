@@ -215,7 +215,13 @@ fn exceeds_values(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -
         ty @ (Type::Struct(_) | Type::Union(_)) => u64::from(model.layout(ty).0),
         _ => 0,
     };
-    let before = plan.params.iter().take_while(|other| !std::ptr::eq(*other, param)).map(size);
+    is_beyond_values(plan, param, size)
+}
+
+/// Whether a value takes a method's values beyond [`VALUE_MAX`]. `size` returns a value's number of
+/// bytes, and 0 for parameters that do not count.
+fn is_beyond_values(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, size: impl Fn(&ParamPlan<'_>) -> u64) -> bool {
+    let before = plan.params.iter().take_while(|other| !std::ptr::eq(*other, param)).map(&size);
     size(param) > 0 && before.sum::<u64>() + size(param) > u64::from(VALUE_MAX)
 }
 

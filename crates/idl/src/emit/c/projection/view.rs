@@ -3,8 +3,8 @@
 
 mod graphs;
 
-use super::super::VALUE_MAX;
 use super::super::expression::{self, Side};
+use super::super::is_beyond_values;
 use super::super::names::{self, binding, declare, flat, local, pointer_to, type_name};
 use crate::model::{Arith, Base, Direction, Extent, Model, Object, PointerClass, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
@@ -105,21 +105,17 @@ impl Viewer<'_> {
         })
     }
 
-    /// Whether a parameter is a result of one value that exceeds [`VALUE_MAX`] with the results
-    /// before it. Callers get results on their stack.
+    /// Whether a parameter is a result of one value that exceeds the limit of values with the
+    /// results before it. Callers get results on their stack.
     fn exceeds_results(&self, param: &ParamPlan<'_>) -> bool {
-        let size = |param: &ParamPlan<'_>| match &param.param.ty {
-            Type::Pointer(pointer) if !param.param.direction.is_in() && pointer.extent == Extent::One => {
-                match &pointer.to {
-                    to @ (Type::Struct(_) | Type::Union(_) | Type::Fixed(..)) => u64::from(self.model.layout(to).0),
-                    _ => 0,
-                }
-            }
-            to @ Type::Fixed(..) if !param.param.direction.is_in() => u64::from(self.model.layout(to).0),
-            _ => 0,
-        };
-        let before = self.plan.params.iter().take_while(|other| !std::ptr::eq(*other, param)).map(size);
-        size(param) > 0 && before.sum::<u64>() + size(param) > u64::from(VALUE_MAX)
+        is_beyond_values(self.plan, param, |param| {
+            let value = match &param.param.ty {
+                Type::Pointer(pointer) if pointer.extent == Extent::One => &pointer.to,
+                value => value,
+            };
+            let has_members = matches!(value, Type::Struct(_) | Type::Union(_) | Type::Fixed(..));
+            if has_members && !param.param.direction.is_in() { self.model.layout(value).0.into() } else { 0 }
+        })
     }
 
     /// Returns the type that holds an object.
