@@ -504,6 +504,6 @@ impl Served {
             eprintln!("obvia: a thread dispatches the call of a connection that it has not entered: see obvia_enter()");
             std::process::abort();
         }
-        call.as_mut().map_or(Answer::fault(Status::PROTOCOL_ERROR), |call| connection.dispatch(call))
+        call.as_mut().map_or(Answer::fault(Status::PROTOCOL_ERROR), |call| connection.dispatch_slowly(call))
     }
 }
