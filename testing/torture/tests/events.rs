@@ -203,8 +203,10 @@ fn callers_with_short_deadlines_disconnect_no_sinks() {
     caller.good("timeout 500");
     // More calls than a sink may leave unanswered. The last one may still be running afterwards.
     for value in 1..=4 {
-        let late = caller.bad(&format!("announce {value}"));
-        assert!(late.contains("RPC_E_TIMEOUT"), "{late}");
+        caller.say(&format!("announce {value}"));
+        // The source stops at the caller's deadline, too, so its answer may still be in time.
+        let answer = caller.line();
+        assert!(answer.contains("RPC_E_TIMEOUT") || answer.trim_end() == "ok 0", "{answer}");
     }
     assert_eq!(source.process.number("sinks"), 3);
     hung.kill();
