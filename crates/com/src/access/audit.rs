@@ -21,13 +21,14 @@ use windows_core::GUID;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The time.
+    /// The time of the refusal.
     pub time: SystemTime,
-    /// The caller.
+    /// The caller that was refused.
     pub caller: Caller,
-    /// The request.
+    /// The refused request.
     pub refused: Refused,
-    /// The number of earlier refusals that were not reported because of the limit.
+    /// The number of earlier refusals that were not reported because of the limit on the lines for
+    /// one caller.
     pub untold: u64,
 }
 
@@ -37,19 +38,21 @@ pub struct Refusal {
 pub enum Refused {
     /// A call of a method.
     Call {
-        /// The interface of the object or of the functions.
+        /// The called interface: an interface of an object, or an interface of functions.
         interface: String,
         /// The number of the method in the call. Methods of objects are numbered from 3, after
         /// those of IUnknown; functions from 3 in FLAT, and from 0 in NDR. For an object, 0 means
-        /// that its interfaces were queried, or that an argument referred to it.
+        /// that the caller queried an interface, or passed a reference to the object as an
+        /// argument.
         method: u16,
     },
     /// A connection whose client failed to authenticate.
     Entry,
-    /// A connection beyond a limit.
+    /// A connection that exceeds the limit on the number of connections.
     Connection,
-    /// Memory for a long message, beyond a limit. The sender then asks for less memory. The next
-    /// refusal on the same connection is reported only if memory was granted in between.
+    /// Memory for a long message that exceeds the limit on such memory. The sender then asks for
+    /// less memory. The next refusal on the same connection is reported only if memory was granted
+    /// in between.
     Memory,
     /// A proof of identity for this user, after too many wrong proofs.
     Guess(String),
@@ -121,7 +124,8 @@ static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
 /// By default a line is written to the standard error.
 pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {
     let before = AUDIT.write().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(audit));
-    // Dropped without the lock, since the drop may run the program's code.
+    // The previous function is dropped after the lock is released, because the drop can run code of
+    // the program.
     drop(before);
 }
 
@@ -188,7 +192,7 @@ struct Limits {
 #[derive(Clone, Copy, Default)]
 struct Bucket {
     used: u32,
-    /// The time from which the next permitted lines are counted.
+    /// The time when `used` was last updated. Each second that passes reduces `used` by one.
     filled: Option<Instant>,
     untold: u64,
 }
@@ -201,7 +205,7 @@ impl Default for Limits {
 
 impl Limits {
     /// Counts a line about this caller. Returns the number of lines that were suppressed since the
-    /// last written one; `None` if this line is suppressed, too.
+    /// last written line of the caller's bucket; `None` if this line is suppressed, too.
     fn tell(&self, Caller { peer, authenticated }: &Caller, now: Instant) -> Option<u64> {
         let principal = authenticated.as_ref().map(|known| &known.principal);
         // A user can start any number of processes, so all processes of a user share a bucket.

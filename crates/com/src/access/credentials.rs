@@ -34,9 +34,9 @@ static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 /// [security](crate::listen). Existing connections keep their credentials.
 ///
 /// A [`Credential`](crate::security::Credential) is the same for every server. A program with
-/// several credentials, or with one that must not be presented to arbitrary servers, implements
-/// [`Credentials`] and decides by the server's principal name: `host/` and the server's address,
-/// unless the binding has another name in `spn`.
+/// several credentials, or with a credential that must not be presented to arbitrary servers,
+/// implements [`Credentials`] and decides by the server's principal name. This name is `host/`
+/// followed by the server's address, unless the binding has another name in the option `spn`.
 ///
 /// # Example
 ///
@@ -49,7 +49,8 @@ static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 pub fn set_credentials(credentials: impl Credentials + 'static) {
     let given = CredentialsByAddress(Arc::new(credentials));
     let before = CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner).replace(given);
-    // Dropped without the lock, since the drop may run the program's code.
+    // The previous credentials are dropped after the lock is released, because the drop can run
+    // code of the program.
     drop(before);
 }
 
@@ -74,13 +75,14 @@ pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce
 /// Sets the accounts by which this process authenticates its clients, from the next connection on.
 /// The default is the file that [the environment](ACCOUNTS_VARIABLE) names.
 ///
-/// Without accounts no client is authenticated. With accounts every client over a stream or a
-/// network's virtual interface may authenticate. For clients at a binding that this process
+/// Without accounts no client is authenticated. With accounts every client over a stream or over a
+/// virtual interface of a network can authenticate. For clients at a binding that this process
 /// [listens](crate::listen) on, the option `security` makes authentication mandatory, and sets the
 /// least protection level.
 pub fn set_accounts(accounts: impl Accounts + 'static) {
     let before = ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(accounts));
-    // Dropped without the lock, since the drop may run the program's code.
+    // The previous accounts are dropped after the lock is released, because the drop can run code
+    // of the program.
     drop(before);
 }
 

@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 
 /// The number of wrong proofs before the first pause.
 const FREE: u32 = 5;
-/// The first pause and the longest one.
+/// The first pause, and the longest pause.
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// The time after the last wrong proof for which the count is kept.
 const KEPT: Duration = Duration::from_secs(15 * 60);
-/// The greatest number of counts in all, and for one source. All further users of a source share
-/// one count.
+/// The greatest number of counts of all sources, and of one source. A source that has
+/// `COUNTS_OF_SOURCE_MAX` counts has one more count, which all its other users share.
 const COUNTS_MAX: usize = 4096;
 const COUNTS_OF_SOURCE_MAX: usize = 64;
 /// The greatest length of a user's name in a count, in characters.
@@ -69,8 +69,8 @@ impl Guesses {
         self.0.retain(|_, count| now.saturating_duration_since(count.last) < KEPT);
         let key = self.key(source, user);
         if self.0.len() >= COUNTS_MAX && !self.0.contains_key(&key) {
-            // The oldest count without a pause is removed, or the oldest of all if all have a
-            // pause.
+            // The oldest count without a pause is removed. If every count has a pause, the oldest
+            // count is removed.
             let order = |count: &Count| (count.until() > now, count.last);
             let least = self.0.iter().min_by_key(|(_, count)| order(count)).map(|(key, _)| key.clone());
             least.map(|key| self.0.remove(&key));

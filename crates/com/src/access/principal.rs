@@ -7,8 +7,8 @@ use obvia_via::window::Peer;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Caller {
-    /// The process, if the kernel identifies it as a process of this host; otherwise the host, by
-    /// its address.
+    /// The caller's process, if the kernel identifies it as a process of this host; otherwise the
+    /// caller's host, by its address.
     pub peer: Peer,
     /// The authenticated principal and the protection of the call. `None` where no authentication
     /// took place: over shared memory and datagrams, and where neither side asked for security.

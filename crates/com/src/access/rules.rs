@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windows_core::{GUID, IUnknown, Interface, Weak};
 
-/// A rule that permits callers. [`Callers`] and every function over a [`Caller`] are rules.
+/// A rule that permits callers. [`Callers`] is a rule, and so is every function from a [`Caller`]
+/// to a `bool`.
 pub trait Access: Send + Sync {
     /// Whether this caller is permitted. Any thread may evaluate the rule during a call, so a rule
     /// must answer from its own knowledge and make no calls. The answer is kept for the caller's
@@ -86,7 +87,7 @@ impl Callers {
         self.with(Line::Account(user.to_owned(), least))
     }
 
-    /// Permits callers over a network from this address. Addresses on a network may be forged.
+    /// Permits callers over a network from this address. Addresses on a network can be forged.
     #[must_use]
     pub fn with_host(self, address: &str) -> Self {
         self.with(Line::Host(address.to_owned()))
@@ -130,7 +131,7 @@ pub(crate) struct Table {
     pub(crate) all_objects: Option<Arc<dyn Access>>,
     /// The rules of single objects, by the object's identity.
     pub(crate) objects: HashMap<usize, Ruled>,
-    /// The number of objects after the last sweep.
+    /// The number of objects with rules of their own after the last sweep.
     swept: usize,
     pub(crate) all_classes: Option<Arc<dyn Access>>,
     pub(crate) classes: HashMap<u128, Arc<dyn Access>>,
@@ -162,7 +163,8 @@ impl Ruled {
     }
 }
 
-/// The least number of objects with rules for a sweep.
+/// The least number of objects with rules of their own for which [`Rules::sweep`] examines the
+/// objects.
 const SWEEP_MIN: usize = 64;
 
 impl Rules {
@@ -171,7 +173,7 @@ impl Rules {
     }
 
     /// Changes the rules, and returns the result of `change`. The result must be dropped while no
-    /// lock is held, since the drop may run code of the program.
+    /// lock is held, since the drop can run code of the program.
     pub(crate) fn change<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {
         let before = change(&mut self.table());
         self.is_used.store(true, Ordering::Release);
@@ -218,7 +220,7 @@ impl Rules {
             if ruled.is_there() {
                 return Some(ruled.access);
             }
-            // The object is gone, and another object has its address.
+            // The rule's object is gone, and another object has the same address now.
             self.forget(identity, &ruled);
         }
     }

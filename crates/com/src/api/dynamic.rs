@@ -3,8 +3,8 @@
 //! The module is for tools that call arbitrary objects. [`interfaces`] and [`describe`] return the
 //! interfaces of a server and their texts. `obvia_idl` compiles a text and plans the frames, and an
 //! [`Object`] sends them. Frames are not trusted: the server checks requests as for any client, and
-//! the caller must check replies. [`mod@pointer`] has the same for interface pointers, and for
-//! objects that are called by frames.
+//! the caller must check replies. The module [`mod@pointer`] makes calls by frames through
+//! interface pointers, and makes objects that other processes call by frames.
 
 pub mod pointer;
 pub(crate) mod served;
@@ -34,9 +34,9 @@ use windows_core::{GUID, HRESULT, IUnknown, Interface};
 /// The identity of an interface, which must be the same on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The IID.
+    /// The interface's IID.
     pub iid: GUID,
-    /// The fingerprint of the text.
+    /// The fingerprint of the interface's IDL text.
     pub fingerprint: u128,
 }
 
@@ -60,11 +60,12 @@ const DESCRIBED_MAX: usize = 20_000;
 pub struct Described {
     /// The identity of the interface.
     pub identity: Identity,
-    /// The name.
+    /// The interface's name.
     pub name: String,
-    /// The version, major and minor.
+    /// The interface's version, major and minor.
     pub version: (u16, u16),
-    /// Whether the interface has functions without objects.
+    /// Whether the interface is plain, which means that it has functions of a server and no
+    /// objects.
     pub plain: bool,
     /// The well-known endpoints: string bindings without hosts.
     pub endpoints: Vec<String>,
@@ -117,9 +118,9 @@ impl Described {
 /// An interface that a server knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The name.
+    /// The interface's name.
     pub name: String,
-    /// The IID.
+    /// The interface's IID.
     pub iid: GUID,
 }
 
@@ -131,9 +132,9 @@ pub struct Object {
     iid: GUID,
 }
 
-/// Runs `calls`, and limits the time of each call of this thread without sending the limit to
-/// callees. Inside [`crate::with_timeout`], whose limit is sent, this limit is sent as well.
-/// Sending a limit costs one message per call.
+/// Runs `calls`, and limits the time of each call that they make on this thread. The limit is not
+/// sent to callees, except inside [`crate::with_timeout`]. Sending a limit costs one message per
+/// call.
 pub fn with_unsent_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     deadline::with(Deadline::Within(timeout), calls)
 }
@@ -179,7 +180,7 @@ impl Object {
     }
 
     /// Binds to an interface of functions at a string binding, as [`crate::bind`] does. The result
-    /// stands for the object that performs the interface there.
+    /// is the object that performs the interface at the server.
     ///
     /// # Errors
     ///
@@ -207,8 +208,9 @@ impl Object {
         Self { link, target, refs, iid }
     }
 
-    /// Takes ownership of a reference from a reply of this object: the bytes of an OBJREF. If the
-    /// reference leads to another process, that process is asked for the stated interface.
+    /// Takes ownership of a reference, the bytes of an OBJREF, that this object returned in a
+    /// reply. If the reference leads to another process, the function asks that process whether the
+    /// object has the interface that the reference states.
     ///
     /// # Errors
     ///
@@ -298,8 +300,8 @@ impl Object {
     }
 }
 
-/// Sends the frame of a request, whose references are `unsent`, and returns the method's HRESULT
-/// and the frame of its reply.
+/// Sends the frame of a request, which contains the references `unsent`. Returns the method's
+/// HRESULT and the frame of its reply.
 fn exchange(
     link: &Arc<Link>,
     target: TargetId,
@@ -332,7 +334,8 @@ fn exchange_into(
     })
 }
 
-/// Writes a request's frame to the channel, and returns its length.
+/// Writes a request's frame to the channel, and returns its length in bytes, which is a multiple of
+/// 8.
 fn put(channel: &mut Channel, request: &[u8], limit: impl Limit) -> Result<usize> {
     let length = request.len().next_multiple_of(8);
     let frame = channel.request(length, 0, limit)?;
@@ -374,7 +377,7 @@ mod tests {
         };
         assert_eq!(adopt(third.oxid(), IConnectionPoint::IID), Err(code::E_NOINTERFACE));
         assert_eq!(adopt(third.oxid(), IUnknown::IID), Ok(IUnknown::IID));
-        // The object's own process is believed.
+        // A reference to an object of the called process itself is adopted without a query.
         assert_eq!(adopt(link.oxid(), IConnectionPoint::IID), Ok(IConnectionPoint::IID));
     }
 

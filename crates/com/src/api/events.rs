@@ -27,8 +27,8 @@ pub(crate) mod objects;
 mod point;
 pub(crate) mod sinks;
 
-/// The code that the compiler generates from `ocidl.idl`, to which the code of importing files
-/// refers.
+/// The code that the compiler generates from `ocidl.idl`. The code that it generates from files
+/// that import `ocidl.idl` refers to this module.
 #[doc(hidden)]
 pub use crate::marshal::own_idl::events as idl;
 pub use connection::{Connection, advise};

@@ -41,7 +41,8 @@ impl Drop for Serving {
 /// every caller. [`crate::listen`] makes the process reachable.
 ///
 /// Several threads call the functions at once, so the object must be thread-safe. Objects that
-/// `#[obvia::object]` makes of `Sync` types are. Callers reach only this interface of the object.
+/// `#[obvia::object]` makes of `Sync` types are thread-safe. Callers reach only this interface of
+/// the object.
 ///
 /// # Errors
 ///
@@ -81,15 +82,15 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
 /// `6b29fc40-ca47-1067-b31d-00dd010662da@ncacn_vi_shm:[name]`.
 ///
 /// A binding without endpoint, such as `ncacn_ip_tcp:host`, uses the endpoint in the interface's
-/// `[endpoint]` attribute for the protocol sequence, or else the one that the host's endpoint
+/// `[endpoint]` attribute for the protocol sequence, or else the endpoint that the host's endpoint
 /// mapper returns. The mapper is queried at port 135, or at the port in the option `mapper`:
 /// `ncacn_ip_tcp:host[,mapper=1135]`. For `ncalrpc:`, the endpoint of this host's mapper is
 /// `epmapper`, or the name in the option.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for an invalid string binding, and for an interface of objects, to which one
-/// [connects](crate::connect); RPC_S_SERVER_UNAVAILABLE when no server is there;
+/// E_INVALIDARG for an invalid string binding, and for an interface of objects, which needs
+/// [`connect`](crate::connect); RPC_S_SERVER_UNAVAILABLE when no server is there;
 /// EPT_S_NOT_REGISTERED when the endpoint mapper has no endpoint; E_ACCESSDENIED when the server
 /// denies access, or there are no credentials for it; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the
 /// server does not perform the interface; RPC_E_VERSION_MISMATCH when the two sides describe the

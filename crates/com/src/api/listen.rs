@@ -24,8 +24,8 @@ use std::sync::Once;
 /// obvia processes calls use FLAT, unless the option `transfer` of either end is `ndr` or `ndr64`.
 /// A process may listen on several bindings, and its references contain all of them. Options that
 /// concern this process alone, such as `interface=eth0` or `fault=loss=5%`, are not in the returned
-/// binding. They apply to every connection of the protocol sequence whose binding does not set
-/// them.
+/// binding. These options apply to every connection of the protocol sequence, unless the
+/// connection's own binding sets them.
 ///
 /// Processes of this host reach the exports without this call. `ncacn_vi_shm:[NAME]` gives this
 /// process a further name, to which clients of its interfaces of functions can [bind](crate::bind).

@@ -26,13 +26,13 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// A name that a process exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The name.
+    /// The exported name.
     pub name: String,
     /// The id of the process, if the process runs on this host.
     pub pid: Option<u32>,
     /// The interface of the export, where the process has answered.
     pub interface: Option<String>,
-    /// The IID of that interface.
+    /// The IID of the export's interface.
     pub iid: Option<String>,
     /// The string bindings of the process, the best first.
     pub bindings: Vec<String>,
@@ -130,7 +130,7 @@ pub struct Connected {
     /// The id of the client's process, if it runs on the server's host and in the server's PID
     /// namespace.
     pub pid: Option<u32>,
-    /// The user of that process, where the kernel knows it.
+    /// The user of the client's process, if the kernel knows the user.
     pub uid: Option<u32>,
     /// The client's host, if it is not the server's.
     pub host: Option<String>,
@@ -141,8 +141,8 @@ pub struct Connected {
     pub messages: u32,
 }
 
-/// Returns the connections of the process that exports a name, including the one of this process.
-/// Clients that have neither introduced themselves nor made a permitted call are left out.
+/// Returns the connections of the process that exports a name, including the connection of this
+/// process. Clients that have neither introduced themselves nor made a permitted call are left out.
 ///
 /// Servers keep no counters for this list. The numbers are those that connections keep for other
 /// purposes.
@@ -195,15 +195,15 @@ pub fn describe(name: &str) -> Result<String> {
 /// An interface of functions that a process performs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Performed {
-    /// The UUID.
+    /// The interface's UUID.
     pub uuid: GUID,
-    /// The version, major and minor.
+    /// The interface's version, major and minor.
     pub version: (u16, u16),
-    /// The name, where the server is an obvia process or this process knows the interface.
+    /// The interface's name, if the server is an obvia process or this process knows the interface.
     pub interface: Option<String>,
-    /// The object UUID; `None` for all object UUIDs.
+    /// The object UUID for which the interface is performed; `None` for all object UUIDs.
     pub object: Option<GUID>,
-    /// The annotation, where an endpoint mapper has answered.
+    /// The entry's annotation, if an endpoint mapper has answered.
     pub annotation: String,
     /// The string binding of the endpoint.
     pub binding: String,
@@ -211,7 +211,7 @@ pub struct Performed {
 
 /// Returns the interfaces of functions that are performed at a string binding. A server that is not
 /// an obvia process is asked through its management interface. A binding of `ncacn_ip_tcp` or
-/// `ncalrpc` without endpoint stands for all entries of the host's endpoint mapper.
+/// `ncalrpc` without endpoint means all entries of the host's endpoint mapper.
 ///
 /// # Errors
 ///

@@ -44,7 +44,7 @@ impl Drop for Export {
 
 /// Exports an object to other processes by a name.
 ///
-/// Several threads call the object's methods at once, so the object must be thread-safe, as those
+/// Several threads call the object's methods at once, so the object must be thread-safe, as objects
 /// of `#[obvia::object]` are. The name must be a legal file name without spaces.
 ///
 /// # Errors
@@ -112,7 +112,7 @@ pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static I
 /// names.
 ///
 /// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be omitted where the
-/// process exports only one. In the exporting process itself the result is the object.
+/// process exports only one name. In the exporting process itself the result is the object.
 ///
 /// # Errors
 ///
@@ -132,7 +132,7 @@ pub fn connect<I: Remote>(name: &str) -> Result<I> {
 ///
 /// # Errors
 ///
-/// E_FAIL with the reason, if the directory cannot be made, or other users may change it.
+/// E_FAIL with the reason, if the directory cannot be made, or if other users can change it.
 pub fn directory_of_names() -> Result<PathBuf> {
     Ok(process::runtime()?.directory().path().to_owned())
 }

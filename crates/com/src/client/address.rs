@@ -14,7 +14,7 @@ use obvia_via::window::{Options, Peer, Window};
 use obvia_via::{Budget, Deadline, names};
 use std::sync::Arc;
 
-/// The terms of the connections to an address.
+/// The settings that all connections to one address have in common.
 pub(crate) struct Terms {
     /// The target descriptions that associations with the process need; `None` for connections by
     /// shared memory and virtual interfaces.
@@ -46,8 +46,8 @@ impl Destination {
         Self { address, budgets: Some(budgets) }
     }
 
-    /// Returns the address, and the terms of connections to it. An association's set of target
-    /// descriptions is empty at first.
+    /// Returns the address, and the terms of connections to it. The terms of an association begin
+    /// with an empty set of target descriptions.
     pub(super) fn terms(self) -> Result<(Address, Terms)> {
         let Self { address, budgets } = self;
         let (targets, proof) = match &address {
@@ -60,7 +60,8 @@ impl Destination {
 
 /// The budgets for the areas of connections to peers that the program has not chosen.
 pub(crate) trait AreaBudgets: Sync {
-    /// Returns the budget for a connection to this peer. `None` if its areas are not limited.
+    /// Returns the budget for a connection to this peer. `None` if the connection's areas are not
+    /// limited.
     fn budget_for(&self, peer: &Peer) -> Option<Arc<dyn Budget>>;
 }
 
@@ -82,7 +83,7 @@ pub(crate) enum Address {
 
 impl Address {
     /// Opens a connection, authenticates on it where required, and greets the server. The thread's
-    /// cancellers end the wait for the server's answers.
+    /// cancellers can end the wait for the server's answers.
     pub(super) fn connect<R>(
         &self,
         local: &'static LocalProcess,
@@ -124,8 +125,8 @@ impl Address {
                     |deadline| local.network().associate(local.directory(), binding, targets, options, deadline);
                 match binding.protocol {
                     ProtocolSequence::Lrpc => canceller::in_attempts(deadline, associate),
-                    // A host may need longer to accept a connection than the time of one of several
-                    // attempts.
+                    // A host can need more time to accept a connection than one attempt of
+                    // `in_attempts` has, so the function makes a single attempt until the deadline.
                     _ => associate(deadline),
                 }
             }
@@ -220,7 +221,8 @@ mod tests {
             drop(channel);
             let (mut channel, _) = connect(Some(&Nothing), |_| Ok(true));
             for _ in 0..2 {
-                // The server words the reason from the client's point of view.
+                // The server's description is written for the client: "this process" is the
+                // client's process.
                 let refused = call(&mut channel).unwrap_err();
                 assert!(
                     matches!(&refused, CallError::Failed(_, words) if words.description.starts_with("this process has no memory left")),

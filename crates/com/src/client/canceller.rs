@@ -20,7 +20,8 @@ thread_local! {
         const { Scopes { cancellers: RefCell::new(Vec::new()), wait: LazyCell::new(Arc::default) } };
 }
 
-/// The cancellers of a thread, each of which can end the thread's calls, and the thread's wait.
+/// The cancellers of a thread, and the thread's wait. Each of the cancellers can end the thread's
+/// calls.
 struct Scopes {
     cancellers: RefCell<Vec<Canceller>>,
     wait: LazyCell<Arc<Wait>>,
@@ -28,7 +29,7 @@ struct Scopes {
 
 impl Scopes {
     /// Runs `work` with the scopes of this thread. `None` if the thread has no canceller or is
-    /// ending: its calls cannot be cancelled.
+    /// ending, so that its calls cannot be cancelled.
     fn with<R>(work: impl FnOnce(&Self) -> R) -> Option<R> {
         let cancellable = |scopes: &Self| {
             let is_empty = scopes.cancellers.borrow().is_empty();
@@ -144,8 +145,8 @@ impl Canceller {
     }
 }
 
-/// Adds a canceller to those of this thread. Nothing happens in a thread that is ending, whose
-/// calls cannot be cancelled.
+/// Adds a canceller to those of this thread. Does nothing on a thread that is ending, because the
+/// calls of such a thread cannot be cancelled.
 pub(crate) fn add(canceller: &Canceller) {
     let _ = SCOPES.try_with(|scopes| {
         // The new canceller must not ring the bell of an earlier call.
@@ -155,8 +156,8 @@ pub(crate) fn add(canceller: &Canceller) {
     });
 }
 
-/// Removes a canceller from those of this thread. Returns whether the canceller was one of them and
-/// was used. If so, its bells may have been rung.
+/// Removes a canceller from those of this thread. Returns whether the thread had the canceller and
+/// the canceller was used. If so, the canceller may have rung bells of the thread.
 pub(crate) fn remove(canceller: &Canceller) -> bool {
     let remove = |scopes: &Scopes| {
         let at = scopes.cancellers.borrow().iter().position(|known| Arc::ptr_eq(&known.0, &canceller.0))?;
@@ -218,7 +219,7 @@ pub(crate) fn interruptible<R>(bell: impl Into<Bell>, work: impl FnOnce() -> Res
     // flag is set here, this bell was not rung and never will be.
     let is_used = check_cancellers().is_err();
     if is_used {
-        // The cancellation applies to the call of which this exchange is a part, too.
+        // The exchange is a part of a call, and the cancellation ends that call, too.
         wait.end();
     }
     (outcome, is_used)

@@ -138,7 +138,8 @@ impl Calls {
     ///
     /// As [`Channel::request`].
     pub unsafe fn request(&self, length: usize, bulk: usize) -> Result<NonNull<[u8]>> {
-        // SAFETY: the caller's promise; this function does not keep the reference.
+        // SAFETY: the caller promises that a channel is at hand, and this function uses no other
+        // reference to the channel.
         let channel = unsafe { self.channel() };
         Ok(NonNull::from(channel.request(length, bulk, ThreadLimit)?))
     }
@@ -150,7 +151,7 @@ impl Calls {
     /// A channel must be at hand. The reply's frame is valid until the thread's next call.
     #[inline(never)]
     pub unsafe fn exchange(&self, opnum: u16, length: usize, target: u64) -> RawReply {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that a channel is at hand.
         unsafe { self.exchange_inline(opnum, length, target) }
     }
 
@@ -161,7 +162,8 @@ impl Calls {
     /// As for [`Self::exchange`].
     #[inline(always)]
     pub unsafe fn exchange_inline(&self, opnum: u16, length: usize, target: u64) -> RawReply {
-        // SAFETY: the caller's promise; this function does not keep the reference.
+        // SAFETY: the caller promises that a channel is at hand, and this function uses no other
+        // reference to the channel.
         let channel = unsafe { self.channel() };
         let unanswered = Unanswered(self);
         let outcome = channel.exchange(target, opnum, length, ThreadLimit);
@@ -180,8 +182,9 @@ impl Calls {
         raw
     }
 
-    /// Returns the selected region for the array with the index `at` among the arrays that the
-    /// method writes (`is_written`), or among those that it reads.
+    /// Returns the selected region for an array of a method. `at` is the array's index: if
+    /// `is_written`, among the arrays that the method writes, otherwise among the arrays that the
+    /// method reads.
     #[inline(always)]
     pub(crate) fn region(&self, at: usize, is_written: bool) -> &RegionCache {
         &self.regions[cache_at(at, is_written)]
@@ -213,7 +216,8 @@ impl Calls {
         if Others::with(|_| ()).is_none() {
             return Ok(false);
         }
-        // SAFETY: a channel is at hand, as tested above; this function does not keep the reference.
+        // SAFETY: a channel is at hand, as tested above, and this function uses no other reference
+        // to the channel.
         let channel = unsafe { self.channel() };
         let number = shared::number_for(channel, &region, &self.regions).inspect_err(|error| {
             drop(self.take_from_hand());
@@ -228,7 +232,8 @@ impl Calls {
 
     /// Whether a channel is at hand and regions can be shared with its peer.
     pub fn shares_memory(&self) -> bool {
-        // SAFETY: a channel is at hand, as tested; this function does not keep the reference.
+        // SAFETY: `owned` is not null, so a channel is at hand. This function uses no other
+        // reference to the channel.
         !self.owned.get().is_null() && unsafe { self.channel() }.shares_memory()
     }
 
@@ -238,7 +243,8 @@ impl Calls {
     ///
     /// A channel must be at hand.
     pub unsafe fn send(&self, opnum: u16, length: usize, target: u64) {
-        // SAFETY: the caller's promise; this function does not keep the reference.
+        // SAFETY: the caller promises that a channel is at hand, and this function uses no other
+        // reference to the channel.
         let channel = unsafe { self.channel() };
         channel.oneway(TargetId::from_word(target), opnum, length);
         match channel.request_slot() {
@@ -256,7 +262,8 @@ impl Calls {
     /// A channel must be at hand, and no other reference to it may be used during `'a`.
     #[inline(always)]
     unsafe fn channel<'a>(&self) -> &'a mut Channel {
-        // SAFETY: by the invariant of `owned`, and the caller's promise.
+        // SAFETY: the caller promises that a channel is at hand, so `owned` leads to a box by its
+        // invariant. The caller also promises that no other reference is used during `'a`.
         let owned = unsafe { &mut *self.owned.get() };
         &mut owned.channel
     }

@@ -20,7 +20,7 @@ pub(crate) struct Reached {
     pub(crate) home: Channel,
     /// A further connection, which the first call will use, if the handshake has made one. The
     /// handshake makes none to a server that polls, because each of the server's connections except
-    /// home connections keeps a thread busy.
+    /// home connections keeps a thread of the server busy.
     pub(crate) channel: Option<Channel>,
     pub(crate) terms: Terms,
 }
@@ -37,8 +37,9 @@ pub(super) fn for_home(options: &Options) -> Options {
 /// The OXID that the server of a name claims proves nothing. Calls therefore go to the endpoint of
 /// that OXID, which only the process itself serves. A server that claims another process's OXID
 /// thus gets none of the calls to that process. If the kernel says that the process at the endpoint
-/// is the one at the name, the connection to the name is the home connection. Over a network only
-/// the address is known, and the link is for the OXID that is claimed at that host.
+/// is the process at the name, the connection to the name is the home connection. Over a network
+/// only the server's address is known, so the link is for the OXID that the server at that host
+/// claims.
 pub(crate) fn reach<L>(
     local: &'static LocalProcess,
     to: Destination,
@@ -82,7 +83,7 @@ fn is_one_process(one: &Peer, other: &Peer) -> bool {
 pub(crate) enum Outcome<L> {
     /// The existing link to the process.
     Known(L),
-    /// A process without a link.
+    /// A process to which there is no link yet.
     New(Box<Reached>),
 }
 
@@ -134,7 +135,7 @@ mod tests {
         for other in [process(8, 1, 70), process(7, 2, 70), process(7, 1, 71), Peer::Host("host".to_owned())] {
             assert!(!is_one_process(&process(7, 1, 70), &other));
         }
-        // Processes of other PID namespaces, and hosts.
+        // The kernel identifies neither processes of other PID namespaces nor hosts.
         for unknown in [process(0, Peer::NOBODY, 0), Peer::Host("host".to_owned())] {
             assert!(!is_one_process(&unknown, &unknown));
         }

@@ -381,9 +381,9 @@ impl Link {
     }
 
     /// Performs a call of the runtime's own on the home connection. The thread's cancellers end the
-    /// call. The wait for the connection, the making of a new one and the call share one deadline.
-    /// After the deadline nothing is sent: a call whose response is not awaited would break the
-    /// connection.
+    /// call. One deadline holds for the wait for the connection, for making a new connection, and
+    /// for the call. After the deadline nothing is sent: a call whose response is not awaited would
+    /// break the connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel, Deadline) -> Result<R>) -> Result<R> {
         let deadline = deadline::of_thread().start();
         self.home.lend(deadline, |home| {
@@ -434,7 +434,7 @@ impl Link {
 
     /// Returns the place of the process at the other end.
     pub(crate) fn place(&self) -> Place {
-        // The bindings say nothing about a process that the kernel has identified.
+        // A process that the kernel has identified is known without its bindings.
         let ways = if let Peer::Host(_) = self.peer { self.ways() } else { Vec::new() };
         Place::of([(&Origin::of(&self.peer), self.local())]).reached_by(ways)
     }
@@ -475,10 +475,11 @@ impl Link {
         }
     }
 
-    /// Returns a link to this process itself that counts as one to a process with another OXID.
+    /// Returns a link to this process itself that counts as a link to a process with another OXID.
     pub(crate) fn to_another(oxid: u64) -> Self {
         let itself = Self::to_itself();
-        // A further connection would show whose process it leads to, so the pool gets one now.
+        // The pool gets a connection now, because one that is made after the change of `oxid` would
+        // find that the peer has another OXID.
         itself.on_channel(|_, _| Ok(())).unwrap();
         Self { oxid, ..itself }
     }

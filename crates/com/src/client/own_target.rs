@@ -31,17 +31,19 @@ fn found(answer: &[u8]) -> Result<TargetId> {
     Ok(TargetId::from_word(u64::from_le_bytes(word)))
 }
 
-/// Whether a reference states an interface on which the choice of the called method depends: calls
-/// by shared memory and by virtual interfaces name a target and no interface.
+/// Whether the interface that a reference states must be confirmed by the object's process. Calls
+/// over shared memory and virtual interfaces name a target and no interface, so a false interface
+/// would lead to a method of another interface.
 pub(crate) fn must_confirm(link: &Link, reference: &ObjRef) -> bool {
     reference.iid != IUnknown::IID && !link.sends_interfaces()
 }
 
-/// Asks the object's process whether a target has the interface that a reference states. Returns
-/// the number of references that this process then has. Otherwise gives the reference back.
+/// Asks the object's process whether a target has the interface that a reference states. If so,
+/// returns the number of references that this process then has. Otherwise gives the reference back,
+/// and returns an error.
 ///
-/// The home connection is not used: another thread's query may hold it, and the object that is
-/// queried there may wait for the method whose argument the reference is.
+/// The home connection is not used, to avoid a deadlock: another thread's query may occupy it, and
+/// the queried object may wait for the method that received this reference as an argument.
 pub(crate) fn confirm(link: &Link, reference: &ObjRef) -> Result<u32> {
     let refuse = |_: &_| link.give_back(reference.target, reference.public_refs);
     let request = query_of(reference.target, &reference.iid);
@@ -55,7 +57,7 @@ pub(crate) fn confirm(link: &Link, reference: &ObjRef) -> Result<u32> {
 }
 
 /// Asks the server to count references for the process with the given OXID. That process is this
-/// process, or a third process at the given place to which this process is about to pass the
+/// process, or a third process, at the given place, to which this process is about to pass the
 /// pointer.
 pub(crate) fn transfer(link: &Link, target: TargetId, to: (u64, Option<&Place>), refs: u32) -> Result<()> {
     let (oxid, place) = to;

@@ -1,6 +1,6 @@
-//! The client's end of a call: proxies that stand for objects.
+//! The client's end of a call: proxies, which represent objects of other processes.
 //!
-//! One proxy manager stands for one object of another process. It has one interface proxy for each
+//! One proxy manager represents one object of another process. It has one interface proxy for each
 //! requested interface. An interface proxy begins with a pointer to a vtable, so its holder uses it
 //! like any other interface pointer. There is a separate interface proxy for each link by which
 //! this process received the interface, and queries through it use that link.
@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-/// The target of an identity proxy, which has no target of its own.
+/// The value of the field `target` in an identity proxy, which has no target.
 const NOTHING: TargetId = TargetId { index: u32::MAX, generation: 0 };
 
 /// The IUnknown methods of every proxy.
@@ -62,7 +62,7 @@ pub struct Proxy {
 pub(crate) struct ProxyManager {
     references: AtomicU32,
     oid: u64,
-    // Boxed, since the addresses of the proxies are interface pointers.
+    // The proxies are boxed, because their addresses are interface pointers and must not change.
     #[expect(clippy::vec_box, reason = "a proxy must not move")]
     proxies: Mutex<Vec<Box<Proxy>>>,
 }
@@ -81,8 +81,8 @@ impl Proxy {
     /// `this` must be an interface pointer to a proxy, alive for `'a`.
     #[inline(always)]
     pub unsafe fn from_raw<'a>(this: *mut c_void) -> &'a Self {
-        // SAFETY: the caller's promise; a proxy is never moved or written through other paths while
-        // it is alive.
+        // SAFETY: the caller promises a proxy that is alive for `'a`. A proxy is never moved, and
+        // no other code writes it, while it is alive.
         unsafe { &*this.cast::<Self>() }
     }
 
@@ -106,7 +106,7 @@ impl Proxy {
     }
 
     /// Puts a channel of the link at hand for a call. Returns the HRESULT of a failure, if any. The
-    /// wrapper of the proxy's method recalls the error's text.
+    /// error is left for the wrapper of the proxy's method, which fetches it by `recall`.
     #[cold]
     #[inline(never)]
     pub fn prepare(&self) -> Option<HRESULT> {
@@ -120,7 +120,7 @@ impl Proxy {
     /// # Errors
     ///
     /// The HRESULT of the failure, if a region cannot be sent, or the peer does not answer. The
-    /// wrapper of the proxy's method recalls the error's text.
+    /// error is left for the wrapper of the proxy's method, which fetches it by `recall`.
     ///
     /// # Safety
     ///
@@ -131,7 +131,8 @@ impl Proxy {
     pub unsafe fn select_regions(&self, arrays: &[(usize, bool, usize)]) -> std::result::Result<bool, HRESULT> {
         let mut is_selected = false;
         for &(at, is_written, address) in arrays {
-            // SAFETY: the caller's promise. A failed selection ends the loop.
+            // SAFETY: the caller promises that the call has begun and has not been made, so the
+            // slot of the channel at hand is free. A failed selection ends the loop.
             let selected = Calls::with(|calls| unsafe { calls.select_region(at, is_written, address) });
             is_selected |= selected.map_err(leave)?;
         }
@@ -161,7 +162,7 @@ impl Proxy {
     }
 
     fn manager(&self) -> &ProxyManager {
-        // SAFETY: by the invariant of the field.
+        // SAFETY: by the invariant of `manager`, the manager outlives its proxies.
         unsafe { self.manager.as_ref() }
     }
 }
@@ -214,8 +215,8 @@ pub(crate) fn import(
     // SAFETY: the reference keeps the manager alive.
     let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
     let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
-    // The interface is compared as well, since a server may claim two interfaces for one target but
-    // a proxy has one vtable.
+    // The interface is compared as well, because a proxy has one vtable, while a server may claim
+    // two interfaces for one target.
     let is_it = |proxy: &Proxy| proxy.target == target && proxy.info.is_same(info) && Arc::ptr_eq(&proxy.link, link);
     if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
         add_refs(&proxy.public_refs, public_refs);
@@ -315,7 +316,7 @@ impl ProxyManager {
     /// Finds or makes the proxy for an interface, and counts a reference for the caller.
     fn query(&self, asked: &Proxy, iid: &GUID) -> Result<NonNull<c_void>> {
         registry::refuse_rivals(iid)?;
-        // The identity has no target of its own.
+        // The identity proxy has no target, so the query uses the target of another proxy.
         let through = asked.targeted();
         let proxies = self.proxies.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |proxy: &Proxy| {
@@ -341,31 +342,31 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
     if iid.is_null() || out.is_null() {
         return code::E_POINTER;
     }
-    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
-    // holds it.
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and the caller
+    // holds a reference to it.
     let proxy = unsafe { Proxy::from_raw(this) };
-    // SAFETY: not null, and by the contract of QueryInterface readable.
+    // SAFETY: the pointer is not null, so by the contract of QueryInterface it is readable.
     let iid = unsafe { *iid };
     let found = proxy.manager().query(proxy, &iid).map(NonNull::as_ptr);
     let (pointer, result) = match found {
         Ok(pointer) => (pointer, code::S_OK),
         Err(error) => (std::ptr::null_mut(), leave(error)),
     };
-    // SAFETY: not null, and by the contract of QueryInterface writable.
+    // SAFETY: the pointer is not null, so by the contract of QueryInterface it is writable.
     unsafe { out.write(pointer) };
     result
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
-    // holds it.
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and the caller
+    // holds a reference to it.
     let proxy = unsafe { Proxy::from_raw(this) };
     proxy.manager().count()
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and its caller
-    // holds it until this call.
+    // SAFETY: the function is in the vtables of proxies only, so `this` is a proxy, and the caller
+    // holds a reference to it until this call.
     let manager = unsafe { Proxy::from_raw(this) }.manager;
     // SAFETY: the manager is alive until the count below reaches zero.
     let references = unsafe { &(*manager.as_ptr()).references };
@@ -389,7 +390,7 @@ unsafe extern "system" fn release(this: *mut c_void) -> u32 {
 unsafe fn destroy(manager: NonNull<ProxyManager>) {
     // SAFETY: the manager is still allocated.
     let oid = unsafe { manager.as_ref() }.oid;
-    // SAFETY: as above.
+    // SAFETY: the manager is still allocated.
     let proxies = unsafe { &manager.as_ref().proxies };
     let link = proxies.lock().unwrap_or_else(PoisonError::into_inner).first().map(|proxy| Arc::clone(&proxy.link));
     let Some(link) = link else { return };
@@ -403,7 +404,7 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     // references.
     let manager = unsafe { Box::from_raw(manager.as_ptr()) };
     let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // The first one is the identity, which has no target.
+    // The first proxy is the identity, which has no target.
     for proxy in proxies.iter().skip(1) {
         proxy.link.forget_target(proxy.target);
         proxy.link.remove_proxy(proxy.target, proxy.public_refs.load(Ordering::Acquire));

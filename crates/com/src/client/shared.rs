@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The selected regions of a thread: those that peers read, and those that they write.
+/// The selected regions of a thread: `REGION_CACHES` for arrays that methods read, then as many for
+/// arrays that methods write.
 pub(crate) type RegionCaches = [RegionCache; 2 * REGION_CACHES];
 
 #[expect(clippy::declare_interior_mutable_const, reason = "each thread has its own")]
@@ -122,8 +123,8 @@ pub(crate) fn leave(caches: &RegionCaches) {
 }
 
 /// Returns the number of a region at the peer of a channel, and sends the region if the peer does
-/// not have it. `caches` are the selections of the thread that owns the channel; those of regions
-/// that the peer is told to unmap are cleared first. `None` where the peer cannot map the region.
+/// not have it. `None` if the peer cannot map the region. `caches` are the selections of the thread
+/// that owns the channel. Before the peer is told to unmap regions, their selections are cleared.
 ///
 /// # Errors
 ///
@@ -143,8 +144,9 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, caches: &RegionC
     let number = number_at(at.0);
     let outcome = channel.pass_region(number, &region.region).map_err(crate::Error::from);
     let outcome = outcome.and_then(|()| own_calls::regions(channel, number, &numbers));
-    // Without an answer, the peer may still have the note of this region. It would take the note
-    // for that of the next region with the same number.
+    // If the peer did not answer, the message with this region may still wait at the peer, which
+    // would mistake it for the message with the next region of the same number. So the connection
+    // ends.
     let is_mapped = outcome.inspect_err(|_| channel.break_off())?;
     channel.passed_regions()[at.0] = Some(PassedRegion { id: region.id, is_mapped });
     Ok(is_mapped.then_some(number))
@@ -168,9 +170,9 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
     ended
 }
 
-/// Returns a free place in a channel's table. If all are taken, returns the place of another region
-/// and that region's number, which the peer then unmaps. Selected regions keep their places, since
-/// the call may need them for its other arrays.
+/// Returns a free place in a channel's table. If all are taken, returns the place and the number of
+/// another region, which the peer then unmaps. Selected regions keep their places, since the call
+/// may need them for its other arrays.
 fn free_place(channel: &mut Channel, id: u64, caches: &RegionCaches) -> (usize, Option<u16>) {
     let passed = channel.passed_regions();
     if let Some(at) = passed.iter().position(Option::is_none) {

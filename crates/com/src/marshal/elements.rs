@@ -1,8 +1,8 @@
 //! Arrays that other processes may write while this process reads them, so that no Rust reference
 //! to them may exist.
 //!
-//! Methods receive such arrays for parameters that are passed by reference, and lend such arrays to
-//! their callers.
+//! A method receives such arrays as parameters that are passed by reference, and can lend such
+//! arrays to its caller.
 
 use crate::client::channels::Lease;
 use crate::protocol::frame::Scalar;
@@ -59,12 +59,12 @@ impl<T: Scalar> Elements<'_, T> {
         }
         // SAFETY: the element is in bounds by the check and the invariant.
         let place = unsafe { self.first.add(at) };
-        // SAFETY: as above; any bytes are a number. The read is volatile, since other processes may
-        // write.
+        // SAFETY: the element is in bounds, and any bytes are a number. The read is volatile, since
+        // other processes can write the element.
         Some(unsafe { place.read_volatile() })
     }
 
-    /// Returns all elements, each read in its turn.
+    /// Returns all elements. Each element is read when the iterator reaches it.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         (0..self.count).filter_map(|at| self.get(at))
     }
@@ -131,7 +131,8 @@ impl<'a, T: Scalar> ElementsMut<'a, T> {
         }
         // SAFETY: the element is in bounds by the check and the invariant.
         let place = unsafe { self.first.add(at) };
-        // SAFETY: as above. The write is volatile, since other processes may read and write.
+        // SAFETY: the element is in bounds, and by the invariant it is writable. The write is
+        // volatile, since other processes can read and write the element.
         unsafe { place.write_volatile(value) };
         Some(())
     }
@@ -227,9 +228,10 @@ pub struct Lending<'a, T> {
     // alone.
     first: *mut T,
     room: usize,
-    // Invariant: if `more` is `None`, at most `room`; otherwise the length of `more`.
+    // Invariant: the number of written elements. It is at most `room` if `more` is `None`, and the
+    // length of `more` otherwise.
     count: usize,
-    // All elements, if they are more than `room`.
+    // All written elements, if there are more than `room`.
     more: Option<Box<More<T>>>,
     life: PhantomData<&'a mut T>,
 }
@@ -272,7 +274,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         let (Some(count), None) = (count, &self.more) else { return self.extend_elsewhere(elements) };
         // SAFETY: the range is in bounds by the check.
         let into = unsafe { self.first.add(self.count) };
-        // SAFETY: as above; the memory is exclusive, so the ranges do not overlap.
+        // SAFETY: the range is in bounds by the check. The memory is exclusive, so the two ranges
+        // do not overlap.
         unsafe { into.copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
         self.count = count;
     }
@@ -280,7 +283,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
     #[cold]
     fn extend_elsewhere(&mut self, elements: &[T]) {
         let more = self.more.get_or_insert_with(|| {
-            // SAFETY: by the invariants; that many elements are initialised.
+            // SAFETY: by the invariants, `first` is readable for `count` elements, which are
+            // initialised.
             let written = unsafe { Elements::from_raw(self.first, self.count) };
             Box::new(More(written.to_vec()))
         });
@@ -288,8 +292,9 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         self.count = more.0.len();
     }
 
-    /// Replaces all elements by `count` elements that `fill` writes in place. `fill` receives them
-    /// with arbitrary contents. If `fill` panics, the number of elements is unchanged.
+    /// Replaces all elements by `count` elements that `fill` writes in place. When `fill` receives
+    /// the elements, they have arbitrary contents. If `fill` panics, the number of elements is
+    /// unchanged.
     #[inline]
     pub fn fill_with<R>(&mut self, count: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
         if count > self.room {
@@ -302,7 +307,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         let filled = if count == 0 {
             fill(&mut [])
         } else {
-            // SAFETY: by the invariant; access is exclusive through `&mut self`.
+            // SAFETY: by the invariant, `first` is initialised and writable for `room` elements,
+            // and `count` is at most `room`. Access is exclusive through `&mut self`.
             fill(unsafe { std::slice::from_raw_parts_mut(self.first, count) })
         };
         self.more = None;
@@ -310,8 +316,8 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         filled
     }
 
-    /// Returns the address of the elements, valid until the thread's next method lends something,
-    /// or the thread waits for its next call.
+    /// Returns the address of the elements, valid until the thread's next method lends an array, or
+    /// until the thread waits for its next call.
     #[inline(always)]
     pub(crate) fn finish(self) -> *mut T {
         match self.more {
@@ -342,8 +348,8 @@ fn keep<T: 'static>(mut more: Vec<T>) -> *mut T {
     first
 }
 
-/// The array that a method has lent, readable while this value lives. The server's memory is kept
-/// for that time, and further calls of the thread use another connection.
+/// The array that a method has lent, readable while this value lives. The server does not reuse the
+/// memory for that time, and further calls of the thread use another connection.
 pub struct Lent<T> {
     // Invariant: aligned, and readable for `count` elements while the keeper lives.
     first: *const T,
@@ -422,7 +428,7 @@ impl<T: Scalar> Borrowing<T> {
         let own = if is_own {
             self.room
         } else {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that the method has just returned these elements.
             unsafe { Elements::from_raw(first, count) }.to_vec()
         };
         Lent { first: own.as_ptr(), count, _keeper: Keeper::Own(own) }

@@ -36,7 +36,7 @@ use obvia_ndr::flat::shape::{Block, ElementType};
 /// The layout of a request's or a reply's parameters, which the compiler generates.
 #[derive(Clone, Copy)]
 pub struct Layout {
-    /// The parameters.
+    /// The layout of the parameters themselves.
     pub block: &'static Block,
     /// The element types of the interface.
     pub types: &'static [ElementType],

@@ -37,7 +37,8 @@ pub unsafe fn reference_for_caller(
     if object.is_null() {
         return Ok(Vec::new());
     }
-    // SAFETY: the caller's promise; the pointer is not null.
+    // SAFETY: the pointer is not null, so the caller promises an interface pointer that the caller
+    // owns.
     let object = unsafe { IUnknown::from_raw(object) };
     if result.0 < 0 {
         return Ok(Vec::new());
@@ -97,7 +98,8 @@ pub unsafe fn put_array<T: Scalar>(
     let bytes = count * size_of::<T>();
     let body = arrays.place(frame, slot, kind, count, bytes);
     if count > 0 {
-        // SAFETY: the caller's promise; scalars have no padding, so all bytes are initialised.
+        // SAFETY: the caller promises that `from` is readable for `count` elements. Scalars have no
+        // padding, so all bytes are initialised.
         let elements = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) };
         frame[body..body + bytes].copy_from_slice(elements);
     }
@@ -117,7 +119,7 @@ pub unsafe fn put_values<T: Value>(
     from: *const T,
 ) {
     let body = arrays.place(frame, slot, kind, count, count * T::SIZE);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `from` is readable for `count` elements.
     let values = unsafe { crate::types::memory::slice(from, count) };
     for (at, value) in values.iter().enumerate() {
         value.store(frame, body + at * T::SIZE);
@@ -133,7 +135,7 @@ pub unsafe fn put_optional<T: Value>(frame: &mut [u8], arrays: &mut Arrays, slot
     if from.is_null() {
         return Arrays::skip(frame, slot);
     }
-    // SAFETY: the caller's promise; the pointer is not null.
+    // SAFETY: the pointer is not null, so the caller promises that it is readable.
     unsafe { put_values(frame, arrays, slot, kind, 1, from) };
 }
 
@@ -154,7 +156,8 @@ pub unsafe fn put_text<T: Scalar>(
     if from.is_null() {
         return Arrays::skip(frame, slot);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the pointer is not null, so the caller promises that it is readable for `count`
+    // characters.
     unsafe { put_array(frame, arrays, slot, kind, count, from) };
 }
 
@@ -183,10 +186,11 @@ pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optiona
     }
     let mut count = 0;
     loop {
-        // SAFETY: the caller's promise: no zero has been found yet, so there is another character.
+        // SAFETY: the caller promises a string that ends in a zero. No zero has been found yet, so
+        // there is another character.
         let place = unsafe { text.add(count) };
         count += 1;
-        // SAFETY: as above.
+        // SAFETY: `place` leads to a character of the string.
         if unsafe { place.read() } == T::default() {
             return Ok(count);
         }
@@ -223,7 +227,8 @@ impl<T: Value> OwnedArray<T> {
             let value = element(at)?;
             // SAFETY: `count` elements were allocated.
             let place = unsafe { array.first.add(at) };
-            // SAFETY: as above; malloc's memory is aligned for every value type.
+            // SAFETY: `count` elements were allocated, and malloc's memory is aligned for every
+            // value type.
             unsafe { place.write(value) };
             array.count += 1;
         }
@@ -242,7 +247,7 @@ impl<T: Value> OwnedArray<T> {
 
     /// Returns the elements.
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: by the invariant.
+        // SAFETY: by its invariant, `first` is null or has `count` initialised elements.
         unsafe { crate::types::memory::slice(self.first, self.count) }
     }
 
@@ -258,14 +263,15 @@ impl<T: Value> OwnedArray<T> {
         if self.first.is_null() {
             return Arrays::skip(frame, slot);
         }
-        // SAFETY: by the invariant.
+        // SAFETY: by its invariant, `first` is null or has `count` initialised elements.
         unsafe { put_values(frame, arrays, slot, kind, self.count, self.first) };
     }
 }
 
 impl<T: Value> Drop for OwnedArray<T> {
     fn drop(&mut self) {
-        // SAFETY: by the invariant; values have nothing to drop.
+        // SAFETY: by its invariant, `first` is null or from the C library. Values have
+        // nothing to drop.
         unsafe { release(self.first.cast()) };
     }
 }
@@ -281,9 +287,11 @@ impl<T: Value + Default + PartialEq> OwnedText<T> {
     /// `text` must be null, or come from the C library's allocator and end in a zero, and the
     /// caller must own it.
     pub unsafe fn adopt(text: *mut T) -> Self {
-        // SAFETY: the caller's promise. Null is allowed, so there is no error.
+        // SAFETY: the caller promises null or a string that ends in a zero. Null is allowed, so
+        // there is no error.
         let count = unsafe { text_count(text, true) }.unwrap_or(0);
-        // SAFETY: as above.
+        // SAFETY: the caller promises to own the string, which is null, or from the C library's
+        // allocator with `count` characters.
         Self(unsafe { OwnedArray::adopt(text, count) })
     }
 
@@ -322,7 +330,7 @@ impl OwnedObject {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG.
+/// E_INVALIDARG for an argument outside of its range.
 #[inline]
 pub fn given_in_range(value: i64, least: i64, most: i64) -> Result<()> {
     if (least..=most).contains(&value) {

@@ -41,7 +41,8 @@ impl PlainCall {
     }
 
     /// Makes the call. `work` marshals, sends and unmarshals, and runs no foreign code. If `work`
-    /// fails, the result is the HRESULT of the error, whose text the wrapper recalls.
+    /// fails, the result is the HRESULT of the error. The error is left for the wrapper of the
+    /// proxy's method, which fetches it by `recall`.
     #[inline(always)]
     pub fn make(mut self, work: impl FnOnce(&mut Self) -> std::result::Result<HRESULT, Failed>) -> HRESULT {
         work(&mut self).unwrap_or_else(Failed::code)
@@ -49,8 +50,8 @@ impl PlainCall {
 
     #[inline(always)]
     fn calls(&self) -> &Calls {
-        // SAFETY: by the invariant; `Calls` lives as long as the thread, which this value does not
-        // leave.
+        // SAFETY: by the invariant, `calls` belongs to this thread. `Calls` lives as long as the
+        // thread, and this value does not leave the thread.
         unsafe { self.calls.as_ref() }
     }
 
@@ -67,7 +68,7 @@ impl PlainCall {
     /// Never fails: [`Self::begin`] and [`Proxy::prepare`] have already checked the connection.
     #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
-        // SAFETY: by the invariant the slot is free; it is lent only through &mut self.
+        // SAFETY: by the invariant the slot is free, and it is lent only through `&mut self`.
         Ok(unsafe { &mut *self.calls().slot() })
     }
 
@@ -81,7 +82,7 @@ impl PlainCall {
         if measure.length() <= INLINE_MAX {
             return Ok(&mut self.inline_request()?[..measure.length()]);
         }
-        // SAFETY: by the invariant.
+        // SAFETY: by the invariant, a channel is at hand.
         let mut frame = unsafe { self.calls().request(measure.length(), measure.bulk()) }?;
         // SAFETY: the frame belongs to the channel at hand, and is lent only through `&mut self`.
         Ok(unsafe { frame.as_mut() })
@@ -95,7 +96,8 @@ impl PlainCall {
     /// Never fails.
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
-        // SAFETY: by the invariant; the next call on this thread needs another `PlainCall`.
+        // SAFETY: by the invariant, a channel is at hand. The next call on this thread needs
+        // another `PlainCall`, so the reply's frame is valid as long as this value is borrowed.
         let raw = unsafe { self.calls().exchange(opnum, aligned(length), self.target) };
         // SAFETY: the reply comes from an exchange, and is not used beyond this call.
         Ok(unsafe { ReplyView::from_raw(raw) })
@@ -104,7 +106,7 @@ impl PlainCall {
     /// Publishes a request that has no reply.
     #[inline]
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
-        // SAFETY: by the invariant.
+        // SAFETY: by the invariant, a channel is at hand.
         unsafe { self.calls().send(opnum, aligned(length), self.target) };
     }
 }
@@ -134,8 +136,8 @@ impl ProxyCall<'_> {
     /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
         let reference = self.unsent.reference(object, info, self.link)?;
-        // Calls that the object made during its marshaling have registered another channel's alarm
-        // with the thread's cancellers, and have taken time.
+        // During its marshaling, the object may have made calls. They have registered another
+        // channel's alarm with the thread's cancellers, and the deadline may have passed meanwhile.
         self.owned.register()?;
         deadline::check_in_time(deadline::of_thread())?;
         Ok(reference)
@@ -193,7 +195,7 @@ impl ProxyCall<'_> {
 ///
 /// If the object lacks the interface, or belongs to a process that is gone.
 pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &ProxyCall<'_>) -> Result<Vec<u8>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises null or a live interface pointer.
     let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
         return Ok(Vec::new());
     };

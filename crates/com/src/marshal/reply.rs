@@ -30,8 +30,8 @@ impl<'a> ReplyView<'a> {
     /// `raw` must be the result of an exchange, and its frame must stay valid for `'a`.
     #[inline(always)]
     pub(crate) unsafe fn from_raw(raw: RawReply) -> Self {
-        // SAFETY: the caller's promise: `raw.frame` has that length, or the length is 0 and the
-        // address is aligned.
+        // SAFETY: the caller promises the result of an exchange. So `raw.frame` has that length, or
+        // the length is 0 and the address is aligned.
         let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
         Self { frame, status: raw.word as u32, link: None }
     }
@@ -114,7 +114,8 @@ impl<'a> ReplyView<'a> {
         into: *mut T,
     ) -> Result<()> {
         let body = arrays.find(self.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
-        // SAFETY: the caller's promise; any bytes are valid bytes, and valid scalars.
+        // SAFETY: the caller promises that `into` is writable for `count` elements. Any bytes are
+        // valid bytes, and valid scalars.
         let bytes = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
         self.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
     }
@@ -140,9 +141,10 @@ impl<'a> ReplyView<'a> {
         let body = arrays.find(frame, slot, kind, count, T::SIZE).ok_or_else(invalid_reply)?;
         for at in 0..count {
             let value = T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)?;
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises room for `count` elements at `into`, and `at` is less
+            // than `count`.
             let place = unsafe { into.add(at) };
-            // SAFETY: as above.
+            // SAFETY: `place` is in the room for `count` elements that the caller promises.
             unsafe { place.write(value) };
         }
         Ok(())
@@ -167,8 +169,8 @@ impl<'a> ReplyView<'a> {
         Ok(OwnedText(array))
     }
 
-    /// Copies a returned array to memory of the C library. `count` is the number of elements that
-    /// another result contains; `None` for an invalid number.
+    /// Copies a returned array to memory of the C library. `count` is the number of elements, as
+    /// another result states it; `None` if that number is invalid.
     ///
     /// # Errors
     ///
@@ -202,8 +204,8 @@ impl<'a> ReplyView<'a> {
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when the method failed. If the reference is malformed, or its object
-    /// cannot be reached.
+    /// RPC_E_INVALID_DATA when the method failed; the error of a reference that is malformed, or
+    /// whose object cannot be reached.
     pub fn take_object(&self, arrays: &mut Arrays, slot: usize, kind: u32, wanted: Wanted) -> Result<OwnedObject> {
         self.check_success()?;
         let frame = self.frame;
@@ -216,8 +218,8 @@ impl<'a> ReplyView<'a> {
         Ok(OwnedObject(Some(object?)))
     }
 
-    /// Refuses results beside a failed HRESULT. The caller of a failed method does not free
-    /// results, so those that need freeing would leak.
+    /// Refuses to take results of a failed method. The caller of a failed method does not free
+    /// results, so results that need freeing would leak.
     fn check_success(&self) -> Result<()> {
         if self.failed() { Err(invalid_reply()) } else { Ok(()) }
     }

@@ -38,7 +38,7 @@ impl SharedMemory {
         self.region.region.length()
     }
 
-    /// Whether the length is 0, which is never the case.
+    /// Returns false, because the length is never 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

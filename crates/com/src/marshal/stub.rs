@@ -176,14 +176,15 @@ impl<'a, 'b> StubCall<'a, 'b> {
     fn scratch(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.used;
         let end = start + bytes.div_ceil(8);
-        // All arguments lie in the frame, so their copies are no longer than the frame: each array
-        // is rounded up by less than its header. Thus the memory does not move during the call.
+        // The first copy makes the memory longer than the frame. The copies of all arguments
+        // together are no longer than the frame, because each copy is rounded up by fewer bytes
+        // than the array's header has in the frame. So the memory does not move during the call.
         let first = scratch::words(start, end, || self.call.frame.len());
         self.used = end;
         // SAFETY: the range consists of `end - start` words of this thread's memory, which the
-        // thread uses for one call at a time, and this call for one array. The memory does not move
-        // until the thread waits for its next call. Bytes have no alignment or validity
-        // requirements.
+        // thread uses for one call at a time. This call uses the range for one array only. The
+        // memory does not move until the thread waits for its next call. Bytes have no alignment or
+        // validity requirements.
         unsafe { std::slice::from_raw_parts_mut(first.cast::<u8>(), bytes) }
     }
 
@@ -224,8 +225,9 @@ impl ReplyFrame {
     /// Returns the bytes of the frame.
     #[inline]
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: by the invariant; the shared memory is initialised, and exclusive through `&mut
-        // self`. The method uses the pointers that it received only while this value is not used.
+        // SAFETY: by the invariant, `start` has `length` bytes. The shared memory is initialised,
+        // and exclusive through `&mut self`. The method uses the pointers that it received only
+        // while this value is not used.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
     }
 
@@ -309,7 +311,8 @@ impl<V> Adapter<V> {
     ///
     /// `this` must come from [`Self::as_raw`], and the adapter must be alive.
     pub(crate) unsafe fn object(this: *mut c_void) -> *mut c_void {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `this` comes from `as_raw`, and that the adapter is
+        // alive.
         unsafe { (*this.cast::<Self>()).object }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct Opened {
     pub(crate) wanted: Wanted,
     pub(crate) nic: Nic,
     pub(crate) address: Option<IpAddr>,
-    /// The number of file descriptors of a server's connection.
+    /// The number of file descriptors that a server needs for each connection.
     pub(crate) descriptors: u64,
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn proof_of(binding: &StringBinding) -> Result<Option<Protection>> {
 /// process open NICs as well.
 const NICS_MAX: usize = 16;
 
-/// The addresses that stand for every address of this host.
+/// The addresses in bindings that mean every address of this host.
 pub(crate) const ANY: [&str; 3] = ["", "0.0.0.0", "::"];
 
 impl Network {
@@ -210,7 +210,7 @@ impl Network {
     }
 
     /// Returns the bindings of this process for a peer that reaches this process at the address
-    /// `local`. `local` replaces the addresses that stand for every address of this host.
+    /// `local`. `local` replaces the addresses that mean every address of this host ([`ANY`]).
     pub(crate) fn bindings(&self, local: Option<&str>) -> Vec<StringBinding> {
         let mut heard = Self::lock(&self.heard).clone();
         for binding in &mut heard {

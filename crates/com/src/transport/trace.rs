@@ -1,10 +1,10 @@
 //! Traces: the packets of a program's standard protocols, in a file for Wireshark.
 //!
 //! A program whose environment names a trace ([`VARIABLE`]) appends the packets of its
-//! `ncacn_ip_tcp` and `ncalrpc` streams to the file, in every programming language; `obvia trace`
-//! sets the variable. Calls over virtual interfaces are not traced, and a trace does not change
-//! their cost. The first connection through shared memory reports this on the standard error, so
-//! that an empty trace is not mistaken for the absence of calls.
+//! `ncacn_ip_tcp` and `ncalrpc` streams to the file, whatever its programming language. The command
+//! `obvia trace` sets the variable. Calls over virtual interfaces are not traced, and a trace does
+//! not change their cost. The first connection through shared memory reports on the standard error
+//! that its calls are not traced, so that an empty trace is not mistaken for the absence of calls.
 
 use crate::types::error::Result;
 use obvia_via::wrap::SharedCapture;

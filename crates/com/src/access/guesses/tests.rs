@@ -25,7 +25,7 @@ fn guesses_for_a_user_are_limited_for_each_host() {
         guess(&mut guesses, "10.0.0.1", "Anna", now);
         let pause = Duration::from_secs(seconds);
         assert_eq!(guesses.barred_for(&source("10.0.0.1"), "ANNA", now), Some(pause));
-        // Other users of the host, and other hosts of the user, are not kept out.
+        // The pause applies neither to other users at this host nor to this user at other hosts.
         assert_eq!(guesses.barred_for(&source("10.0.0.1"), "berta", now), None);
         assert_eq!(guesses.barred_for(&source("10.0.0.2"), "anna", now), None);
         now += pause;
@@ -83,7 +83,7 @@ fn not_even_the_right_password_is_accepted_after_too_many_wrong_ones() {
         assert_eq!(prove(&accounts, &guesser, "wrong"), Err(SecurityError::Denied));
     }
     let refused = prove(&accounts, &guesser, "right");
-    // A slow machine may take as long as the pause.
+    // On a slow machine the pause can be over before the right password is checked.
     assert!(refused == Err(SecurityError::Denied) || begun.elapsed() >= PAUSE, "{refused:?}");
     assert_eq!(prove(&accounts, &other, "right"), Ok(()));
     ground::until("the pause is over", || prove(&accounts, &guesser, "right").is_ok());

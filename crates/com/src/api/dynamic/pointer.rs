@@ -27,7 +27,7 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Words};
 use windows_core::{GUID, HRESULT, IUnknown};
 
-/// Connects to the object that a name or a string binding stands for, as [`crate::connect`] does.
+/// Connects to the object of a name or of a string binding, as [`crate::connect`] does.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ fn imported(object: &IUnknown) -> Result<Imported> {
 /// its reply, which the caller must check.
 ///
 /// A failed method has no results. `references` are the results of [`reference()`] that the request
-/// contains. They are taken back if the server does not receive them.
+/// contains. If the server does not receive the request, these references are taken back.
 ///
 /// # Errors
 ///
@@ -113,13 +113,14 @@ pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown
 pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
     let mut unsent = Unsent::default();
     let reference = unsent.reference(object, info, &imported(through)?.link)?;
-    // The caller takes the reference back if no call passes it.
+    // `unsent` no longer takes the reference back: that is the duty of this function's caller, if
+    // no call passes the reference.
     unsent.is_published(None);
     Ok(reference)
 }
 
-/// Takes back references that were marshaled for a call through an interface pointer, where the
-/// call is not made after all.
+/// Takes back references that were marshaled for a call through an interface pointer. A program
+/// calls this function if it does not make the call after all.
 ///
 /// # Errors
 ///
@@ -185,8 +186,8 @@ pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Resul
     object
 }
 
-/// Answers a call by frames. `perform` receives the opnum and a copy of the request's frame, which
-/// it must check. It returns the method's HRESULT and the frame of the results. For a failed
+/// Answers a call by frames. `perform` receives the opnum and a copy of the request's frame, and
+/// must check the frame. It returns the method's HRESULT and the frame of the results. For a failed
 /// method, the frame is empty or has the error information (docs/flat.md).
 pub fn answer<R: AsRef<[u8]>>(
     call: &mut ServerCall<'_>,
@@ -199,7 +200,8 @@ pub fn answer<R: AsRef<[u8]>>(
         let (result, reply) = perform(call.inner().opnum(), &request)?;
         let reply = reply.as_ref();
         if result.is_err() {
-            // The failed method sends no results, and thus none of the references in them.
+            // A failed method sends no results, so the references that were marshaled for the
+            // results are taken back.
             server::take_back_sent();
             let words = Words::from_frame(reply).unwrap_or_default();
             return Ok(no_results(leave(Error::of_words(result, words))));

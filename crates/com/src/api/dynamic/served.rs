@@ -1,7 +1,7 @@
 //! Objects without vtables, which other processes call by frames.
 //!
 //! An object of this kind has an interface pointer for each of its interfaces, all with the vtable
-//! of IUnknown, and a single stub for all methods, which hands the frames to a [`Performer`].
+//! of IUnknown. A single stub serves all methods, and passes the frames to a [`Performer`].
 
 use super::pointer::answer;
 use crate::client::proxy::UNKNOWN_POINTER;
@@ -53,14 +53,17 @@ struct Facet {
 /// An object. The strong references of its `Arc` are COM's references.
 struct Object {
     performer: Box<dyn Performer>,
-    // Boxed, since interface pointers are addresses of facets. The first facet is the identity.
+    // The facets are boxed, because interface pointers are their addresses. The first facet is the
+    // identity.
     #[expect(clippy::vec_box, reason = "an interface pointer must not move")]
     facets: Mutex<Vec<Box<Facet>>>,
 }
 
-// SAFETY: the performer is `Send`; facets lead only to their own object.
+// SAFETY: the performer is `Send`, and the pointer in a facet leads only to the object that owns
+// the facet.
 unsafe impl Send for Object {}
-// SAFETY: the performer is `Sync`; facets are behind a lock, and are not changed.
+// SAFETY: the performer is `Sync`. The list of facets is behind a lock, and a facet is not changed
+// once it is made.
 unsafe impl Sync for Object {}
 
 /// A weak reference to the object of a performer.
@@ -109,8 +112,8 @@ impl<K: Eq + Hash> ObjectTable<K> {
         self.objects().contains_key(key)
     }
 
-    /// Forgets a key's object. The object's performer calls this while it is dropped. If the key
-    /// already has a new object, the new object stays.
+    /// Forgets a key's object. The object's performer calls this function while the performer is
+    /// dropped. If the key already has a new object, the new object stays.
     pub fn forget(&self, key: &K) {
         let mut objects = self.objects();
         if objects.get(key).is_some_and(|known| !known.is_alive()) {
@@ -155,7 +158,8 @@ pub fn with_performer<P: Performer, R>(object: &IUnknown, work: impl FnOnce(&P) 
 fn identity(object: Arc<Object>) -> IUnknown {
     let facet = object.facet(Arc::as_ptr(&object), IUnknown::IID);
     let _ = Arc::into_raw(object);
-    // SAFETY: the facet is an interface pointer of the object, which has one more reference.
+    // SAFETY: the facet is an interface pointer of the object, and `into_raw` has left one
+    // reference to the object for it.
     unsafe { IUnknown::from_raw(facet) }
 }
 
@@ -181,7 +185,8 @@ impl Facet {
     unsafe fn checked<'a>(this: *mut c_void) -> Option<&'a Self> {
         // SAFETY: every interface pointer begins with a pointer to a vtable.
         let vtable = unsafe { this.cast::<*const IUnknown_Vtbl>().read() };
-        // SAFETY: only facets have this vtable; they are never written.
+        // SAFETY: only facets have this vtable, so `this` is a facet. The caller promises that it
+        // is alive for `'a`, and facets are never written.
         ptr::eq(vtable, &raw const VTABLE).then(|| unsafe { &*this.cast::<Self>() })
     }
 
@@ -191,19 +196,21 @@ impl Facet {
     ///
     /// `this` must be a facet that is alive for `'a`.
     unsafe fn of<'a>(this: *mut c_void) -> &'a Self {
-        // SAFETY: the caller's promise; facets are never written.
+        // SAFETY: the caller promises a facet that is alive for `'a`, and facets are never written.
         unsafe { &*this.cast::<Self>() }
     }
 
     fn object(&self) -> &Object {
-        // SAFETY: by the invariant; the object lives as long as its facets.
+        // SAFETY: by the invariant of `object`, the pointer is that of the facet's object, which
+        // lives as long as its facets.
         unsafe { &*self.object }
     }
 
     /// Returns the object as an `Arc` that does not own a reference.
     fn references(&self) -> ManuallyDrop<Arc<Object>> {
-        // SAFETY: by the invariant the pointer is that of an `Arc`. The `Arc` has a reference as
-        // long as the facet is in use, and that reference is not released here.
+        // SAFETY: by the invariant of `object`, the pointer is that of an `Arc`. While a facet is
+        // in use, the `Arc` has a reference, and `ManuallyDrop` does not release that reference
+        // here.
         ManuallyDrop::new(unsafe { Arc::from_raw(self.object) })
     }
 }
@@ -212,9 +219,9 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, r
     if iid.is_null() || result.is_null() {
         return code::E_POINTER;
     }
-    // SAFETY: COM's rule for callers.
+    // SAFETY: by COM's rules, a caller passes an interface pointer to which it holds a reference.
     let facet = unsafe { Facet::of(this) };
-    // SAFETY: COM's rule for callers; not null.
+    // SAFETY: `iid` is not null, and by COM's rules it then leads to an IID.
     let iid = unsafe { iid.read() };
     let object = facet.object();
     // A facet has the vtable of IUnknown. The runtime calls interfaces with reserved IIDs through
@@ -226,7 +233,7 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, r
     } else {
         ptr::null_mut()
     };
-    // SAFETY: COM's rule for callers; not null.
+    // SAFETY: `result` is not null, and by COM's rules it then leads to room for a pointer.
     unsafe { result.write(found) };
     if found.is_null() {
         return code::E_NOINTERFACE;
@@ -236,16 +243,18 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, r
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: COM's rule for callers.
+    // SAFETY: by COM's rules, a caller passes an interface pointer to which it holds a reference.
     let references = unsafe { Facet::of(this) }.references();
     let _ = Arc::into_raw(Arc::clone(&references));
     u32::try_from(Arc::strong_count(&references)).unwrap_or(u32::MAX)
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: COM's rule for callers.
+    // SAFETY: by COM's rules, a caller passes an interface pointer to which it holds a reference,
+    // and gives up the reference by this call.
     let references = ManuallyDrop::into_inner(unsafe { Facet::of(this) }.references());
-    // Callers may use the count for tests only, since other threads may change it.
+    // The count is approximate, since other threads can change it. By COM's rules, callers use it
+    // only for tests.
     let left = Arc::strong_count(&references) - 1;
     drop(references);
     u32::try_from(left).unwrap_or(u32::MAX)
@@ -330,7 +339,8 @@ mod tests {
         objects.forget(&7);
         assert!(objects.has(&7) && !objects.has(&8));
         drop(first);
-        // The next object replaces an object with the same key that is being dropped.
+        // The entry of the key still leads to the first object, which has been dropped. `get`
+        // replaces the entry.
         let second = objects.get(7, made);
         objects.forget(&7);
         assert!(objects.has(&7));

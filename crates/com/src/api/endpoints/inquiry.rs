@@ -28,8 +28,8 @@ pub(crate) struct Registered {
     pub(crate) binding: StringBinding,
 }
 
-/// Binds to an interface of a server. The thread's cancellers end the wait for the server, but not
-/// the wait until another host accepts the connection.
+/// Binds to an interface of a server. The thread's cancellers can end the wait for the server's
+/// answers, but not the wait for another host to accept the connection.
 fn bind(binding: &StringBinding, interface: SyntaxId, deadline: Deadline) -> Result<DirectCalls> {
     let directory = process::runtime()?.directory();
     let open = |deadline| network::stream_to(directory, binding, deadline);
@@ -40,7 +40,7 @@ fn bind(binding: &StringBinding, interface: SyntaxId, deadline: Deadline) -> Res
     canceller::cancellable(Arc::clone(&stream), || Ok(DirectCalls::bind(stream, interface, deadline)?))
 }
 
-/// Makes a call. The thread's cancellers end the wait for its results.
+/// Makes a call. The thread's cancellers can end the wait for its results.
 pub(super) fn call(calls: &mut DirectCalls, call: (u16, Vec<u8>), deadline: Deadline) -> Result<(ByteOrder, Vec<u8>)> {
     canceller::cancellable(Arc::clone(calls.stream()), || Ok(calls.call(call, deadline)?))
 }

@@ -37,7 +37,7 @@ impl Drop for EndpointMapper {
 
 /// Makes this process the endpoint mapper of its host (C706 appendix O). The mapper listens,
 /// answers queries for the endpoints of interfaces, and accepts registrations from servers of this
-/// user through `ncalrpc`. Entries end with their servers.
+/// user through `ncalrpc`. An entry ends with the server that registered it.
 ///
 /// The mapper of a host listens on `ncacn_ip_tcp:0.0.0.0[135]` and `ncalrpc:[epmapper]`. Clients
 /// and servers must name any other binding explicitly. Listening continues after the mapper is

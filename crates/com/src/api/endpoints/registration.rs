@@ -1,5 +1,6 @@
-//! Registration with the endpoint mapper. The entries last as long as their connection, which is
-//! renewed when the mapper restarts.
+//! Registration with the endpoint mapper. The entries last as long as the connection over which
+//! they were registered. When the mapper restarts, a new connection is made and the entries are
+//! registered again.
 
 use super::LOCAL_MAPPER;
 use super::inquiry::{bind_to_mapper, call};
@@ -20,7 +21,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The time that the mapper may take when the registration's thread adds or removes the entries.
+/// The time that the mapper may take to answer when the registration's thread adds or removes
+/// entries.
 const PATIENCE: Deadline = Deadline::after_secs(2);
 /// The pause between two attempts to reach a mapper that is gone.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -42,7 +44,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     is_over: bool,
-    /// The connection on which the thread waits for the mapper's end.
+    /// The connection to the mapper, which shows the thread when the mapper has ended.
     stream: Option<Arc<Stream>>,
 }
 
@@ -67,17 +69,19 @@ impl Drop for Registration {
         }
         drop(state);
         self.shared.is_changed.notify_all();
-        // After the interruption, every step of the thread has a time limit. Once the thread has
-        // ended, the mapper sends no more clients to this process.
+        // The wait for the thread is short: after the interruption, each of the thread's steps has
+        // a time limit. Once the thread has ended, the mapper refers no more clients to this
+        // process.
         let _ = self.keeper.take().map(JoinHandle::join);
     }
 }
 
 /// Registers the interfaces that this process performs now with the endpoint mapper of this host,
-/// at all of its `ncacn_ip_tcp`, `ncadg_ip_udp` and `ncalrpc` endpoints. Interfaces and endpoints
-/// that are added later need another registration. The annotation is a description for users.
+/// at all `ncacn_ip_tcp`, `ncadg_ip_udp` and `ncalrpc` endpoints of this process. Interfaces and
+/// endpoints that are added later need another registration. The annotation is a description for
+/// users.
 ///
-/// `mapper` is the mapper's `ncalrpc` binding; `None` stands for `ncalrpc:[epmapper]`. The entries
+/// `mapper` is the mapper's `ncalrpc` binding; `None` means `ncalrpc:[epmapper]`. The entries
 /// end with this process in any case. When the mapper restarts, the entries are registered again.
 ///
 /// # Errors
@@ -156,7 +160,8 @@ fn keep(shared: &Shared, calls: DirectCalls, mapper: &StringBinding, entries: &[
     let mut calls = Some(calls);
     while !shared.lock().is_over {
         match &calls {
-            // The stream becomes readable when the mapper ends, or when it violates the protocol.
+            // The stream becomes readable when the mapper ends, or when the mapper violates the
+            // protocol.
             Some(known) => match known.stream().wait(Deadline::after_secs(3600)) {
                 Err(ViError::TimedOut | ViError::Cancelled) => {}
                 Ok(()) | Err(_) => {

@@ -60,7 +60,7 @@ impl Connection {
     ///
     /// CONNECT_E_NOCONNECTION if the source has ended the connection before; otherwise as for every
     /// call. If the deadline passes before the call is sent, the function makes the call once more,
-    /// for at most five seconds, and returns RPC_E_TIMEOUT even if that succeeds.
+    /// for at most five seconds. It then returns RPC_E_TIMEOUT even if the second call succeeds.
     pub fn unadvise(mut self) -> Result<()> {
         let Some(point) = self.point.take() else { return Ok(()) };
         let (ended, is_unsent) = sending(|| point.get().Unadvise(self.cookie));

@@ -42,7 +42,7 @@ unsafe trait IConnections: IUnknown {
     unsafe fn Clone(&self, to: *mut *mut c_void) -> HRESULT;
 }
 
-/// CONNECTDATA.
+/// COM's structure CONNECTDATA.
 #[repr(C)]
 struct Data {
     sink: *mut c_void,
@@ -57,7 +57,8 @@ struct Connections(Cursor<(Agile<IUnknown>, u32)>);
 
 impl IPoints_Impl for Points_Impl {
     unsafe fn Next(&self, count: u32, to: *mut *mut c_void, fetched: *mut u32) -> HRESULT {
-        // SAFETY: the caller's promise: room for `count` elements, and for one number.
+        // SAFETY: by the contract of `Next`, the caller provides room for `count` elements, and for
+        // one number.
         unsafe { self.0.next(count, to, fetched, |point| point.get().clone().into_raw()) }
     }
 
@@ -70,7 +71,7 @@ impl IPoints_Impl for Points_Impl {
     }
 
     unsafe fn Clone(&self, to: *mut *mut c_void) -> HRESULT {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the contract of `Clone`, `to` is null or leads to room for a pointer.
         unsafe { put(to, IPoints::from(Points(self.0.copy()))) }
     }
 }
@@ -79,7 +80,8 @@ impl IConnections_Impl for Connections_Impl {
     unsafe fn Next(&self, count: u32, to: *mut Data, fetched: *mut u32) -> HRESULT {
         let data =
             |(sink, cookie): &(Agile<IUnknown>, u32)| Data { sink: sink.get().clone().into_raw(), cookie: *cookie };
-        // SAFETY: the caller's promise: room for `count` elements, and for one number.
+        // SAFETY: by the contract of `Next`, the caller provides room for `count` elements, and for
+        // one number.
         unsafe { self.0.next(count, to, fetched, data) }
     }
 
@@ -92,7 +94,7 @@ impl IConnections_Impl for Connections_Impl {
     }
 
     unsafe fn Clone(&self, to: *mut *mut c_void) -> HRESULT {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the contract of `Clone`, `to` is null or leads to room for a pointer.
         unsafe { put(to, IConnections::from(Connections(self.0.copy()))) }
     }
 }
@@ -106,7 +108,7 @@ unsafe fn put(to: *mut *mut c_void, made: impl Interface) -> HRESULT {
     if to.is_null() {
         return code::E_POINTER;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is not null, so the caller promises that it is writable.
     unsafe { to.write(made.into_raw()) };
     code::S_OK
 }
@@ -126,6 +128,9 @@ impl<T> Cursor<T> {
         from..next(from)
     }
 
+    /// Stores the next `count` elements, or all remaining elements, at `to`, and their number at
+    /// `fetched`.
+    ///
     /// # Safety
     ///
     /// `to` must be null or have room for `count` elements; `fetched` must be null or writable.
@@ -136,13 +141,13 @@ impl<T> Cursor<T> {
         let taken = self.advance(count);
         let length = taken.len() as u32;
         for (at, one) in self.all[taken].iter().enumerate() {
-            // SAFETY: the index is less than `count`, and there is room for that many.
+            // SAFETY: `at` is less than `count`, and `to` has room for `count` elements.
             let place = unsafe { to.add(at) };
-            // SAFETY: as above.
+            // SAFETY: `place` is in the room for `count` elements.
             unsafe { place.write(raw(one)) };
         }
         if !fetched.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: `fetched` is not null, so the caller promises that it is writable.
             unsafe { fetched.write(length) };
         }
         if length == count { code::S_OK } else { code::S_FALSE }

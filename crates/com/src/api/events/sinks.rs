@@ -71,8 +71,8 @@ enum Told {
     Failure,
     /// The sink did not answer in time.
     Late {
-        /// Whether the sink had its own time, which counts against it. Otherwise the deadline of
-        /// this thread's caller ended the call.
+        /// Whether the missing answer counts against the sink, because the sink had all the time of
+        /// its own limit. Otherwise the deadline of this thread's caller ended the call.
         counts: bool,
     },
 }
@@ -150,11 +150,12 @@ impl Point {
 
     /// Calls every sink in turn. Returns the number of successes.
     ///
-    /// If a process does not answer in time, its other sinks are not called, since each of them
-    /// could take as long: one process may have all sinks of a point.
+    /// If a process does not answer in time, its other sinks are not called, because each of them
+    /// could take as long, and one process can have all sinks of a connection point.
     pub fn fire(&self, event: &Event<'_>) -> usize {
         let sinks = lock(&self.sinks).all.clone();
-        // The processes that did not answer in time, and whether that counts against their sinks.
+        // The processes that did not answer in time, and whether the missing answer counts against
+        // their sinks.
         let mut late = HashMap::new();
         let mut successes = 0;
         for sink in &sinks {
@@ -190,14 +191,15 @@ impl Point {
             return Told::Success;
         };
         if error.code() == code::RPC_E_TIMEOUT {
-            // If the deadline of this thread's caller has passed, the sink may have had less time
-            // than the sink's own limit.
+            // If the deadline of this thread's caller has passed, the sink perhaps had less time
+            // than its own limit.
             let now = Instant::now();
             let counts = caller_deadline().is_none_or(|end| end > now);
             if counts {
                 self.miss(sink);
             }
-            // A sink whose method itself fails with this code has answered, so its process answers.
+            // If the call failed before the sink's limit, the method itself returned this code. The
+            // process has then answered, and its other sinks are called.
             let is_answer = counts && now - start < self.limits.timeout;
             return if is_answer { Told::Failure } else { Told::Late { counts } };
         }
@@ -239,7 +241,8 @@ impl Point {
         }
         // The system has refused to start a thread, so the queued events are lost.
         let lost = std::mem::take(&mut *lock(&sink.queue));
-        // Dropped without the lock, since the drop may run the program's code.
+        // The events are dropped after the lock is released, because their drop can run code of the
+        // program.
         drop(lost);
         true
     }
@@ -277,7 +280,7 @@ impl Sink {
     fn disconnect(&self) {
         self.is_connected.store(false, Ordering::Release);
         let events = std::mem::take(&mut lock(&self.queue).events);
-        // The drop of the events may run program code, which must not run under the lock.
+        // The drop of the events can run code of the program, which must not run under the lock.
         drop(events);
         self.is_more.notify_one();
     }
@@ -296,16 +299,16 @@ impl Sink {
 /// The limits of a connection point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The greatest number of sinks; a further one fails with CONNECT_E_ADVISELIMIT. The default is
-    /// 1024.
+    /// The greatest number of sinks. A further sink is refused with CONNECT_E_ADVISELIMIT. The
+    /// default is 1024.
     pub sinks: usize,
     /// The time that a sink may take for one event. The default is 5 seconds.
     pub timeout: Duration,
     /// The number of consecutive events without a timely answer after which a sink is disconnected.
     /// The default is 3.
     pub unanswered: u32,
-    /// The greatest number of [posted](super::ConnectionPoint::post) events that wait for a sink;
-    /// beyond it the oldest event is lost. The default is 256.
+    /// The greatest number of [posted](super::ConnectionPoint::post) events that wait for a sink.
+    /// If there are more, the oldest event is lost. The default is 256.
     pub queued: usize,
 }
 

@@ -28,7 +28,8 @@ struct Inner {
 // SAFETY: the caller of `vi_marshaler` promises that any thread may use the object; all other
 // fields are `Send`.
 unsafe impl Send for Inner {}
-// SAFETY: as above; all other fields are `Sync`.
+// SAFETY: the caller of `vi_marshaler` promises that any thread may use the object; all other
+// fields are `Sync`.
 unsafe impl Sync for Inner {}
 
 static UNKNOWN: IUnknown_Vtbl =
@@ -54,7 +55,8 @@ pub unsafe fn vi_marshaler(outer: *mut c_void, endpoint: &str) -> Result<IUnknow
     if outer.is_null() {
         return Err(code::E_POINTER.into());
     }
-    // SAFETY: the caller's promise; not null.
+    // SAFETY: the pointer is not null, so the caller promises that it is a pointer to the object.
+    // `ManuallyDrop` does not release the object's reference.
     let outer = ManuallyDrop::new(unsafe { IUnknown::from_raw(outer) });
     let (references, endpoint) = (AtomicU32::new(1), endpoint.to_owned());
     let inner = Box::new(Inner { unknown: &UNKNOWN, marshal: &MARSHAL, references, outer, endpoint });
@@ -66,7 +68,7 @@ pub unsafe fn vi_marshaler(outer: *mut c_void, endpoint: &str) -> Result<IUnknow
 ///
 /// `this` must be the inner unknown, alive for `'a`.
 unsafe fn inner<'a>(this: *mut c_void) -> &'a Inner {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises the inner unknown, which is alive for `'a`.
     unsafe { &*this.cast::<Inner>() }
 }
 
@@ -74,9 +76,10 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
     if iid.is_null() || out.is_null() {
         return code::E_POINTER;
     }
-    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds it.
+    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds a
+    // reference to it.
     let part = unsafe { inner(this) };
-    // SAFETY: not null, and by the contract of QueryInterface readable.
+    // SAFETY: the pointer is not null, so by the contract of QueryInterface it is readable.
     let (pointer, result) = match unsafe { *iid } {
         IUnknown::IID => {
             part.references.fetch_add(1, Ordering::Relaxed);
@@ -88,23 +91,25 @@ unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, o
         }
         _ => (std::ptr::null_mut(), code::E_NOINTERFACE),
     };
-    // SAFETY: not null, and by the contract of QueryInterface writable.
+    // SAFETY: the pointer is not null, so by the contract of QueryInterface it is writable.
     unsafe { out.write(pointer) };
     result
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds it.
+    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds a
+    // reference to it.
     unsafe { inner(this) }.references.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 unsafe extern "system" fn release_inner(this: *mut c_void) -> u32 {
-    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds it
-    // until this call.
+    // SAFETY: the function is in the vtable of the inner unknown only, and its caller holds a
+    // reference to it until this call.
     let left = unsafe { inner(this) }.references.fetch_sub(1, Ordering::Release) - 1;
     if left == 0 {
         fence(Ordering::Acquire);
-        // SAFETY: made by `Box::into_raw`, and without references.
+        // SAFETY: the pointer was made by `Box::into_raw`, and the last reference was just
+        // released.
         drop(unsafe { Box::from_raw(this.cast::<Inner>()) });
     }
     left
@@ -127,7 +132,8 @@ impl IUnknownImpl for Inner {
     }
 
     unsafe fn QueryInterface(&self, iid: *const GUID, interface: *mut *mut c_void) -> HRESULT {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller passes the arguments of a QueryInterface, which are forwarded
+        // unchanged.
         unsafe { self.outer.query(iid, interface) }
     }
 
@@ -137,10 +143,11 @@ impl IUnknownImpl for Inner {
     }
 
     unsafe fn Release(this: *mut Self) -> u32 {
-        // SAFETY: the caller holds the object until the release, and the object holds its part.
+        // SAFETY: the caller holds a reference to the outer object until the release, and the outer
+        // object keeps its part.
         let outer = unsafe { &(*this).outer };
         let (vtable, object) = (outer.vtable(), outer.as_raw());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller gives up one reference to the outer object, which is released here.
         unsafe { (vtable.Release)(object) }
     }
 
@@ -189,11 +196,11 @@ mod tests {
         // SAFETY: the tests pass an IID and room for a pointer.
         if unsafe { *iid } == IUnknown::IID {
             outer.references.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: as above.
+            // SAFETY: the tests pass an IID and room for a pointer.
             unsafe { out.write(this) };
             return code::S_OK;
         }
-        // SAFETY: as above.
+        // SAFETY: the tests pass an IID and room for a pointer.
         outer.part.as_ref().map_or(code::E_NOINTERFACE, |part| unsafe { part.query(iid, out) })
     }
 

@@ -32,8 +32,8 @@ pub(crate) fn marshal_object(
     if Flags::from_number(flags.number()).is_none() {
         return Err(Error::new(code::E_INVALIDARG, "the flags ask for both a strong and a weak table"));
     }
-    // The object's own marshaler may need the runtime, and may do without it. So an error in making
-    // the runtime is returned only if the object has no marshaler.
+    // Some objects have marshalers of their own, which do not all need the runtime. So an error in
+    // making the runtime is returned only if the object has no marshaler.
     let runtime = process::runtime();
     match custom::marshal(object, info, context, flags)? {
         Some(bytes) => Ok(bytes),
@@ -44,7 +44,7 @@ pub(crate) fn marshal_object(
 /// Unmarshals an interface pointer from [`marshal`]ed bytes (CoUnmarshalInterface). In the object's
 /// process the result is the object itself.
 ///
-/// Data that is not for a table is consumed, even where the object lacks the interface.
+/// Data that was not marshaled for a table is consumed, even if the object lacks the interface.
 ///
 /// # Errors
 ///
@@ -63,15 +63,15 @@ pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Re
     }
 }
 
-/// Releases [`marshal`]ed data (CoReleaseMarshalData). Any process may do so instead of
-/// unmarshaling, or when a table entry is removed.
+/// Releases [`marshal`]ed data (CoReleaseMarshalData): data that is not unmarshaled after all, or
+/// the data of a table entry that is removed. Any process can make this call.
 ///
 /// # Errors
 ///
 /// As for [`unmarshal`].
 pub fn release_marshal_data(bytes: &[u8]) -> Result<()> {
-    // Custom data may need no runtime. For other data, `release` reports why the runtime cannot be
-    // made.
+    // An error in making the runtime is ignored here, because some custom data needs no runtime.
+    // For all other data, `release` reports this error.
     let _ = process::runtime();
     release(bytes)
 }

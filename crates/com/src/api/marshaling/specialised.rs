@@ -3,8 +3,8 @@
 //!
 //! Objects of this kind have obvia's own marshaler. Their references contain the bindings of
 //! virtual interfaces, and a standard reference for receivers that can use none of these bindings
-//! ([`ViReference`]). Marshaling in the standard way remains for tables, for a destination in the
-//! object's process, and where the process has no such bindings.
+//! ([`ViReference`]). The objects are marshaled in the standard way for tables, for a destination
+//! in the object's process, and if the process has no bindings of virtual interfaces.
 
 use super::{Context, DATA_MAX, Marshaler, Passing, STANDARD};
 use crate::client::proxy::Wanted;
@@ -18,16 +18,16 @@ use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 /// `#[obvia::object(ICalc, IMarshal)] struct Calc;`, the mark is
 /// `impl Specialised for Calc_Impl {}`.
 pub trait Specialised: Send + Sync + 'static {
-    /// Returns the endpoint on which this process listens as soon as an object of the type is
-    /// passed to another host: a string binding of virtual interfaces, as in
-    /// `ncacn_vi_fabric:10.0.0.1`. The default is `ncacn_vi_udp` at the addresses where the process
-    /// listens on `ncacn_ip_tcp` and on no virtual interface.
+    /// Returns a string binding of virtual interfaces, such as `ncacn_vi_fabric:10.0.0.1`. The
+    /// process begins to listen on it when an object of the type is first passed to another host.
+    /// The default, an empty string, means `ncacn_vi_udp` at those addresses where the process
+    /// listens on `ncacn_ip_tcp` but on no virtual interface.
     fn endpoint(&self) -> &str {
         ""
     }
 
-    /// Whether the object is called over virtual interfaces at the destination. Otherwise it is
-    /// marshaled in the standard way.
+    /// Whether the object is called over virtual interfaces at the destination. Otherwise the
+    /// object is marshaled in the standard way.
     fn is_called_there(&self, passing: &Passing) -> bool {
         let _ = passing;
         true

@@ -11,8 +11,8 @@ use crate::types::weak::weak_to;
 use std::sync::Arc;
 use windows_core::{GUID, IUnknown, Interface};
 
-/// Returns the caller of the method that runs on this thread. `None` where no method runs that was
-/// called from another process; calls within the process do not change the result.
+/// Returns the caller of the method that runs on this thread. `None` if this thread runs no method
+/// that another process has called. Calls within the process do not change the result.
 pub fn caller() -> Option<Caller> {
     server::caller().map(|caller| caller.shown())
 }
@@ -21,11 +21,11 @@ pub fn caller() -> Option<Caller> {
 /// interfaces, from the next call on. The rule replaces [the default rule](set_default_access) for
 /// the object. For an interface of functions, the object is the performer.
 ///
-/// Callers that the rule refuses do not get the object by a name either, and cannot name it in an
-/// argument unless they have references to it. A client that has received a reference from another
-/// process can still query interfaces and change reference counts. Calls within the process are not
-/// checked. Other obvia processes that receive a proxy of this process
-/// call the proxy's object directly, and are not checked here.
+/// Callers that the rule refuses do not get the object by a name either, and cannot pass the object
+/// as an argument unless they hold references to it. A client that has received a reference from
+/// another process can still query interfaces and change reference counts. Calls within the process
+/// are not checked. If this process passes a proxy to another obvia process, that process calls the
+/// proxy's object directly, so its calls are not checked here.
 ///
 /// The rule ends with the object if the object has weak references, as those of
 /// `#[obvia::object]` do. Otherwise the rule keeps the object alive until [`clear_access`].
@@ -98,7 +98,8 @@ pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()
 }
 
 /// Sets the default rule for activations of classes without a [rule of their
-/// own](set_class_access). Without it the default rule for [calls](set_default_access) applies.
+/// own](set_class_access). Without this rule the default rule for [calls](set_default_access)
+/// applies.
 ///
 /// # Errors
 ///
@@ -113,9 +114,9 @@ pub fn set_default_class_access(access: impl Access + 'static) -> Result<()> {
 /// exports and listeners. By default only processes of the same user and of the superuser can
 /// connect, regardless of the rules.
 ///
-/// The directory of names (`OBVIA_RUNTIME_DIR`) must be searchable for the other users, and must
-/// belong to the superuser or to them. Clients trust only servers of their own user and of the
-/// superuser.
+/// Clients trust only directories and servers of their own user and of the superuser. So this
+/// process must run as the superuser, and the directory of names (`OBVIA_RUNTIME_DIR`) must belong
+/// to the superuser and be searchable for the other users.
 ///
 /// # Errors
 ///
@@ -138,6 +139,6 @@ pub fn admit_other_users() -> Result<()> {
 fn change_access<R>(runtime: &Runtime, change: impl FnOnce(&mut Table) -> R) {
     let before = runtime.rules().change(change);
     runtime.exports().table.recall();
-    // The drop may run program code, which must not run under the lock.
+    // The drop can run code of the program, which must not run under the lock.
     drop(before);
 }

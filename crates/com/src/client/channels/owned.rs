@@ -29,8 +29,8 @@ pub(crate) struct OwnedChannel {
     // The weak reference keeps the link's address from being reused.
     pub(super) link: Weak<Link>,
     pub(crate) channel: Channel,
-    /// Whether the channel was registered with the thread's cancellers. Each of these may have
-    /// interrupted the channel too late: after the end of the channel's call.
+    /// Whether the channel was registered with the thread's cancellers. Each of these cancellers
+    /// may have interrupted the channel too late: after the end of the channel's call.
     pub(super) alarmed: Cell<bool>,
 }
 
@@ -113,8 +113,8 @@ pub(super) fn note_unsent() {
     IS_UNSENT.set(true);
 }
 
-/// Makes calls. Returns their result, and whether a call was not sent, because it found no channel
-/// or a full one. A call within a nested `sending` does not count.
+/// Runs `calls`. Returns the result, and whether a call was not sent because it found no channel or
+/// a full one. A call within a nested `sending` does not count.
 pub(crate) fn sending<R>(calls: impl FnOnce() -> R) -> (R, bool) {
     let before = IS_UNSENT.replace(false);
     (calls(), IS_UNSENT.replace(before))
@@ -167,8 +167,8 @@ fn say_context(channel: &mut Channel) -> Result<()> {
 }
 
 impl Canceller {
-    /// Runs `calls` on this thread so that [`Self::cancel`] ends the current one and all later ones
-    /// with RPC_E_CALL_CANCELED.
+    /// Runs `calls` on this thread so that [`Self::cancel`] ends the current call and all later
+    /// calls with RPC_E_CALL_CANCELED.
     ///
     /// In nested calls of this function, each of the cancellers ends the calls. Methods in other
     /// processes are not interrupted; they can poll [`crate::is_cancelled`]. Three waits cannot be
@@ -186,7 +186,8 @@ impl Canceller {
         calls()
     }
 
-    /// Adds the canceller to those that end this thread's further calls.
+    /// Adds this canceller to the cancellers of this thread, which can end the thread's further
+    /// calls.
     pub(crate) fn add(&self) {
         canceller::add(self);
         change_cancellers(false);
@@ -203,8 +204,8 @@ fn prepare_again() {
     Calls::with(|calls| {
         calls.link.set(0);
         if calls.lease.get() != 0 {
-            // Otherwise, the end of the lease would restore `link`, and the next call would not
-            // prepare.
+            // If the leased channel stayed at hand, the end of the lease would restore `link`, and
+            // the next call would not prepare. So the channel is taken from hand.
             let leased = calls.take_from_hand();
             debug_assert!(leased.is_none());
         }
@@ -299,8 +300,8 @@ mod tests {
     #[cfg_attr(miri, ignore = "opens sockets")]
     fn a_channel_that_was_interrupted_while_taken_out_is_not_used_again() {
         let link = Arc::new(Link::to_itself());
-        // If the response of a call arrives before the thread waits, the interruption stays pending
-        // until a later call.
+        // If the response of a call arrives before the thread waits, a pending interruption ends a
+        // later call instead. So the test makes many calls.
         let settle = || {
             (0..100).try_for_each(|_| with_channel(&link, |channel| own_calls::settle(channel, deadline::of_thread())))
         };
@@ -321,7 +322,8 @@ mod tests {
             take_out(&link, interrupt).unwrap();
             settle().unwrap();
         }
-        // The call that follows a registration outside of any scope is not cancelled, either.
+        // The next call is not cancelled either if the canceller is removed only after the channel
+        // was put back.
         let canceller = Canceller::new();
         let interrupt = |owned: &mut OwnedChannel| {
             canceller.add();

@@ -36,7 +36,7 @@ impl Home {
 
     /// Whether the peer is known to have ended the connection. The function does not wait.
     pub(super) fn is_ended(&self) -> bool {
-        // A connection in use counts as alive: if it has ended, its user notices.
+        // A connection in use counts as alive: the thread that uses it notices its end.
         lock(&self.idle).as_ref().is_some_and(|connection| connection.channel.is_ended())
     }
 
@@ -67,8 +67,8 @@ impl Home {
 struct Lent<'a> {
     home: &'a Home,
     connection: Option<Connection>,
-    /// Whether the thread was already panicking when it took the connection. That panic leaves the
-    /// connection usable.
+    /// Whether the thread was already panicking when it took the connection. Such an earlier panic
+    /// leaves the connection usable.
     was_panicking: bool,
 }
 

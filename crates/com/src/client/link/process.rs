@@ -40,7 +40,7 @@ pub(super) struct Mark {
 /// The state of a process whose objects this process uses. All links to the process share it.
 #[derive(Default)]
 pub(super) struct Process {
-    /// The proxy managers, by OID.
+    /// The proxy managers for objects of the process, by OID.
     pub(super) managers: Mutex<HashMap<u64, ManagerPointer>>,
     /// The references to be given back to the process.
     pub(super) releases: Mutex<Releases>,
@@ -67,10 +67,11 @@ impl Link {
     /// process: a peer could claim the OXID of another process, and would receive calls of that
     /// process's objects. Equal marks are a proof, since a process sends its mark for this process
     /// to no other process. Over unencrypted networks a process sends a second mark. An attacker
-    /// who reads the network and acts as a server can claim by that mark to be the process, but
-    /// only towards links that have reached the process without encryption. Over another transport
-    /// a server cannot know that this process is the same client, and sends another mark until this
-    /// process has [proved](Self::prove_process) its identity.
+    /// who reads the network and acts as a server can use that second mark to pretend to be the
+    /// process, but only towards links that have reached the process without encryption. A server
+    /// that this process reaches over another transport cannot know that this process is the same
+    /// client. It sends another mark until this process has [proved](Self::prove_process) its
+    /// identity.
     ///
     /// # Errors
     ///
@@ -119,7 +120,7 @@ impl Link {
         let span = if is_late { own.remaining() / 2 } else { own.remaining() };
         let limit = Deadline::Within(span.min(PATIENCE)).start();
         // The call is made without the lock, since a thread that waits for the lock cannot be
-        // cancelled. So two threads may both ask.
+        // cancelled. So two threads may both ask for the mark.
         let (mark, key) = match deadline::with(limit, || self.with_home(own_calls::mark)) {
             Ok(answer) => answer,
             Err(error) if error.code() == code::RPC_E_TIMEOUT && own.is_over() && !is_late => return Err(error),
@@ -133,7 +134,7 @@ impl Link {
     /// Whether the process should be asked for its mark before the mark is needed: the link is
     /// encrypted and leads to an obvia process, and the process has not been asked yet. With the
     /// mark's key, further connections of the link prove the mark, so that the process recognises
-    /// this one at another address. Over a network a process sends the key only if the link is
+    /// this process at another address. Over a network a process sends the key only if the link is
     /// encrypted, or if this process runs on the same host.
     pub(crate) fn wants_mark(&self) -> bool {
         let is_encrypted = self.terms.protection().map(Protection::level) == Some(Level::Privacy);
@@ -149,7 +150,7 @@ impl Link {
 
     /// Proves to the server that this process is the client to which the server has sent `mark`
     /// over another link. Returns whether the server has accepted the proof within [`PATIENCE`].
-    /// False if the server has sent no key of the mark.
+    /// Returns false if the server has sent no key of the mark.
     ///
     /// # Errors
     ///

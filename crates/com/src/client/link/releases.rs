@@ -25,13 +25,13 @@ pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The references to be given back to a process. A target has an entry in one of the maps at most.
 #[derive(Default)]
 pub(super) struct Releases {
-    /// The targets that have proxies.
+    /// The targets that have proxies, with their counts.
     held: HashMap<TargetId, Held>,
     /// The counts that are sent next: those of targets without proxies.
     queue: HashMap<TargetId, u32>,
 }
 
-/// The number of a target's proxies, and the count that is given back with the last one.
+/// The number of a target's proxies, and the count that is given back with the last proxy.
 #[derive(Default)]
 struct Held {
     proxies: usize,
@@ -39,7 +39,7 @@ struct Held {
 }
 
 impl Releases {
-    /// Adds a proxy. The first one of a target takes over the references in the queue.
+    /// Adds a proxy. The first proxy of a target takes over the target's references in the queue.
     fn add_proxy(&mut self, target: TargetId) {
         let held = self.held.entry(target).or_default();
         held.proxies += 1;
@@ -96,13 +96,14 @@ impl Link {
         lock(&self.process.releases).add_proxy(target);
     }
 
-    /// Removes a proxy of a target, and gives its references back soon, or with the target's last
-    /// proxy.
+    /// Removes a proxy of a target, and gives the proxy's references back: with the last proxy if
+    /// the target has other proxies, and soon otherwise.
     pub(crate) fn remove_proxy(&self, target: TargetId, refs: u32) {
         self.change_releases(|releases| releases.remove_proxy(target, refs));
     }
 
-    /// Gives references that belong to no proxy back soon, or with the last proxy of their target.
+    /// Gives back references that belong to no proxy: with the last proxy if their target has
+    /// proxies, and soon otherwise.
     pub(crate) fn give_back(&self, target: TargetId, refs: u32) {
         self.change_releases(|releases| releases.add(target, refs));
     }

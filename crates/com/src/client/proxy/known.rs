@@ -19,7 +19,8 @@ pub(crate) fn look_behind<I: Interface>(object: &I) -> Option<Imported> {
     if !is_proxy(object) {
         return None;
     }
-    // SAFETY: only a proxy has a vtable of proxies, and the holder of the pointer keeps it alive.
+    // SAFETY: only a proxy has a vtable of proxies, and the holder of the interface pointer keeps
+    // the proxy alive.
     let proxy = unsafe { Proxy::from_raw(object.as_raw()) }.targeted();
     Some(Imported { link: Arc::clone(&proxy.link), oid: proxy.manager().oid, target: proxy.target })
 }

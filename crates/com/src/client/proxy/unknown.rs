@@ -10,7 +10,7 @@ use windows_core::{GUID, IUnknown, Interface};
 pub enum Wanted {
     /// An interface that the method's declaration names.
     Known(&'static InterfaceInfo),
-    /// The interface with this IID.
+    /// The interface with this IID. The runtime looks up its description.
     Iid(GUID),
     /// Any interface: the object itself is passed.
     Unknown,

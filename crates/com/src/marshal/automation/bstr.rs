@@ -17,20 +17,21 @@ const BYTES_MAX: usize = i32::MAX as usize - PREFIX - 2;
 /// string apart.
 #[repr(transparent)]
 pub struct Bstr(
-    // Invariant: null, or from `alloc` and owned.
+    // Invariant: null, or a string from `alloc` that this value owns.
     *mut u16,
 );
 
-// SAFETY: plain memory with one owner.
+// SAFETY: the string is memory with one owner, and the memory does not belong to a thread.
 unsafe impl Send for Bstr {}
-// SAFETY: as above; the memory is not changed through a shared reference.
+// SAFETY: the string is memory that does not belong to a thread, and that is not changed through a
+// shared reference.
 unsafe impl Sync for Bstr {}
 
 /// Allocates a string of `bytes` bytes that begins with a copy of `from` and is filled with zeros.
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY.
+/// E_OUTOFMEMORY where the string is too long or no memory is left.
 pub(crate) fn alloc(from: &[u8], bytes: usize) -> Result<*mut u16> {
     if bytes > BYTES_MAX || from.len() > bytes {
         return Err(Error::new(code::E_OUTOFMEMORY, "the string is too long for a BSTR"));
@@ -41,7 +42,7 @@ pub(crate) fn alloc(from: &[u8], bytes: usize) -> Result<*mut u16> {
     unsafe { text.cast::<u32>().wrapping_sub(1).write(bytes as u32) };
     // SAFETY: the allocation has room for the text, and is new, so it does not overlap `from`.
     unsafe { text.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
-    // SAFETY: as above.
+    // SAFETY: the allocation has room for the text and for two more bytes, the terminating zero.
     unsafe { text.wrapping_add(from.len()).write_bytes(0, bytes - from.len() + 2) };
     Ok(text.cast())
 }
@@ -53,9 +54,11 @@ pub(crate) fn alloc(from: &[u8], bytes: usize) -> Result<*mut u16> {
 /// `text` must be null, or from [`alloc`] and not be used again.
 pub(crate) unsafe fn free(text: *mut u16) {
     if !text.is_null() {
-        // SAFETY: the caller's promise: the allocation begins `PREFIX` bytes earlier.
+        // SAFETY: the caller promises that `text` is from `alloc`, so its allocation begins
+        // `PREFIX` bytes earlier.
         let start = unsafe { text.cast::<u8>().sub(PREFIX) };
-        // SAFETY: as above.
+        // SAFETY: `start` is the start of an allocation that, as the caller promises, is not used
+        // again.
         unsafe { release(start.cast()) };
     }
 }
@@ -69,9 +72,10 @@ pub(crate) unsafe fn byte_length(text: *const u16) -> usize {
     if text.is_null() {
         return 0;
     }
-    // SAFETY: the caller's promise: the length precedes the characters.
+    // SAFETY: the caller promises that `text` is from `alloc`, so its length precedes the
+    // characters.
     let length = unsafe { text.cast::<u32>().sub(1) };
-    // SAFETY: as above.
+    // SAFETY: `length` leads to the length that `alloc` has written.
     unsafe { length.read() as usize }
 }
 
@@ -85,7 +89,7 @@ impl Bstr {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY.
+    /// E_OUTOFMEMORY where the string is too long or no memory is left.
     pub fn from_wide(units: &[u16]) -> Result<Self> {
         if units.is_empty() {
             return Ok(Self::new());
@@ -95,20 +99,21 @@ impl Bstr {
         Self::from_bytes(bytes)
     }
 
-    /// Makes a string of arbitrary bytes, whose meaning its users agree on.
+    /// Makes a string of arbitrary bytes, to which the programs that exchange the string give a
+    /// meaning.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY.
+    /// E_OUTOFMEMORY where the string is too long or no memory is left.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Ok(Self(alloc(bytes, bytes.len())?))
     }
 
-    /// Returns a copy.
+    /// Returns a copy of the string.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY.
+    /// E_OUTOFMEMORY where the string is too long or no memory is left.
     pub(crate) fn copy(&self) -> Result<Self> {
         if self.0.is_null() { Ok(Self::new()) } else { Self::from_bytes(self.as_bytes()) }
     }
@@ -116,17 +121,19 @@ impl Bstr {
     /// Returns the units without the terminating zero. The last byte of an odd number of bytes is
     /// left out.
     pub fn as_wide(&self) -> &[u16] {
-        // SAFETY: by the invariant.
+        // SAFETY: by the invariant of the field, the string is null or from `alloc`.
         let count = unsafe { byte_length(self.0) } / 2;
-        // SAFETY: as above.
+        // SAFETY: by the invariant of the field, the string has `count` units, or is null and has
+        // none.
         unsafe { slice(self.0, count) }
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes of the string without the terminating zero.
     pub fn as_bytes(&self) -> &[u8] {
-        // SAFETY: by the invariant.
+        // SAFETY: by the invariant of the field, the string is null or from `alloc`.
         let count = unsafe { byte_length(self.0) };
-        // SAFETY: as above.
+        // SAFETY: by the invariant of the field, the string has `count` bytes, or is null and has
+        // none.
         unsafe { slice(self.0.cast(), count) }
     }
 
@@ -157,7 +164,8 @@ impl Bstr {
 
 impl Drop for Bstr {
     fn drop(&mut self) {
-        // SAFETY: by the invariant.
+        // SAFETY: by the invariant of the field, the string is null, or from `alloc` and owned. It
+        // is not used after this.
         unsafe { free(self.0) };
     }
 }

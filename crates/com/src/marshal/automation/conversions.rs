@@ -133,8 +133,8 @@ impl SafeArray {
     ///
     /// # Errors
     ///
-    /// DISP_E_BADINDEX; DISP_E_TYPEMISMATCH or DISP_E_OVERFLOW where the value cannot be converted
-    /// to the elements' type.
+    /// DISP_E_BADINDEX for indices out of bounds; DISP_E_TYPEMISMATCH or DISP_E_OVERFLOW where the
+    /// value cannot be converted to the elements' type.
     pub fn set(&mut self, indices: &[i32], value: &Variant) -> Result<()> {
         self.put(self.position(indices)?, value)
     }

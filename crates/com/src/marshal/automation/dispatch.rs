@@ -41,23 +41,23 @@ pub struct DispParams {
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct ExcepInfo {
-    /// An error number of the object's own, or 0 where `scode` is valid.
+    /// The object's own number for the error; 0 where `scode` has the error.
     pub code: u16,
     /// Reserved.
     pub reserved: u16,
-    /// The source of the error.
+    /// The name of the program or class that reports the error.
     pub source: Bstr,
     /// The description of the error.
     pub description: Bstr,
-    /// The help file.
+    /// The path of the help file that explains the error.
     pub help_file: Bstr,
-    /// The context number in the help file.
+    /// The number of the topic in the help file.
     pub help_context: u32,
     /// Reserved.
     pub reserved_pointer: usize,
     /// A C function that completes the structure; unused by this library.
     pub fill_in: usize,
-    /// The HRESULT.
+    /// The error as an HRESULT, valid where `code` is 0.
     pub scode: HRESULT,
 }
 
@@ -91,7 +91,8 @@ pub struct IDispatch_Vtbl {
 }
 
 impl IDispatch {
-    /// Returns the DISPIDs of a member, whose name comes first, and of its parameters.
+    /// Returns the DISPIDs of a member and of its parameters. The member's name is the first of
+    /// `names`.
     ///
     /// # Errors
     ///

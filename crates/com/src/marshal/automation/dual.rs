@@ -21,23 +21,23 @@ pub trait Dual {
 
 /// The table of an interface for calls by name.
 pub struct Table {
-    /// The name of the interface.
+    /// The interface's name.
     pub name: &'static str,
-    /// The methods, inherited ones first.
+    /// The interface's methods, inherited methods first.
     pub members: &'static [Member],
 }
 
 /// A method, or an accessor of a property.
 pub struct Member {
-    /// The name.
+    /// The name of the method or property.
     pub name: &'static str,
-    /// The DISPID.
+    /// The DISPID of the method or property.
     pub id: i32,
     /// The kind of the call: `DISPATCH_METHOD` or one of the flags for properties.
     pub kind: u16,
     /// Whether the name is hidden from GetIDsOfNames.
     pub restricted: bool,
-    /// The parameters.
+    /// The method's parameters.
     pub params: &'static [Param],
     /// The function that calls the method with the addresses of its arguments. For a parameter that
     /// is passed by a pointer, such as a result, the address is this pointer. For a parameter that
@@ -47,9 +47,9 @@ pub struct Member {
 
 /// A parameter.
 pub struct Param {
-    /// The name.
+    /// The parameter's name.
     pub name: &'static str,
-    /// The type; for a pointer, the type of its target.
+    /// The parameter's type; for a pointer, the type of the pointer's target.
     pub vt: u16,
     /// Whether the parameter is an input.
     pub is_in: bool,
@@ -62,7 +62,7 @@ pub struct Param {
     /// The interface that an object must have as the argument. `None` if the parameter accepts
     /// every object, or no objects.
     pub iid: Option<GUID>,
-    /// The permitted range of a number.
+    /// The permitted range of a number; `None` if no range is declared.
     pub range: Option<(i64, i64)>,
     /// The only permitted numbers; empty if every number is permitted. `range` applies in addition.
     pub values: &'static [i32],
@@ -79,7 +79,7 @@ pub enum Absent {
     Int(i64),
     /// A floating-point number.
     Float(f64),
-    /// A text.
+    /// A string.
     Text(&'static str),
 }
 
@@ -124,7 +124,7 @@ impl Cell {
         // SAFETY: the words contain a value of this type.
         let value = unsafe { value::read(self.vt, self.address()) };
         let vt = self.vt;
-        // SAFETY: as above.
+        // SAFETY: the words contain a value of this type, which the cell owns.
         unsafe { value::clear(vt, self.address()) };
         value
     }
@@ -186,9 +186,10 @@ impl Param {
     }
 }
 
-/// The arguments of a call, matched to the parameters.
+/// The arguments of a call, assigned to the method's parameters.
 struct Matched<'a> {
-    /// The number and the value of the argument for each parameter.
+    /// For each parameter, the index and the value of its argument; `None` where the argument is
+    /// omitted.
     given: Vec<Option<(usize, &'a Variant)>>,
 }
 
@@ -235,7 +236,7 @@ impl<'a> Matched<'a> {
 ///
 /// # Safety
 ///
-/// `object` must be an object for the member's function.
+/// `object` must be a live interface pointer of the interface to which the member belongs.
 unsafe fn call(
     member: &Member,
     object: *mut c_void,
@@ -256,12 +257,12 @@ unsafe fn call(
         value.and_then(|value| cell.set(value)).map_err(|error| Wrong { error, argument: at })?;
     }
     let mut addresses: Vec<*mut c_void> = cells.iter_mut().map(|cell| cell.address().cast()).collect();
-    // SAFETY: the caller's promise; each address leads to a value of the parameter's type, or to
-    // room for one.
+    // SAFETY: the caller promises a live interface pointer of the member's interface. Each address
+    // leads to a value of the parameter's type, or to room for one.
     let outcome = unsafe { (member.invoke)(object, addresses.as_mut_ptr()) };
     if outcome.0 < 0 {
         let failed = recall(outcome);
-        // A failed method has no results to read.
+        // A failed method has no results, so only the error is returned.
         let words = failed.detail().map_or_else(|| failed.to_string(), str::to_owned);
         return Err(Wrong { error: Error::new(outcome, words), argument: None });
     }
@@ -275,7 +276,8 @@ unsafe fn call(
             let value = cell.take()?.change_type(vt)?;
             // SAFETY: the creator of the reference promises a valid value at its target.
             unsafe { value::clear(vt, to) };
-            // SAFETY: as above.
+            // SAFETY: `to` has room for a value of this type, and after `clear` it contains a zero,
+            // which owns nothing.
             unsafe { value::write(vt, to, value) }?;
         }
     }
@@ -322,7 +324,7 @@ unsafe extern "system" fn names<D: Dual>(
         }
         // SAFETY: by COM's rules there are `count` names.
         let names = unsafe { slice(names, count as usize) };
-        // SAFETY: as above.
+        // SAFETY: by COM's rules each name is null or ends in a zero.
         let text =
             |name: *const u16| unsafe { wide(name) }.map(widestring::U16CStr::to_string_lossy).unwrap_or_default();
         let first = text(names[0]);
@@ -372,27 +374,29 @@ unsafe extern "system" fn invoke<D: Dual>(
         if unsafe { iid.as_ref() }.is_some_and(|iid| *iid != GUID::zeroed()) {
             return code::DISP_E_UNKNOWNINTERFACE;
         }
-        // SAFETY: as above.
+        // SAFETY: by COM's rules the caller's pointer is null or leads to a DISPPARAMS.
         let Some(params) = (unsafe { arguments.as_ref() }) else { return code::E_POINTER };
         let named: Vec<&Member> = D::TABLE.members.iter().filter(|member| member.id == id).collect();
         let Some(member) = named.iter().find(|member| member.kind & flags != 0) else {
             let words = format!("{} has no member {id} that can be used in this way", D::TABLE.name);
             return leave(Error::new(code::DISP_E_MEMBERNOTFOUND, words));
         };
-        // SAFETY: as above.
+        // SAFETY: by COM's rules there are `count` arguments.
         let given = unsafe { slice(params.arguments.cast_const(), params.count as usize) };
-        // SAFETY: as above.
+        // SAFETY: by COM's rules there are `named` names.
         let names = unsafe { slice(params.names.cast_const(), params.named as usize) };
-        // SAFETY: the interface extends IDispatch, so that `this` has its vtable.
+        // SAFETY: this function is in the vtable of the interface that `D` describes, so by COM's
+        // rules `this` is a live pointer of that interface.
         match unsafe { call(member, this, given, names) } {
             Ok(value) => {
                 if !result.is_null() {
-                    // SAFETY: as above.
+                    // SAFETY: `result` is not null, and by COM's rules it then leads to room for a
+                    // VARIANT.
                     unsafe { result.write(value) };
                 }
                 code::S_OK
             }
-            // SAFETY: as above.
+            // SAFETY: by COM's rules both pointers are null or writable.
             Err(found) => unsafe { tell(D::TABLE, member, found, exception, wrong) },
         }
     })
@@ -406,7 +410,7 @@ unsafe extern "system" fn invoke<D: Dual>(
 unsafe fn tell(table: &Table, member: &Member, found: Wrong, exception: *mut ExcepInfo, wrong: *mut u32) -> HRESULT {
     let failure = found.error.code();
     if let (Some(at), false) = (found.argument, wrong.is_null()) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `wrong` is not null, so the caller promises that it is writable.
         unsafe { wrong.write(at as u32) };
     }
     let words = found.error.detail().map_or_else(|| found.error.to_string(), str::to_owned);
@@ -417,10 +421,11 @@ unsafe fn tell(table: &Table, member: &Member, found: Wrong, exception: *mut Exc
             scode: failure,
             ..ExcepInfo::default()
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: `exception` is not null, so the caller promises that it is writable.
         unsafe { exception.write(told) };
     }
-    // Errors of the call itself have their own codes; all others become exceptions.
+    // Errors of FACILITY_DISPATCH are errors of the call itself, and are returned unchanged. All
+    // other errors are errors of the method, for which the call returns DISP_E_EXCEPTION.
     let is_call = failure.0 >> 16 == code::DISP_E_EXCEPTION.0 >> 16;
     leave(Error::new(if is_call { failure } else { code::DISP_E_EXCEPTION }, words))
 }
@@ -445,6 +450,7 @@ impl IDispatch_Vtbl {
 ///
 /// There must be a value at `at`, and its owner must keep the value while the result is used.
 pub unsafe fn look<T>(at: *const c_void) -> ManuallyDrop<T> {
-    // SAFETY: the caller's promise; the copy is never dropped.
+    // SAFETY: the caller promises a value at `at`. The copy is never dropped, so the value keeps
+    // one owner.
     ManuallyDrop::new(unsafe { at.cast::<T>().read() })
 }

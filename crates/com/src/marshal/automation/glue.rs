@@ -25,7 +25,7 @@ pub unsafe fn clear_result<T: Automation>(to: *mut T) -> Result<()> {
     if to.is_null() {
         return Err(null_pointer());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is not null, so the caller promises that it is writable.
     unsafe { to.write(T::default()) };
     Ok(())
 }
@@ -40,7 +40,7 @@ pub unsafe fn clear_result<T: Automation>(to: *mut T) -> Result<()> {
 ///
 /// E_POINTER for a null pointer; the error of the conversion.
 pub unsafe fn to_wire<T: Automation>(from: *const T, wires: &mut Wires) -> Result<*mut u8> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `from` is null or leads to a value.
     unsafe { from.as_ref() }.ok_or_else(null_pointer)?.to_wire(wires)
 }
 
@@ -61,7 +61,7 @@ fn status(error: &Error) -> Status {
 ///
 /// BAD_STUB_DATA for an invalid value; otherwise the fault for the error of the conversion.
 pub unsafe fn from_wire<T: Automation>(wire: *const u8) -> std::result::Result<T, Status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `wire` is null or leads to the wire form of a `T`.
     unsafe { T::from_wire(wire) }.map_err(|error| status(&error))
 }
 
@@ -88,7 +88,8 @@ pub fn wire_result<T: Automation>(result: HRESULT, value: &T) -> std::result::Re
 /// `wire` must be null, or lead to an element of that type that the caller owns.
 pub unsafe fn free_wire(wire: *mut u8, kind: u16, types: &'static [ElementType]) {
     if !wire.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `wire` is null, or leads to an element of this type that
+        // the caller owns.
         unsafe { free_elements(wire, Element::Own(kind), 1, types) };
     }
 }

@@ -3,7 +3,7 @@
 use crate::types::error::{Error, Result, code};
 use std::fmt;
 
-/// An amount of money in ten-thousandths.
+/// An amount of money in ten-thousandths of the currency's unit.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency(pub i64);
@@ -143,7 +143,8 @@ impl Number {
     pub(super) fn decimal(self) -> Result<Decimal> {
         let (value, scale) = match self {
             Self::Exact(value, scale) => (value, scale),
-            // The DECIMAL gets the digits of the shortest text that stands for this double.
+            // The DECIMAL gets the digits of the shortest text from which this double can be
+            // parsed.
             Self::Float(value) => match Self::parse(&value.to_string()) {
                 Some(Self::Exact(value, scale)) => (value, scale),
                 _ => (self.integer()?, 0),

@@ -30,7 +30,7 @@ pub use made::{IDispatch_GetIDsOfNames_stub, IDispatch_GetTypeInfo_stub, IDispat
 const VARIANT_KIND: u16 = 3;
 const BSTR_KIND: u16 = 4;
 
-/// The bit that distinguishes a FACILITY_DISPATCH failure from the success code that travels in its
+/// The bit that distinguishes a FACILITY_DISPATCH failure from the success code that is sent in its
 /// place.
 const FAILURE: i32 = i32::MIN;
 
@@ -81,7 +81,8 @@ unsafe impl crate::types::registry::Remote for IDispatch {
 
 static PROXY: IDispatch_Vtbl = PROXY_VTABLE;
 
-/// The vtable of proxies, also for interfaces that extend IDispatch.
+/// The vtable of IDispatch's proxies. The vtables of interfaces that extend IDispatch begin with
+/// it.
 pub const PROXY_VTABLE: IDispatch_Vtbl = IDispatch_Vtbl {
     base__: crate::client::proxy::UNKNOWN,
     GetTypeInfoCount: made::IDispatch_GetTypeInfoCount_proxy,
@@ -169,7 +170,7 @@ unsafe extern "system" fn invoke_proxy(
     guard(|| {
         // SAFETY: by COM's rules the caller's pointers are as IDispatch defines them.
         let Some(params) = (unsafe { arguments.as_ref() }) else { return code::E_POINTER };
-        // SAFETY: as above.
+        // SAFETY: by COM's rules there are `count` arguments.
         let given = unsafe { slice(params.arguments, params.count as usize) };
         let mut outgoing = match Outgoing::new(given) {
             Ok(outgoing) => outgoing,
@@ -252,11 +253,13 @@ impl Incoming {
     unsafe fn give_back(&self, arguments: &[Variant], returned: &[(&*mut u8, &u32)]) -> Result<()> {
         for (wire, at) in returned {
             let Some((vt, to)) = arguments[**at as usize].target() else { continue };
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that the values are those of the reply, which was
+            // checked.
             let value = unsafe { to_variant((**wire).cast_const(), 0) }?.change_type(vt)?;
             // SAFETY: the creator of the reference promises a valid value at its target.
             unsafe { value::clear(vt, to) };
-            // SAFETY: as above.
+            // SAFETY: `to` has room for a value of this type, and after `clear` it contains a zero,
+            // which owns nothing.
             unsafe { value::write(vt, to, value) }?;
         }
         Ok(())
@@ -266,9 +269,11 @@ impl Incoming {
     ///
     /// Each pointer must be null or writable.
     unsafe fn tell(&self, result: *mut Variant, exception: *mut ExcepInfo, wrong: *mut u32) -> Result<()> {
-        // SAFETY: the reply was checked.
+        // SAFETY: the reply was checked, so the result is null or leads to the wire form of a
+        // VARIANT.
         let value = unsafe { to_variant(self.result, 0) }?;
-        // SAFETY: as above.
+        // SAFETY: the reply was checked, so each text is null or leads to the wire form of a
+        // string.
         let [source, description, help_file] = self.exception.texts.map(|text| unsafe { to_bstr(text) });
         let mut told = ExcepInfo {
             code: self.exception.code,
@@ -280,15 +285,15 @@ impl Incoming {
             ..ExcepInfo::default()
         };
         if !result.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: `result` is not null, so the caller promises that it is writable.
             unsafe { result.write(value) };
         }
         if !exception.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: `exception` is not null, so the caller promises that it is writable.
             unsafe { exception.write(std::mem::take(&mut told)) };
         }
         if !wrong.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: `wrong` is not null, so the caller promises that it is writable.
             unsafe { wrong.write(self.wrong) };
         }
         Ok(())
@@ -300,7 +305,7 @@ impl Drop for Incoming {
         // SAFETY: the value came in the reply, and this structure owns it.
         unsafe { free_wire(self.result, VARIANT_KIND, &made::IDispatch_TYPES) };
         for text in self.exception.texts {
-            // SAFETY: as above.
+            // SAFETY: the text came in the reply, and this structure owns it.
             unsafe { free_wire(text, BSTR_KIND, &made::IDispatch_TYPES) };
         }
     }
@@ -331,8 +336,8 @@ struct Received {
     arguments: Vec<Variant>,
     /// The targets of arguments by reference.
     held: Vec<Variant>,
-    /// The indices of the targets that are DECIMALs. The first two bytes of a DECIMAL are the
-    /// target's type, and the object may leave any bytes there.
+    /// The indices of the targets that are DECIMALs. The first two bytes of a DECIMAL hold the
+    /// target's type, and the object can leave any bytes there.
     decimals: Vec<usize>,
 }
 
@@ -353,15 +358,18 @@ impl Received {
         if params.arguments.is_null() && count > 0 || params.names.is_null() && params.named > 0 {
             return Err(invalid("the call's arguments are missing"));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a checked request, so there are `count` arguments.
         let given = unsafe { slice(params.arguments.cast_const(), count) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises a checked request, so each pointer is null or leads to the
+        // wire form of a VARIANT.
         let arguments = given.iter().map(|wire| unsafe { to_variant(*wire, 0) }).collect::<Result<Vec<_>>>()?;
-        // SAFETY: as above.
+        // SAFETY: the caller promises a checked request, so each pointer is null or leads to the
+        // wire form of a VARIANT.
         let held = references.iter().map(|wire| unsafe { to_variant(*wire, 0) }).collect::<Result<Vec<_>>>()?;
         let mut made = Self { arguments, held, decimals: Vec::new() };
         for (number, ((wire, held), at)) in references.iter().zip(&mut made.held).zip(indices).enumerate() {
-            // SAFETY: as above.
+            // SAFETY: the caller promises a checked request, so the pointer is null or leads to the
+            // wire form of a VARIANT.
             let vt = unsafe { wire.cast::<super::wire::WireVariant>().as_ref() }.map_or(0, |found| found.vt);
             let argument = made.arguments.get_mut(*at as usize).filter(|_| vt & vt::BYREF != 0);
             let argument = argument.ok_or_else(|| invalid("the call has no such argument by reference"))?;
@@ -394,13 +402,14 @@ unsafe extern "system" fn adapted(
 ) -> HRESULT {
     // SAFETY: the stub calls its own adapter, with checked arguments.
     let object = unsafe { Adapter::<made::IDispatch_Vtbl>::object(this) };
-    // SAFETY: as above.
+    // SAFETY: the arguments were checked, so `params` leads to the wire form of DISPPARAMS.
     let params = unsafe { &*params.cast::<WireParams>() };
-    // SAFETY: as above.
+    // SAFETY: the arguments were checked, so there are `count` indices.
     let indices = unsafe { slice(indices, count as usize) };
-    // SAFETY: as above.
+    // SAFETY: the arguments were checked, so there are `count` references, which only this function
+    // uses.
     let references = unsafe { slice_mut(references.cast::<*mut u8>(), count as usize) };
-    // SAFETY: as above.
+    // SAFETY: the parameters come from a checked request.
     let mut received = match unsafe { Received::new(params, indices, references) } {
         Ok(received) => received,
         Err(error) => return leave(error),
@@ -414,7 +423,8 @@ unsafe extern "system" fn adapted(
     let (mut value, mut told) = (Variant::new(), ExcepInfo::default());
     // SAFETY: the object has the interface IDispatch.
     let invoke = unsafe { vtable::<IDispatch_Vtbl>(object) }.Invoke;
-    // SAFETY: as above; the pointers lead to local values.
+    // SAFETY: the vtable is that of `object`, and the pointers lead to local values, except
+    // `wrong`, for which the stub provides room.
     let outcome =
         unsafe { invoke(object, id, iid, lcid, flags as u16, &raw mut given, &raw mut value, &raw mut told, wrong) };
     // A failed call has no results, but the exception of a FACILITY_DISPATCH error travels as a
@@ -470,12 +480,13 @@ impl Returned<'_> {
         let now = self.indices.iter().map(|at| wires.reference(&self.arguments[*at as usize]));
         let now = now.collect::<Result<Vec<_>>>()?;
         wires.keep();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `result` is writable.
         unsafe { result.write(value) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `exception` is writable.
         unsafe { exception.write(told) };
         for (reference, now) in references.iter_mut().zip(now) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that the references are the received ones, which the
+            // results replace.
             unsafe { free_wire(std::mem::replace(reference, now), VARIANT_KIND, &made::IDispatch_TYPES) };
         }
         Ok(())

@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering;
 ///
 /// # Safety
 ///
-/// The elements of an array of type [`VT`](Self::VT) must be values of `Self` in memory, and own
-/// nothing.
+/// The elements of an array of type [`VT`](Self::VT) must have the representation of `Self` in
+/// memory, and must own no resources.
 pub unsafe trait Element: Copy {
     /// The type of the elements.
     const VT: u16;
@@ -35,7 +35,7 @@ impl SafeArray {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY.
+    /// E_OUTOFMEMORY where the array is too large or no memory is left.
     pub fn of<T: Element>(elements: &[T]) -> Result<Self> {
         let mut made = Self::vector(T::VT, elements.len())?;
         // SAFETY: the fresh memory has room for the same number of elements of that type.
@@ -59,11 +59,12 @@ impl SafeArray {
         Ok(at)
     }
 
-    /// Returns a copy of the element with these indices, one for each dimension.
+    /// Returns a copy of the element with these indices. Each dimension has one index.
     ///
     /// # Errors
     ///
-    /// DISP_E_BADINDEX; E_OUTOFMEMORY.
+    /// DISP_E_BADINDEX for indices out of bounds; E_OUTOFMEMORY where no memory is left for the
+    /// copy.
     pub fn get(&self, indices: &[i32]) -> Result<Variant> {
         self.element(self.position(indices)?)
     }
@@ -72,14 +73,15 @@ impl SafeArray {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY.
+    /// E_OUTOFMEMORY where no memory is left for the copies.
     pub fn to_variants(&self) -> Result<Vec<Variant>> {
         (0..self.len()).map(|at| self.element(at)).collect()
     }
 
     /// Returns the elements, in the order in memory; `None` where they have another type.
     pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
-        // SAFETY: by the invariant and the promise of `Element`.
+        // SAFETY: by the invariant of the array, its elements are values of type `T::VT`. The
+        // implementer of `Element` promises that these are represented as `T`.
         (self.vt() == T::VT).then(|| unsafe { slice(self.data().cast(), self.len()) })
     }
 

@@ -17,7 +17,7 @@ fn variants_have_the_layout_of_c() {
     let bytes = unsafe { *(&raw const value).cast::<[u8; 24]>() };
     assert_eq!(bytes[..10], [2, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xff]);
     let value = Variant::from(Decimal { scale: 2, negative: true, high: 0x0a0b_0c0d, low: 7 });
-    // SAFETY: as above.
+    // SAFETY: the array covers exactly the bytes of the variant.
     let bytes = unsafe { *(&raw const value).cast::<[u8; 24]>() };
     assert_eq!(bytes[..16], [14, 0, 2, 0x80, 0x0d, 0x0c, 0x0b, 0x0a, 7, 0, 0, 0, 0, 0, 0, 0]);
 }
@@ -121,7 +121,7 @@ fn variants_by_reference_read_the_referenced_value() {
     assert_eq!(variant.value().unwrap(), Value::I4(5));
     assert_eq!(variant.change_type(vt::BSTR).unwrap().value().unwrap(), Value::Text("5".into()));
     let mut inner = Variant::from("inner");
-    // SAFETY: as above.
+    // SAFETY: the referenced variant outlives this variant.
     let variant = unsafe { Variant::by_reference(vt::VARIANT, (&raw mut inner).cast()) };
     assert_eq!(variant.clone().vt(), vt::BSTR);
     // SAFETY: the null pointer is not dereferenced.
@@ -166,7 +166,7 @@ fn impossible_safearrays_are_refused() {
     assert_eq!(SafeArray::with_bounds(vt::I4, &[]).unwrap_err().code(), code::E_INVALIDARG);
     assert_eq!(SafeArray::with_bounds(vt::I4, &[one[0]; 65]).unwrap_err().code(), code::E_INVALIDARG);
     assert_eq!(SafeArray::with_bounds(vt::UI1, &huge).unwrap_err().code(), code::E_OUTOFMEMORY);
-    // An array without elements may have any other dimensions.
+    // If the first dimension is empty, the others can be of any size.
     let empty = SafeArray::with_bounds(vt::I4, &[&[Bound { count: 0, lower: 0 }][..], &huge].concat()).unwrap();
     assert_eq!((empty.len(), empty.bounds().len()), (0, 4));
     let none = SafeArray::null();

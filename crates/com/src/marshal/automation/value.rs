@@ -98,7 +98,8 @@ impl Variant {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; DISP_E_BADVARTYPE for an invalid type; E_POINTER for a null reference.
+    /// E_OUTOFMEMORY where no memory is left; DISP_E_BADVARTYPE for an invalid type; E_POINTER for
+    /// a null reference.
     pub fn copy(&self) -> Result<Self> {
         if let Some((vt, from)) = self.target() {
             if from.is_null() {
@@ -145,7 +146,7 @@ impl Drop for Variant {
     fn drop(&mut self) {
         if vt::owns(self.vt) {
             let vt = self.vt;
-            // SAFETY: by the invariant.
+            // SAFETY: by the invariant, the variant owns a value of type `vt` at its place.
             unsafe { clear(vt, self.place(vt)) };
         }
     }
@@ -153,20 +154,20 @@ impl Drop for Variant {
 
 /// The number of bytes before the descriptor. The last four contain the elements' type.
 const PREFIX: usize = 16;
-/// The greatest number of dimensions.
+/// The greatest number of an array's dimensions.
 pub(crate) const DIMENSIONS_MAX: usize = 64;
 /// The greatest size of an array's elements, in bytes.
 pub(crate) const BYTES_MAX: usize = i32::MAX as usize;
 
-/// The elements are strings.
+/// The flag of an array whose elements are strings.
 const FADF_BSTR: u16 = 0x100;
-/// The elements are objects.
+/// The flag of an array whose elements are objects.
 const FADF_UNKNOWN: u16 = 0x200;
-/// The elements are objects with IDispatch.
+/// The flag of an array whose elements are objects with IDispatch.
 const FADF_DISPATCH: u16 = 0x400;
-/// The elements are VARIANTs.
+/// The flag of an array whose elements are VARIANTs.
 const FADF_VARIANT: u16 = 0x800;
-/// The type of the elements lies before the descriptor.
+/// The flag of an array with the type of its elements before the descriptor.
 pub(crate) const FADF_HAVEVARTYPE: u16 = 0x80;
 
 /// The bounds of a dimension.
@@ -228,7 +229,7 @@ impl SafeArray {
     /// # Errors
     ///
     /// DISP_E_BADVARTYPE for a type that elements cannot have; E_INVALIDARG without dimensions, or
-    /// with too many; E_OUTOFMEMORY.
+    /// with too many; E_OUTOFMEMORY where the array is too long or no memory is left.
     pub fn with_bounds(vt: u16, bounds: &[Bound]) -> Result<Self> {
         let size = vt::size(vt).filter(|_| vt & (vt::ARRAY | vt::BYREF) == 0).ok_or_else(|| vt::unknown(vt))?;
         if bounds.is_empty() || bounds.len() > DIMENSIONS_MAX {
@@ -273,7 +274,7 @@ impl SafeArray {
     }
 
     pub(super) fn descriptor(&self) -> Option<&Descriptor> {
-        // SAFETY: by the invariant.
+        // SAFETY: by the invariant, the pointer is null or leads to a descriptor.
         unsafe { self.0.as_ref() }
     }
 
@@ -287,7 +288,7 @@ impl SafeArray {
         if self.is_null() {
             return vt::EMPTY;
         }
-        // SAFETY: by the invariant: the type precedes the descriptor.
+        // SAFETY: by the invariant, the array is from `with_bounds`, which stores its type there.
         unsafe { self.0.cast::<u32>().wrapping_sub(1).read() as u16 }
     }
 
@@ -307,7 +308,7 @@ impl SafeArray {
 
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
-        // Some dimensions may be large if another one is empty.
+        // The product saturates, because if one dimension is empty, the others can be of any size.
         let count = |number: usize, bound: &Bound| number.saturating_mul(bound.count as usize);
         if self.is_null() { 0 } else { self.stored().iter().fold(1, count) }
     }
@@ -344,11 +345,11 @@ impl SafeArray {
         unsafe { read(self.vt(), self.data().wrapping_add(at * self.element_size())) }
     }
 
-    /// Returns a copy.
+    /// Returns a copy of the array.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY.
+    /// E_OUTOFMEMORY where no memory is left.
     pub fn copy(&self) -> Result<Self> {
         if self.is_null() {
             return Ok(Self::null());
@@ -389,7 +390,7 @@ impl SafeArray {
         let (vt, to) = (self.vt(), self.data_mut().wrapping_add(at * self.element_size()));
         // SAFETY: the place contains an element that the array owns.
         unsafe { clear(vt, to) };
-        // SAFETY: as above.
+        // SAFETY: the place has room for an element, and contains a zero, which owns nothing.
         unsafe { write(vt, to, value) }
     }
 }
@@ -402,13 +403,14 @@ impl Drop for SafeArray {
         let (vt, size, count, data) = (self.vt(), self.element_size(), self.len(), self.data_mut());
         if vt::owns(vt) {
             for at in 0..count {
-                // SAFETY: by the invariant.
+                // SAFETY: by the invariant, the array owns an element of this type at this
+                // position.
                 unsafe { clear(vt, data.wrapping_add(at * size)) };
             }
         }
-        // SAFETY: by the invariant.
+        // SAFETY: by the invariant, the array owns this memory, which is not used again.
         unsafe { release(data.cast()) };
-        // SAFETY: by the invariant: the allocation begins there.
+        // SAFETY: by the invariant, the array owns this memory, whose allocation begins there.
         unsafe { release(self.0.cast::<u8>().wrapping_sub(PREFIX).cast()) };
     }
 }
@@ -420,7 +422,7 @@ impl Drop for SafeArray {
 /// A value of that type must be at `from`, aligned.
 pub(crate) unsafe fn read(vt: u16, from: *const u8) -> Result<Variant> {
     if vt == VARIANT {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an aligned VARIANT at `from`.
         return unsafe { (*from.cast::<Variant>()).copy() };
     }
     let mut made = Variant::zero(vt);
@@ -446,7 +448,7 @@ pub(crate) unsafe fn read(vt: u16, from: *const u8) -> Result<Variant> {
 /// DISP_E_TYPEMISMATCH when the value has another type; DISP_E_BADVARTYPE for an invalid type.
 pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
     if vt == VARIANT {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `to` is aligned and writable for a VARIANT.
         unsafe { to.cast::<Variant>().write(value) };
         return Ok(());
     }
@@ -455,7 +457,7 @@ pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
     }
     let bytes = size(vt).ok_or_else(|| unknown(vt))?;
     let mut value = ManuallyDrop::new(value);
-    // SAFETY: the caller's promise; the variant has that many bytes at `place`.
+    // SAFETY: the caller promises `bytes` bytes at `to`, and the variant has as many at `place`.
     unsafe { to.copy_from_nonoverlapping(value.place(vt), bytes) };
     Ok(())
 }
@@ -468,24 +470,25 @@ pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
 pub(crate) unsafe fn clear(vt: u16, at: *mut u8) {
     match vt {
         VARIANT => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises an aligned VARIANT at `at`, which the caller owns.
             drop(unsafe { at.cast::<Variant>().read() });
         }
         BSTR => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises an aligned string at `at`, which the caller owns.
             drop(unsafe { at.cast::<Bstr>().read() });
         }
         UNKNOWN | DISPATCH => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises an interface pointer at `at`, or null, which the caller
+            // owns.
             drop(unsafe { at.cast::<Option<IUnknown>>().read() });
         }
         _ if vt & BYREF == 0 && vt & ARRAY != 0 => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises an aligned array at `at`, which the caller owns.
             drop(unsafe { at.cast::<SafeArray>().read() });
         }
         _ => {}
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a value at `at`, which has that many bytes.
     unsafe { at.write_bytes(0, size(vt).unwrap_or(0)) };
 }
 

@@ -86,7 +86,7 @@ impl Variant {
         Self::of_pointer(vt::DISPATCH, into_raw(object.map(IUnknown::from)))
     }
 
-    /// Whether the value stands for an omitted optional argument.
+    /// Whether the value marks an omitted optional argument.
     pub fn is_missing(&self) -> bool {
         self.vt == vt::ERROR && self.bits() as u32 == code::DISP_E_PARAMNOTFOUND.0.cast_unsigned()
     }

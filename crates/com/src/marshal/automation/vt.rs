@@ -3,11 +3,11 @@
 use crate::types::error::{Error, code};
 pub use obvia_ndr::vartype::*;
 
-/// The size of a VARIANT.
+/// The size of a VARIANT in bytes.
 pub(super) const VARIANT_SIZE: usize = 24;
 
-/// Returns the size of a value in memory. `None` for an invalid type, and for EMPTY and NULL, which
-/// have no value.
+/// Returns the size of a value in memory, in bytes. `None` for an invalid type, and for EMPTY and
+/// NULL, which have no value.
 pub(crate) fn size(vt: u16) -> Option<usize> {
     if vt & (ARRAY | BYREF) != 0 {
         return Some(8).filter(|_| is_known(vt));
@@ -29,7 +29,8 @@ pub(crate) fn is_known(vt: u16) -> bool {
     match base {
         _ if base & 0xf000 != 0 => false,
         EMPTY | NULL => vt == base,
-        // A VARIANT cannot hold another one directly.
+        // A VARIANT cannot contain another VARIANT directly, but it can refer to one, or contain an
+        // array of them.
         VARIANT => vt != base,
         _ => size(base).is_some(),
     }

@@ -16,17 +16,18 @@ use windows_core::{GUID, IUnknown, Interface};
 
 /// The greatest depth of nested values.
 const DEPTH_MAX: usize = 32;
-/// The length that stands for a null string on the wire.
+/// The length that the wire form of a null string states.
 const NO_TEXT: u32 = u32::MAX;
 
-/// FLAGGED_WORD_BLOB; the units follow.
+/// The structure FLAGGED_WORD_BLOB without its last member: the units of the string, which follow
+/// the structure.
 #[repr(C)]
 pub(super) struct WireBstr {
     bytes: u32,
     units: u32,
 }
 
-/// wireVARIANT.
+/// The structure wireVARIANT.
 #[repr(C)]
 pub(super) struct WireVariant {
     /// The size in units of 8 bytes.
@@ -37,7 +38,8 @@ pub(super) struct WireVariant {
     arm: [*mut u8; 2],
 }
 
-/// wireSAFEARRAY; the bounds follow.
+/// The structure wireSAFEARRAY without its last member: the bounds of the dimensions, which follow
+/// the structure.
 #[repr(C)]
 pub(super) struct WireArray {
     dimensions: u16,
@@ -112,9 +114,9 @@ impl Wires {
         let length = if text.as_ptr().is_null() { NO_TEXT } else { bytes.len() as u32 };
         // SAFETY: the allocation has room for the structure.
         unsafe { made.cast::<WireBstr>().write(WireBstr { bytes: length, units: units as u32 }) };
-        // SAFETY: as above.
+        // SAFETY: the allocation has room for the units behind the structure.
         let to = unsafe { made.add(size_of::<WireBstr>()) };
-        // SAFETY: as above; the memory is fresh, so the ranges do not overlap.
+        // SAFETY: the allocation has room for the bytes. It is fresh, so the ranges do not overlap.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(made)
     }
@@ -134,7 +136,7 @@ impl Wires {
         if depth > DEPTH_MAX {
             return Err(Error::new(code::E_INVALIDARG, "VARIANTs are nested too deeply"));
         }
-        // A value by reference travels as its target.
+        // For a value by reference, a copy of its target is sent.
         if value.target().is_some() {
             return self.variant(&value.copy()?, depth + 1);
         }
@@ -160,20 +162,20 @@ impl Wires {
         }
         let bytes = vt::size(vt).ok_or_else(|| vt::unknown(vt))?;
         if vt == vt::BSTR {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises a value of type `vt` at `from`: a string.
             let text = unsafe { &*from.cast::<Bstr>() };
             arm[0] = self.bstr(text)?;
             return Ok((arm, 16 + text.as_bytes().len()));
         }
         if vt & vt::ARRAY != 0 {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises a value of type `vt` at `from`: an array.
             let array = unsafe { &*from.cast::<SafeArray>() };
             let made = self.array(array, depth + 1)?;
             // A PSAFEARRAY is a pointer to a pointer (MS-OAUT 2.2.29.1).
             arm[0] = if made.is_null() { made } else { self.cell(made)? };
             return Ok((arm, 44 + array.len() * array.element_size()));
         }
-        // SAFETY: the caller's promise; an arm has room for 16 bytes.
+        // SAFETY: the caller promises a value of `bytes` bytes at `from`. An arm has 16 bytes.
         unsafe { arm.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from, bytes) };
         match vt {
             vt::UNKNOWN | vt::DISPATCH => arm[0] = self.object(arm[0]),
@@ -198,7 +200,7 @@ impl Wires {
             let cell = self.cell(inner)?;
             return self.made(value.vt(), [cell, std::ptr::null_mut()], 24);
         }
-        // SAFETY: as above.
+        // SAFETY: the creator of the reference promises a valid value of type `vt` at its target.
         let (arm, bytes) = unsafe { self.arm(vt, from, 1) }?;
         let cell = self.add(16)?;
         // SAFETY: the allocation has room for the arm.
@@ -220,11 +222,11 @@ impl Wires {
             // SAFETY: the element is within the array.
             let from = unsafe { array.data().add(at * size) };
             let made = match kind {
-                // SAFETY: as above.
+                // SAFETY: `from` leads to an element of the array, which is a string.
                 vt::BSTR => self.bstr(unsafe { &*from.cast::<Bstr>() })?,
-                // SAFETY: as above.
+                // SAFETY: `from` leads to an element of the array, which is a VARIANT.
                 vt::VARIANT => self.variant(unsafe { &*from.cast::<Variant>() }, depth)?,
-                // SAFETY: as above.
+                // SAFETY: `from` leads to an element of the array: an interface pointer or null.
                 vt::UNKNOWN | vt::DISPATCH => self.object(unsafe { from.cast::<*mut u8>().read() }),
                 _ => break,
             };
@@ -250,9 +252,10 @@ impl Wires {
         };
         // SAFETY: the allocation has room for the structure and its bounds.
         unsafe { made.cast::<WireArray>().write(wire) };
-        // SAFETY: as above.
+        // SAFETY: the allocation has room for the bounds behind the structure.
         let to = unsafe { made.add(size_of::<WireArray>()) };
-        // SAFETY: as above; the memory is fresh, so the ranges do not overlap.
+        // SAFETY: the allocation has room for the bounds. It is fresh, so the ranges do not
+        // overlap.
         unsafe { to.cast::<Bound>().copy_from_nonoverlapping(bounds.as_ptr(), bounds.len()) };
         Ok(made)
     }
@@ -289,7 +292,7 @@ const fn is_pointer(kind: u16) -> bool {
 ///
 /// There must be a pointer at `at`.
 const unsafe fn pointer(at: *const u8) -> *const u8 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a pointer at `at`.
     unsafe { at.cast::<*const u8>().read() }
 }
 
@@ -297,7 +300,7 @@ const unsafe fn pointer(at: *const u8) -> *const u8 {
 ///
 /// As for [`Automation::from_wire`].
 pub(super) unsafe fn to_bstr(wire: *const u8) -> Result<Bstr> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `wire` is null or leads to the wire form of a string.
     let Some(found) = (unsafe { wire.cast::<WireBstr>().as_ref() }) else { return Ok(Bstr::new()) };
     if found.bytes == NO_TEXT && found.units == 0 {
         return Ok(Bstr::new());
@@ -314,7 +317,7 @@ pub(super) unsafe fn to_bstr(wire: *const u8) -> Result<Bstr> {
 ///
 /// As for [`Automation::from_wire`].
 pub(super) unsafe fn to_variant(wire: *const u8, depth: usize) -> Result<Variant> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `wire` is null or leads to the wire form of a VARIANT.
     let Some(found) = (unsafe { wire.cast::<WireVariant>().as_ref() }) else { return Ok(Variant::new()) };
     if depth > DEPTH_MAX {
         return Err(invalid("VARIANTs are nested too deeply"));
@@ -325,20 +328,19 @@ pub(super) unsafe fn to_variant(wire: *const u8, depth: usize) -> Result<Variant
     let vt = found.vt & !vt::BYREF;
     let from: *const u8 = (&raw const found.arm).cast();
     if found.vt & vt::BYREF == 0 {
-        // SAFETY: the check has verified that the arm has the value's type.
+        // SAFETY: the check of the frame has verified that the arm contains a value of type `vt`.
         return unsafe { of_arm(vt, from, depth) };
     }
     if found.arm[0].is_null() {
         return Err(invalid("a VARIANT by reference has a null pointer"));
     }
     if vt == vt::VARIANT {
-        // SAFETY: as above; the arm is a pointer to a pointer to another VARIANT.
+        // SAFETY: the check of the frame has verified the arm: a pointer to a pointer to a VARIANT.
         let inner = unsafe { pointer(found.arm[0]) };
-        // SAFETY: as above.
+        // SAFETY: the check of the frame has verified `inner`: null, or a VARIANT's wire form.
         return unsafe { to_variant(inner, depth + 1) };
     }
-    // SAFETY: as above; the arm points to the value that the arm of a VARIANT by value would
-    // contain.
+    // SAFETY: the check of the frame has verified the arm: a pointer to a value of type `vt`.
     unsafe { of_arm(vt, found.arm[0], depth) }
 }
 
@@ -350,28 +352,28 @@ unsafe fn of_arm(vt: u16, from: *const u8, depth: usize) -> Result<Variant> {
         return Ok(Variant::zero(vt));
     }
     if vt == vt::BSTR {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the wire form of a value of type `vt`, which is a pointer.
         let text = unsafe { pointer(from) };
-        // SAFETY: as above.
+        // SAFETY: the caller promises that `text` is null or leads to a string's wire form.
         return Ok(unsafe { to_bstr(text) }?.into());
     }
     if vt & vt::ARRAY != 0 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the wire form of a value of type `vt`, which is a pointer.
         let cell = unsafe { pointer(from) };
         let array = if cell.is_null() {
             cell
         } else {
-            // SAFETY: as above: the cell contains another pointer.
+            // SAFETY: the cell is not null, so the caller promises another pointer in it.
             unsafe { pointer(cell) }
         };
-        // SAFETY: as above.
+        // SAFETY: the caller promises that `array` is null or leads to the wire form of an array.
         let array = unsafe { to_array(array, depth + 1) }?;
         if !array.is_null() && vt::ARRAY | array.vt() != vt {
             return Err(invalid("a VARIANT's type does not match the element type of its array"));
         }
         return Ok(Variant::of_pointer(vt, array.into_raw()));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a value of type `vt`, whose wire form is its form in memory.
     unsafe { value::read(vt, from) }
 }
 
@@ -379,7 +381,7 @@ unsafe fn of_arm(vt: u16, from: *const u8, depth: usize) -> Result<Variant> {
 ///
 /// As for [`Automation::from_wire`].
 unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `wire` is null or leads to the wire form of an array.
     let Some(found) = (unsafe { wire.cast::<WireArray>().as_ref() }) else { return Ok(SafeArray::null()) };
     let (dimensions, count) = (usize::from(found.dimensions), found.count as usize);
     if dimensions == 0 || dimensions > DIMENSIONS_MAX {
@@ -410,14 +412,14 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     }
     for at in 0..count {
         let from = found.elements.cast::<*const u8>().wrapping_add(at).cast::<u8>().cast_const();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an array of `count` elements, each of which is a pointer.
         let to = unsafe { pointer(from) };
         let element = match kind {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that `to` is null or leads to a string's wire form.
             vt::BSTR => unsafe { to_bstr(to) }?.into(),
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that `to` is null or leads to a VARIANT's wire form.
             vt::VARIANT => unsafe { to_variant(to, depth) }?,
-            // SAFETY: the caller's promise: the element is an interface pointer, or null.
+            // SAFETY: the caller promises that the element is an interface pointer or null.
             _ => unsafe { value::read(vt, from) }?,
         };
         // SAFETY: the position is within the elements, which are zeros.
@@ -432,7 +434,7 @@ pub trait Automation: Default {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; the error of a value that has no wire form.
+    /// E_OUTOFMEMORY where no memory is left; the error of a value that has no wire form.
     fn to_wire(&self, wires: &mut Wires) -> Result<*mut u8>;
 
     /// Converts a value from its wire form.
@@ -443,7 +445,7 @@ pub trait Automation: Default {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; RPC_E_INVALID_DATA for an invalid value.
+    /// E_OUTOFMEMORY where no memory is left; RPC_E_INVALID_DATA for an invalid value.
     unsafe fn from_wire(wire: *const u8) -> Result<Self>;
 }
 
@@ -453,7 +455,7 @@ impl Automation for Bstr {
     }
 
     unsafe fn from_wire(wire: *const u8) -> Result<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `wire` is null or leads to the wire form of a string.
         unsafe { to_bstr(wire) }
     }
 }
@@ -464,7 +466,7 @@ impl Automation for Variant {
     }
 
     unsafe fn from_wire(wire: *const u8) -> Result<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `wire` is null or leads to the wire form of a VARIANT.
         unsafe { to_variant(wire, 0) }
     }
 }
@@ -476,9 +478,9 @@ impl Automation for SafeArray {
     }
 
     unsafe fn from_wire(wire: *const u8) -> Result<Self> {
-        // SAFETY: the caller's promise: `wire` is null or leads to a pointer.
+        // SAFETY: the caller promises that `wire` is null or leads to a pointer.
         match unsafe { wire.cast::<*const u8>().as_ref() } {
-            // SAFETY: as above.
+            // SAFETY: the caller promises that `*array` is null or leads to an array's wire form.
             Some(array) => unsafe { to_array(*array, 0) },
             None => Ok(Self::null()),
         }

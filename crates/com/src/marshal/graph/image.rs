@@ -30,8 +30,8 @@ pub struct Image {
     // Invariant: a leaked box that the drop frees. Pointers into the box would become invalid when
     // the box is used for the next parameter.
     words: NonNull<[MaybeUninit<u64>]>,
-    /// The places of the structures that were copied here, each with the structure's address. Rings
-    /// of pointers may lead to that address.
+    /// The places of the structures that were copied into this image, each with the address from
+    /// which the structure was copied. Rings of pointers can lead to that address.
     sources: Vec<(Range<usize>, *const u8)>,
     /// The arrays for the method to fill, which the drop frees unless [`Self::free`] did.
     rooms: RefCell<Vec<*mut u8>>,
@@ -96,8 +96,8 @@ impl Image {
             return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
         }
         assert!(is_within(at, bytes, self.words.len() * 8), "a parameter lies within the block");
-        // SAFETY: the caller's promise; the assertion checks that the parameter is within the
-        // words.
+        // SAFETY: the caller promises that `from` is readable for `bytes` bytes. The assertion
+        // checks that the parameter is within the words.
         unsafe { self.place::<u8>(at).copy_from_nonoverlapping(from.cast(), bytes) };
         self.sources.push((at..at + bytes, from.cast()));
         Ok(())
@@ -124,9 +124,11 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// The caller must own everything that the parameters reach, and must not use it again.
+    /// `layout` must be the image's layout, or a part of it. The caller must own everything that
+    /// the parameters reach, and must not use it again.
     pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the image has the parameters of this layout, whose
+        // pointers have valid targets.
         let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
         let images = self.images(layout, &survey);
         let is_reached = |room: *mut u8| survey.objects.iter().any(|found| found.from == room.cast_const());
@@ -135,12 +137,15 @@ impl Image {
             // elements for it.
             unsafe { release(room.cast()) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises to own everything that the parameters reach, and the images
+        // in the block are not freed.
         unsafe { survey.free_but(&images, |_| false) };
     }
 
-    /// Returns the objects of a survey that are structures of the block, here or where they were
-    /// copied from. A ring of full pointers leads to them, and they are no allocations to free.
+    /// Returns those objects of a survey that are structures of the block, either in this image or
+    /// at the address from which a structure was copied into it. Full pointers that form a ring
+    /// lead to such objects. The objects must not be freed, because they are not allocations of
+    /// their own.
     pub(super) fn images(&self, layout: Layout, survey: &Survey) -> Vec<usize> {
         let start = self.start().addr();
         let block = start..start + self.words.len() * 8;
@@ -163,7 +168,7 @@ impl Drop for Image {
             // has filled it.
             unsafe { release(room.cast()) };
         }
-        // SAFETY: by the invariant.
+        // SAFETY: by the invariant, `words` is a leaked box, which is not used again.
         drop(unsafe { Box::from_raw(self.words.as_ptr()) });
     }
 }
@@ -183,7 +188,7 @@ impl<'c> ProxyCall<'c> {
     ///
     /// As for [`ProxyCall::send`], and if the parameters are invalid.
     pub unsafe fn send_graph(&mut self, opnum: u16, image: &Image, layout: Layout) -> Result<ReplyView<'_>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an image with this layout and valid targets.
         let length = unsafe { self.write_graph(image, layout) }?;
         self.send(opnum, length)
     }
@@ -198,7 +203,7 @@ impl<'c> ProxyCall<'c> {
     ///
     /// If the parameters are invalid, or if the connection is gone or full.
     pub unsafe fn send_graph_oneway(&mut self, opnum: u16, image: &Image, layout: Layout) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an image with this layout and valid targets.
         let length = unsafe { self.write_graph(image, layout) }?;
         self.send_oneway(opnum, length);
         Ok(())
@@ -209,10 +214,10 @@ impl<'c> ProxyCall<'c> {
     /// As for [`Self::send_graph`].
     unsafe fn write_graph(&mut self, image: &Image, layout: Layout) -> Result<usize> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an image with this layout and valid targets.
         let survey = unsafe { Survey::of(root, layout.types, block, &[]) }?;
         let marshal = |reference: &Reference| {
-            // SAFETY: the caller's promise: interface pointers are alive.
+            // SAFETY: the caller promises valid targets, so interface pointers are null or alive.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
             self.reference(object, wanted(reference.iid).info()?)
         };
@@ -250,7 +255,8 @@ impl ReplyView<'_> {
 }
 
 impl Results {
-    /// Verifies that a result can be given, before the caller's other values are freed.
+    /// Verifies that the caller has memory for a result, before the caller's other values are
+    /// freed.
     ///
     /// # Errors
     ///
@@ -291,7 +297,7 @@ impl Results {
         assert!(is_within(at, bytes, self.private.length), "the check has seen the block");
         // SAFETY: the assertion checks that the parameter is within the frame.
         let from = unsafe { self.private.base().add(at) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `to` is writable for `bytes` bytes.
         unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, bytes) };
         Ok(())
     }
@@ -310,7 +316,7 @@ impl Results {
         self.spent.push(from);
         // The caller may pass null for an array without elements.
         if !to.is_null() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that both arrays have `count` elements of type `T`.
             unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, count * size_of::<T>()) };
         }
     }
@@ -332,10 +338,11 @@ pub struct Arguments {
     _wider: Vec<Wide>,
     /// The interface pointers that the arguments refer to.
     _references: Vec<IUnknown>,
-    /// The kept arguments' objects, which are freed after the call. The survey is made before the
-    /// method runs, since the method may change pointers and free other arguments.
+    /// The survey of the kept arguments' objects, which are freed after the call. The survey is
+    /// made before the method runs, because the method can change pointers and free other
+    /// arguments.
     owned: Option<Survey>,
-    /// All objects, until [`Self::release`].
+    /// The allocations of all objects; `None` after [`Self::release`].
     copies: Option<Allocations>,
 }
 
@@ -356,8 +363,8 @@ impl StubCall<'_, '_> {
     ///
     /// # Errors
     ///
-    /// BAD_STUB_DATA when the frame does not have the layout; REMOTE_NO_MEMORY; the error of an
-    /// object reference that cannot be unmarshaled.
+    /// BAD_STUB_DATA when the frame does not have the layout; REMOTE_NO_MEMORY when the arguments
+    /// need too much memory; the error of an object reference that cannot be unmarshaled.
     pub unsafe fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = PrivateFrame::of(self.inner().frame, layout, &[])?;
@@ -384,7 +391,8 @@ impl StubCall<'_, '_> {
         kept: Layout,
     ) -> std::result::Result<Arguments, Status> {
         let made = PrivateFrame::of(self.inner().frame, layout, &[]);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the layout of the method's request, with which the frame was
+        // checked. It also promises that `kept` is a part of that layout.
         let made = made.and_then(|frame| unsafe { Arguments::to_change(frame, layout, kept) });
         made.map_err(|error| refused(&error))
     }
@@ -410,15 +418,16 @@ impl StubCall<'_, '_> {
     ) -> std::result::Result<Answer, Status> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
         if result.0 < 0 {
-            // SAFETY: the caller's promise. A failed method has left its results null.
+            // SAFETY: the caller promises to own everything that the image reaches. A failed method
+            // has left its results null.
             unsafe { image.free(layout, outer) };
             return Ok(no_results(result));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an image with this layout, which reaches valid results.
         let survey = match unsafe { Survey::of(root, layout.types, block, outer) } {
             Ok(survey) => survey,
             Err(error) => {
-                // SAFETY: as above.
+                // SAFETY: the caller promises to own everything that the image reaches.
                 unsafe { image.free(layout, outer) };
                 return Err(refused(&error));
             }
@@ -428,7 +437,7 @@ impl StubCall<'_, '_> {
         // `free` makes a survey of its own. Where several pointers lead to one object, `survey` may
         // contain the object several times, since the frame needs a copy for each pointer. The
         // object was allocated once, and must be freed once.
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises to own everything that the image reaches.
         unsafe { image.free(layout, outer) };
         let length = sent.map_err(|error| refused(&error))?;
         Ok(results(result, length))
@@ -449,7 +458,7 @@ impl StubCall<'_, '_> {
         let too_long = |_| Error::from(code::E_OUTOFMEMORY);
         let measure = Measure::with_objects(block, layout.length);
         let frame = self.inner().reply(measure.length(), measure.bulk()).map_err(too_long)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a survey of `root`, which has not changed since.
         unsafe { survey.write(root, &references, &layout, &mut frame[..layout.length], outer) };
         Ok(layout.length)
     }
@@ -482,11 +491,12 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// As for [`Self::of_bytes`], and E_OUTOFMEMORY.
+    /// As for [`Self::of_bytes`], and E_OUTOFMEMORY when the arguments need too much memory.
     #[doc(hidden)]
     pub unsafe fn of_bytes_to_change(frame: &[u8], layout: Layout, kept: Layout) -> Result<Self> {
         let frame = PrivateFrame::of_bytes(frame, layout, &[])?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `kept` is a part of `layout`, with which the frame was
+        // just checked.
         unsafe { Self::to_change(frame, layout, kept) }
     }
 
@@ -503,8 +513,8 @@ impl Arguments {
         Ok(Self { private, _wider: Vec::new(), _references: Vec::new(), owned, copies })
     }
 
-    /// Leaves the arguments that may change to the method, which is about to run. Until then the
-    /// drop frees them.
+    /// Transfers ownership of the arguments that are not kept to the method, which is about to run.
+    /// Without this call the drop frees all arguments.
     pub fn release(&mut self) {
         self.copies.take().iter_mut().for_each(Allocations::keep);
     }
@@ -537,12 +547,12 @@ impl Arguments {
 
 impl Drop for Arguments {
     fn drop(&mut self) {
-        // Before the release, `copies` frees the kept arguments, too.
+        // If the arguments were not released, the drop of `copies` frees the kept arguments, too.
         if self.copies.is_none()
             && let Some(survey) = self.owned.take()
         {
-            // SAFETY: every object is an allocation of its own, and the method has only read the
-            // kept arguments.
+            // SAFETY: every object of a kept argument is an allocation of its own, and the method
+            // has only read these arguments.
             unsafe { survey.free() };
         }
     }

@@ -17,7 +17,8 @@ use windows_core::{IUnknown, Interface};
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, shape: &'static Shape, outer: &[i64]) {
     for &(at, length) in shape.runs {
         let (from, to) = (from.wrapping_add(at as usize), to.wrapping_add(at as usize));
-        // SAFETY: as above; the ranges do not overlap, since `to` is fresh memory.
+        // SAFETY: the caller promises a structure of this shape at `from`, and room for it at `to`.
+        // The ranges do not overlap, since `to` is fresh memory.
         unsafe { to.copy_from_nonoverlapping(from, length as usize) };
     }
     for part in shape.parts {
@@ -26,14 +27,17 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, shape: &'static Shape, o
             What::Inner { count, stride, shape } => {
                 for at in (0..*count as usize).map(|element| element * *stride as usize) {
                     let (from, to) = (from_part.wrapping_add(at), to_part.wrapping_add(at));
-                    // SAFETY: as above.
+                    // SAFETY: the inner structure at `from` is a part of the structure that the
+                    // caller promises.
                     unsafe { copy(from, to, shape, outer) };
                 }
             }
             What::Union { tag, arms, default } => {
-                // SAFETY: as above.
+                // SAFETY: the caller promises a structure of this shape, which has the union's
+                // discriminant.
                 if let Some(shape) = unsafe { arm(from, tag, arms, default, outer) } {
-                    // SAFETY: as above.
+                    // SAFETY: the discriminant selects this shape, so the union at `from_part` has
+                    // it.
                     unsafe { copy(from_part, to_part, shape, outer) };
                 }
             }
@@ -47,29 +51,33 @@ impl Survey {
     ///
     /// # Safety
     ///
-    /// `to` must be zeroed memory that is writable for the object's bytes. Bytes without values
-    /// stay zero.
+    /// The surveyed structure must not have changed. `to` must be zeroed memory that is writable
+    /// for the object's bytes. Bytes without values stay zero.
     unsafe fn copy_object(&self, found: &Found, to: *mut u8, outer: &[i64]) {
         let Some(ty) = own(found.element, self.types) else {
-            // SAFETY: the caller's promise; characters have no padding.
+            // SAFETY: the caller promises an unchanged object, and room for its bytes at `to`.
+            // Characters have no padding.
             return unsafe { to.copy_from_nonoverlapping(found.from, found.bytes) };
         };
         let (start, size, shape) = match &ty.tail {
             None => (0, ty.size as usize, &ty.shape),
             Some(tail) => {
-                // SAFETY: as above.
+                // SAFETY: the caller promises an unchanged object of this type, and room for its
+                // bytes at `to`.
                 unsafe { copy(found.from, to, &ty.shape, outer) };
                 (tail.at as usize, tail.size as usize, &tail.shape)
             }
         };
         let (from, to) = (found.from.wrapping_add(start), to.wrapping_add(start));
         if shape.parts.is_empty() && matches!(shape.runs, [(0, length)] if *length as usize == size) {
-            // SAFETY: as above; the elements have no padding and no pointers.
+            // SAFETY: the caller promises an unchanged object of `count` elements, and room for
+            // them at `to`. The elements have no padding and no pointers.
             return unsafe { to.copy_from_nonoverlapping(from, found.count * size) };
         }
         for at in (0..found.count).map(|element| element * size) {
             let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
-            // SAFETY: as above.
+            // SAFETY: `from` is an element of the object that the caller promises, and `to` has
+            // room for the element.
             unsafe { copy(from, to, shape, outer) };
         }
     }
@@ -108,13 +116,15 @@ impl Survey {
         outer: &[i64],
     ) {
         frame.fill(0);
-        // SAFETY: the frame begins with the block, which is as long as its shape.
+        // SAFETY: the caller promises the surveyed structure at `root`, which has this shape. The
+        // frame begins with room for the block.
         unsafe { copy(root.base, frame.as_mut_ptr(), root.shape, outer) };
         for (found, &at) in self.objects.iter().zip(&layout.objects) {
             let header = u64::from(kind(found.element)) | (found.count as u64) << 32;
             header.store(frame, at - OBJECT_HEADER);
             let body = frame[at..at + found.bytes].as_mut_ptr();
-            // SAFETY: the caller's promise; the body has the object's bytes.
+            // SAFETY: the caller promises that the surveyed structure has not changed, and the body
+            // has room for the object.
             unsafe { self.copy_object(found, body, outer) };
         }
         let at = |place: Place| place.holder.map_or(0, |holder| layout.objects[holder]) + place.at;
@@ -136,13 +146,15 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; all copies are freed then.
+    /// E_OUTOFMEMORY where an object exceeds a frame or no memory is left; all copies are freed
+    /// then.
     pub(crate) unsafe fn duplicate(&self) -> Result<*mut u8> {
         let mut copies = Allocations::default();
         for found in &self.objects {
             let room = bytes(found.element, found.room, self.types).ok_or(code::E_OUTOFMEMORY)?;
             let to = copies.add(own(found.element, self.types).map_or(room, |own| own.memory(room)))?;
-            // SAFETY: the caller's promise; the memory is fresh and zeroed.
+            // SAFETY: the caller promises that the surveyed structure has not changed, and the
+            // memory is fresh and zeroed.
             unsafe { self.copy_object(found, to, &[]) };
         }
         for (place, object) in &self.slots {
@@ -151,9 +163,9 @@ impl Survey {
             unsafe { copies.slot(*place, std::ptr::null_mut()).write(target) };
         }
         for reference in &self.references {
-            // SAFETY: by the promise to the survey, interface pointers are alive.
+            // SAFETY: the caller of the survey has promised that interface pointers are alive.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) };
-            // SAFETY: as above.
+            // SAFETY: a reference's slot lies within its holder.
             unsafe { copies.slot(reference.place, std::ptr::null_mut()).write(reference.object.cast()) };
             copies.references.extend(object.cloned());
         }
@@ -169,13 +181,14 @@ impl Survey {
     /// Each object must be an allocation of its own that the caller owns, and none may be used
     /// again.
     pub(crate) unsafe fn free(self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises to own each object, which is an allocation of its own.
         unsafe { self.free_but(&[], |_| false) };
     }
 
-    /// Frees every object except those whose number `is_spared` accepts, and the `images` of
-    /// structures that the survey has elsewhere, too. An object that a spared one leads to is freed
-    /// unless its own number is spared. The references in spared objects are released, and those in
+    /// Frees every object, with two exceptions: objects whose number `is_spared` accepts, and
+    /// objects whose number is in `images`. The images are structures of the block to which full
+    /// pointers lead: see `Image::images`. An object to which a spared object leads is freed unless
+    /// its own number is spared. The references in spared objects are released. The references in
     /// images are not, since they would be released twice.
     ///
     /// # Safety
@@ -184,21 +197,21 @@ impl Survey {
     pub(crate) unsafe fn free_but(self, images: &[usize], is_spared: impl Fn(usize) -> bool) {
         let is_in_image = |place: Place| place.holder.is_some_and(|holder| images.contains(&holder));
         for reference in self.references.iter().filter(|reference| !is_in_image(reference.place)) {
-            // SAFETY: the caller's promise: the caller owns the references.
+            // SAFETY: the caller promises to own the references.
             drop(unsafe { IUnknown::from_raw(reference.object) });
         }
         for (_, found) in
             self.objects.iter().enumerate().filter(|(index, _)| !is_spared(*index) && !images.contains(index))
         {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises to own the object, which is an allocation of its own.
             unsafe { release(found.from.cast_mut().cast::<c_void>()) };
         }
     }
 }
 
-/// The layout of a frame.
+/// The layout of a frame with objects and references.
 pub(crate) struct FrameLayout {
-    /// The length of the frame.
+    /// The length of the frame in bytes.
     pub(crate) length: usize,
     /// The offsets of the bodies of objects.
     objects: Vec<usize>,

@@ -28,7 +28,8 @@ pub type Invoke = unsafe extern "C-unwind" fn(object: *mut c_void, arguments: *m
 pub struct Method {
     words: words::Method,
     types: &'static [ElementType],
-    /// The arguments that the method must not free, and those that it may free.
+    /// The parts of the request: `kept` has the `[in]` parameters, which the method must not free,
+    /// and `given` the `[in, out]` parameters, which it may free.
     kept: Block,
     given: Block,
     /// Whether the method may free and replace arguments.
@@ -103,8 +104,8 @@ impl Method {
             .ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "an array exceeds the size of a frame"))
     }
 
-    /// Returns the values of the arguments that expressions over the reply use although the reply
-    /// does not contain them. The second result is false if an unsigned value is too large for the
+    /// Returns the values of those arguments that the reply does not contain, but that expressions
+    /// over the reply use. The second result is false if an unsigned value is too large for the
     /// sizes and lengths of arrays, which are signed.
     ///
     /// # Safety
@@ -116,15 +117,17 @@ impl Method {
             let from = arguments[outer.param].cast_const();
             match outer.half {
                 Half::Whole(int) => {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller promises that this is the address of the argument, which
+                    // is an integer.
                     let value = unsafe { evaluate(from.cast(), &Expr::Member(0, int), &[]) };
-                    // As a discriminant, such a value selects the default arm, because no case is
-                    // `i64::MAX`.
+                    // A value that is too large becomes `i64::MAX`. As a discriminant it selects
+                    // the default arm, because no case is `i64::MAX`.
                     fit &= value.is_some() || !self.words.reply.counts_by(at as u32);
                     value.unwrap_or(i64::MAX)
                 }
                 half => {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: the caller promises that this is the address of the argument, which
+                    // is an IID.
                     let iid = unsafe { from.cast::<GUID>().read_unaligned() }.to_u128();
                     let bits = if half == Half::Upper { iid >> 64 } else { iid };
                     (bits as u64).cast_signed()
@@ -159,15 +162,15 @@ impl Method {
     /// parameter of the method. At each address there must be an argument as the tables describe
     /// it.
     pub unsafe fn call(&'static self, proxy: *mut c_void, arguments: *const *mut c_void) -> HRESULT {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises one address for each parameter.
         let arguments = unsafe { std::slice::from_raw_parts(arguments, self.words.params.len()) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the addresses are those of the arguments.
         if let Err(error) = unsafe { self.clear_results(arguments) } {
             return leave(error);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an interface pointer to a proxy.
         let proxy = unsafe { Proxy::from_raw(proxy) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the addresses are those of the arguments.
         ProxyCall::make(proxy, |call| unsafe { self.exchange(call, arguments) })
     }
 
@@ -184,7 +187,7 @@ impl Method {
             if let (true, None, Some(at)) = (param.is_place, param.request, param.reply)
                 && self.result_leads(at, param.size)
             {
-                // SAFETY: the caller's promise: the address is that of a result of this size.
+                // SAFETY: the caller promises that the address is that of a result of this size.
                 unsafe { to.cast::<u8>().write_bytes(0, param.size as usize) };
             }
         }
@@ -199,24 +202,26 @@ impl Method {
         let mut image = Image::new(request);
         for (param, from) in self.words.params.iter().zip(arguments) {
             if let Some(at) = param.request {
-                // SAFETY: the caller's promise: the argument has this size.
+                // SAFETY: the caller promises that the argument has this size.
                 unsafe { image.put_from(at as usize, from.cast::<u8>(), param.size as usize) }?;
             }
         }
         self.check_ranges(&image)?;
         if self.words.oneway {
-            // SAFETY: the caller's promise.
+            // SAFETY: the image has the request's layout, and its pointers are those of the
+            // arguments, which the caller promises to be valid.
             unsafe { call.send_graph_oneway(self.words.opnum, &image, request) }?;
             return Ok(code::S_OK);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the addresses are those of the arguments.
         let (outer, fit) = unsafe { self.outer(arguments) };
         if !fit {
             return Err(Error::new(code::E_INVALIDARG, "a number exceeds the signed 64-bit integers"));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the addresses are those of the arguments.
         let rooms = unsafe { self.rooms(arguments, &outer) }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the image has the request's layout, and its pointers are those of the arguments,
+        // which the caller promises to be valid.
         let answer = unsafe { call.send_graph(self.words.opnum, &image, request) }?;
         if answer.failed() {
             // The method left no error text. The text of an earlier call must not be taken for the
@@ -234,13 +239,13 @@ impl Method {
         unsafe { self.free_given(&image) };
         for (param, to) in self.words.params.iter().zip(arguments).filter(|(param, _)| param.is_place) {
             if let Some(at) = param.reply {
-                // SAFETY: the caller's promise: the address is that of a result of this size.
+                // SAFETY: the caller promises that the address is that of a result of this size.
                 unsafe { results.give(at as usize, to.cast::<u8>(), param.size as usize) }?;
             }
         }
         for room in &rooms {
-            // SAFETY: the caller's promise; the check of the reply has verified the number of
-            // elements.
+            // SAFETY: the caller promises an array of this size, and the check of the reply has
+            // verified the number of elements.
             unsafe { results.fill::<u8>(room.at as usize, room.to, room.bytes) };
         }
         results.keep();
@@ -269,7 +274,8 @@ impl Method {
         for (param, from) in self.words.params.iter().zip(arguments).filter(|(param, _)| !param.is_place) {
             let Some(at) = param.reply else { continue };
             let bytes = self.room(at, outer)?;
-            // SAFETY: the caller's promise: the parameter is a pointer.
+            // SAFETY: the caller promises that the address is that of the parameter, which is a
+            // pointer.
             let to = unsafe { from.cast::<*mut u8>().read() };
             if to.is_null() && bytes > 0 && param.request.is_none() {
                 return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
@@ -280,7 +286,7 @@ impl Method {
     }
 
     /// Frees the [in, out] arguments. Arrays in the caller's own memory are not freed, but
-    /// everything that their elements reach is.
+    /// everything that their elements reach is freed.
     ///
     /// # Safety
     ///
@@ -290,7 +296,7 @@ impl Method {
             return;
         }
         let root = Root { shape: &self.given.shape, ..image.root(self.layout(&self.given)) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the image has the layout of the arguments, whose pointers have valid targets.
         let survey = unsafe { Survey::to_free(root, self.types, &[]) };
         let is_room = |at: usize| {
             let mut rooms = self.words.params.iter().filter(|param| !param.is_place && param.reply.is_some());
@@ -299,7 +305,7 @@ impl Method {
         let of_root = survey.slots.iter().filter(|(place, _)| place.holder.is_none() && is_room(place.at));
         let spared: Vec<usize> = of_root.map(|(_, object)| *object).collect();
         let images = image.images(self.layout(&self.given), &survey);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises to own everything that is freed.
         unsafe { survey.free_but(&images, |object| spared.contains(&object)) };
     }
 }
@@ -311,7 +317,7 @@ impl Method {
     ///
     /// `object` must be an object that `invoke` accepts.
     pub unsafe fn serve(&'static self, object: *mut c_void, call: &mut ServerCall<'_>, invoke: Invoke) -> Answer {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an object that `invoke` accepts.
         stub::serve(call, |call| unsafe { self.answer(object, call, invoke) })
     }
 
@@ -326,13 +332,16 @@ impl Method {
     ) -> std::result::Result<Answer, Status> {
         let (request, reply) = (self.layout(&self.words.request), self.layout(&self.words.reply));
         let mut arguments = if self.changes {
-            // SAFETY: the tables are the compiler's.
+            // SAFETY: the compiler has generated the tables, so the layouts are those of the
+            // method's request.
             unsafe { call.arguments_to_change(request, self.layout(&self.kept)) }?
         } else {
-            // SAFETY: as above.
+            // SAFETY: the compiler has generated the tables, so the layout is that of the method's
+            // request.
             unsafe { call.arguments(request) }?
         };
-        // From here on, the image frees the arguments that may change.
+        // From here on, the image frees the arguments that may change. It receives copies of their
+        // pointers.
         arguments.release();
         let mut image = Image::new(reply);
         let mut addresses = Vec::with_capacity(self.words.params.len());
@@ -354,7 +363,8 @@ impl Method {
             unsafe { image.free(reply, &outer) };
             return Err(status);
         }
-        // SAFETY: the caller's promise; the arguments have been checked.
+        // SAFETY: the caller promises an object that `invoke` accepts, and the arguments have been
+        // checked.
         let result = unsafe { invoke(object, addresses.as_mut_ptr()) };
         if self.words.oneway {
             return Ok(no_results(result));

@@ -19,7 +19,7 @@ use std::ops::{Deref, DerefMut};
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY.
+/// E_OUTOFMEMORY where the structure exceeds a frame or no memory is left.
 pub unsafe fn open<T: Graph, E: Copy>(members: T, at: usize, elements: &[E]) -> Result<Owned<T>> {
     let bytes = size_of_val(elements).checked_add(at).filter(|bytes| *bytes <= FRAME_MAX).ok_or(code::E_OUTOFMEMORY)?;
     let mut memory = Allocations::default();
@@ -42,7 +42,8 @@ pub unsafe fn open<T: Graph, E: Copy>(members: T, at: usize, elements: &[E]) -> 
 /// them while the result lives.
 pub unsafe fn elements_after<T, E>(members: &T, at: usize, count: usize) -> &[E] {
     let first = std::ptr::from_ref(members).wrapping_byte_add(at).cast::<E>();
-    // SAFETY: the caller's promise; the elements live as long as the members.
+    // SAFETY: the caller promises `count` elements behind the members in the same allocation, so
+    // they live as long as the members.
     unsafe { std::slice::from_raw_parts(first, count) }
 }
 
@@ -63,9 +64,9 @@ impl<T: Graph> Held<T> {
     /// `place` must be writable and not used otherwise while this value lives. It must contain null
     /// or a pointer that [`Owned::adopt`] accepts.
     pub unsafe fn new(place: *mut *mut u8) -> Option<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `place` contains null or a pointer.
         let first = unsafe { place.read() };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `place` contains null or a pointer that `adopt` accepts.
         let owned = unsafe { Owned::adopt(first) }?;
         Some(Self { place, owned: ManuallyDrop::new(owned) })
     }
@@ -87,19 +88,19 @@ impl<T: Graph> DerefMut for Held<T> {
 
 impl<T: Graph> Drop for Held<T> {
     fn drop(&mut self) {
-        // SAFETY: by the invariants.
+        // SAFETY: by its invariant, `place` is writable.
         unsafe { self.place.write(self.owned.as_ptr()) };
     }
 }
 
-/// Makes `owner` own the value at `first`, by which a method has replaced the value that `owner`
-/// had lent to the method.
+/// Gives `owner` the value at `first`. A method to which `owner` had lent its former value has
+/// replaced that value by the value at `first`.
 ///
 /// # Safety
 ///
 /// As for [`Owned::adopt`]; the method must have taken over the former value of `owner`.
 pub unsafe fn put_owned<T: Graph>(owner: &mut Owned<T>, first: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `adopt` accepts `first`.
     match unsafe { Owned::adopt(first) } {
         Some(owned) => std::mem::forget(std::mem::replace(owner, owned)),
         // The method has freed the lent value and stored null. `owner` would be left without a

@@ -26,8 +26,8 @@ pub unsafe trait Graph {
     const CAN_CHANGE: bool;
 }
 
-/// The full pointers of a structure, which are restored on drop. Code may have set them to targets
-/// that the owner must not free.
+/// The full pointers of a structure, which are restored on drop. Code can set these pointers to
+/// targets that the owner must not free.
 struct Unchanged(Vec<(*mut *const u8, *const u8)>);
 
 impl Unchanged {
@@ -37,7 +37,7 @@ impl Unchanged {
         if !T::CAN_CHANGE {
             return None;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `count` items at `first`.
         let survey = unsafe { Survey::elements_to_free(first, T::ELEMENT, count, T::TYPES) };
         Some(Self(survey.full))
     }
@@ -48,8 +48,8 @@ impl Drop for Unchanged {
         for (place, pointer) in &self.0 {
             // SAFETY: the pointer is in an owned object, by the promise to `note`.
             if unsafe { place.read() } != *pointer {
-                // SAFETY: as above; the pointer is in a `Cell`, so it may be written despite shared
-                // references.
+                // SAFETY: the pointer is in an owned object, by the promise to `note`. It is in a
+                // `Cell`, so it may be written despite shared references.
                 unsafe { place.write(*pointer) };
             }
         }
@@ -79,9 +79,10 @@ impl<T: Graph> Owned<T> {
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY; E_POINTER for a null pointer where null is not allowed; E_INVALIDARG when a
-    /// union has no arm for its discriminant, an array has an invalid size, or pointers that must
-    /// not share objects form a ring.
+    /// E_OUTOFMEMORY where the copies exceed a frame or no memory is left; E_POINTER for a null
+    /// pointer where null is not allowed; E_INVALIDARG when a union has no arm for its
+    /// discriminant, an array has an invalid size, or pointers that must not share objects form a
+    /// ring.
     pub fn new(item: &T::Item<'_>) -> Result<Self> {
         let from = std::ptr::from_ref(item).cast();
         // SAFETY: the implementer of `Graph` promises that the type describes an item.
@@ -97,9 +98,9 @@ impl<T: Graph> Owned<T> {
     /// returns. Code that wants a structure with other targets makes a [new](Self::new) one within
     /// the closure.
     pub fn with<R>(&self, look: impl for<'b> FnOnce(&'b T::Item<'b>) -> R) -> R {
-        // SAFETY: by the invariant.
+        // SAFETY: by its invariant, `first` leads to an owned structure.
         let _unchanged = unsafe { Unchanged::note::<T>(self.first.as_ptr(), 1) };
-        // SAFETY: by the invariant.
+        // SAFETY: by its invariant, `first` leads to an owned structure.
         look(unsafe { self.first.cast::<T::Item<'_>>().as_ref() })
     }
 
@@ -128,7 +129,7 @@ impl<T: Graph> Owned<T> {
 
 impl<T: Graph> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: by the invariant.
+        // SAFETY: by its invariant, `first` leads to an owned structure.
         unsafe { free::<T>(self.first.as_ptr(), 1) };
     }
 }
@@ -157,9 +158,10 @@ impl<T: Graph> OwnedSlice<T> {
 
     /// Calls `look` with the structures, as [`Owned::with`] does.
     pub fn with<R>(&self, look: impl for<'b> FnOnce(&'b [T::Item<'b>]) -> R) -> R {
-        // SAFETY: by the invariant.
+        // SAFETY: by its invariant, `first`, which is not null, leads to `count` owned
+        // structures.
         let _unchanged = (!self.first.is_null()).then(|| unsafe { Unchanged::note::<T>(self.first, self.count) });
-        // SAFETY: by the invariant.
+        // SAFETY: by its invariant, `first` is null or leads to `count` owned structures.
         look(unsafe { crate::types::memory::slice(self.first.cast(), self.count) })
     }
 
@@ -183,7 +185,8 @@ impl<T: Graph> OwnedSlice<T> {
 impl<T: Graph> Drop for OwnedSlice<T> {
     fn drop(&mut self) {
         if !self.first.is_null() {
-            // SAFETY: by the invariant.
+            // SAFETY: by its invariant, `first` is null or leads to `count` owned structures,
+            // which are not used again.
             unsafe { free::<T>(self.first, self.count) };
         }
     }
@@ -211,7 +214,7 @@ where
 ///
 /// There must be `count` items at `from`.
 unsafe fn duplicate<T: Graph>(from: *const u8, count: usize) -> Result<*mut u8> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` items at `from`.
     unsafe { copy_elements(from, T::ELEMENT, count, T::TYPES) }
 }
 
@@ -219,7 +222,7 @@ unsafe fn duplicate<T: Graph>(from: *const u8, count: usize) -> Result<*mut u8> 
 ///
 /// There must be `count` items at `first`, which the caller owns.
 unsafe fn free<T: Graph>(first: *mut u8, count: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` items at `first`, which the caller owns.
     unsafe { free_elements(first, T::ELEMENT, count, T::TYPES) };
 }
 
@@ -231,16 +234,16 @@ unsafe fn free<T: Graph>(first: *mut u8, count: usize) {
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY; E_POINTER for a null pointer where null is not allowed; E_INVALIDARG when a union
-/// has no arm for its discriminant, an array has an invalid size, or pointers that must not share
-/// objects form a ring.
+/// E_OUTOFMEMORY where the copies exceed a frame or no memory is left; E_POINTER for a null pointer
+/// where null is not allowed; E_INVALIDARG when a union has no arm for its discriminant, an array
+/// has an invalid size, or pointers that must not share objects form a ring.
 pub unsafe fn copy_elements(
     from: *const u8,
     element: Element,
     count: usize,
     types: &'static [ElementType],
 ) -> Result<*mut u8> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` elements at `from`.
     let survey = unsafe { Survey::of_elements(from, element, count, types) }?;
     // SAFETY: the elements have just been surveyed and have not changed.
     unsafe { survey.duplicate() }
@@ -253,9 +256,10 @@ pub unsafe fn copy_elements(
 /// There must be `count` elements at `first`, which the caller owns, in allocations of the C
 /// library.
 pub unsafe fn free_elements(first: *mut u8, element: Element, count: usize, types: &'static [ElementType]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` elements at `first`.
     let survey = unsafe { Survey::elements_to_free(first, element, count, types) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises to own the elements and everything that they reach, in
+    // allocations of the C library.
     unsafe { survey.free() };
 }
 
@@ -265,9 +269,10 @@ pub unsafe fn free_elements(first: *mut u8, element: Element, count: usize, type
 ///
 /// As for [`free_elements`], but the elements themselves may be in any memory.
 pub unsafe fn clear_elements(first: *mut u8, element: Element, count: usize, types: &'static [ElementType]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` elements at `first`.
     let survey = unsafe { Survey::elements_to_free(first, element, count, types) };
-    // SAFETY: the caller's promise. The elements are object 0, which is spared.
+    // SAFETY: the caller promises to own everything that the elements reach. The elements
+    // themselves are object 0, which is spared.
     unsafe { survey.free_but(&[], |object| object == 0) };
 }
 

@@ -1,5 +1,6 @@
-//! The owners of received objects: whoever frees a parameter frees everything that it reaches. An
-//! object that the parameters of two owners reach by full pointers gets a copy for each of them.
+//! The owners of received objects. The owner of a parameter frees everything that the parameter
+//! reaches. If the parameters of two owners reach one object by full pointers, each owner gets a
+//! copy of the object.
 
 use super::survey::Place;
 use crate::types::error::{Result, code};
@@ -7,11 +8,11 @@ use obvia_ndr::flat::check::{Checked, ROOM_MAX};
 use obvia_ndr::flat::shape::Part;
 use std::ops::Range;
 
-/// The copies of a frame's objects that all owners get together. Objects without a referrer get no
+/// The copies of a frame's objects, for all owners. An object to which no pointer leads gets no
 /// copy.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// The object of the frame from which each copy is made.
+    /// For each copy, the number of the frame's object from which the copy is made.
     pub(super) objects: Vec<usize>,
     /// The pointers in the block and in the copies, each with its target.
     pub(super) links: Vec<(Place, Target)>,
@@ -25,19 +26,20 @@ pub(super) enum Target {
     Reference(usize),
 }
 
-/// The bytes that an allocation takes in addition to its content, and a pointer to it.
+/// The assumed overhead of an allocation, in bytes: the allocator's data, and a pointer to the
+/// allocation.
 const ALLOCATION: usize = 64;
 
 /// The owner of all kept parameters. The number of any other owner is its parameter's offset.
 const KEPT: u32 = u32::MAX;
 
-/// Returns the copies for the owners of a frame. The block has these parts, and `kept` are the
-/// parts with one owner together. Each other part has an owner of its own. `rooms` are the sizes
-/// of the objects in memory.
+/// Returns the copies for the owners of a frame. `parts` are the parts of the block. The parts in
+/// `kept` have one common owner, and each other part has an owner of its own. `rooms` are the sizes
+/// of the objects in memory, in bytes.
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY when the second and further copies of objects are too large together.
+/// E_OUTOFMEMORY when the second and further copies of objects are too large in total.
 pub(super) fn copies(found: &Checked, parts: &[Part], kept: &[Part], rooms: &[usize]) -> Result<Copies> {
     let owner = |at: u32| {
         let start = parts.iter().map(|part| part.at).filter(|start| *start <= at).max().unwrap_or(0);
@@ -83,7 +85,8 @@ fn slots_of(found: &Checked) -> Vec<Range<usize>> {
     slots
 }
 
-/// Returns the number of each slot with a reference among these slots.
+/// Returns, for each slot, how many slots with references precede it. For a slot with a reference
+/// this is the reference's number.
 fn numbers(found: &Checked) -> Vec<usize> {
     let counted = found.slots.iter().scan(0, |next, slot| {
         let number = *next;
@@ -104,8 +107,8 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// Adds a pointer of an owner, and the copy to which it leads if the owner does not have it
-    /// yet.
+    /// Adds the pointer of an owner at `place`. If the owner has no copy of the pointer's target
+    /// yet, adds the copy.
     fn follow(&mut self, copies: &mut Copies, slot: usize, place: Place, owner: u32) -> Result<()> {
         let found = &self.found.slots[slot];
         if found.iid.is_some() {
@@ -145,7 +148,7 @@ mod tests {
     /// A structure with a full pointer to a structure of its type.
     static TYPES: [ElementType; 1] =
         [ElementType { size: 8, shape: Shape { runs: &[], parts: &[node(0)] }, tail: None }];
-    /// Three parameters with a pointer to such a structure.
+    /// Three parameters, each a pointer to such a structure.
     static BLOCK: Block = Block { size: 24, shape: Shape { runs: &[], parts: &[node(0), node(8), node(16)] } };
 
     /// Checks a frame of words.
@@ -156,7 +159,7 @@ mod tests {
 
     const HEADER: u64 = KIND_FIRST as u64 | 1 << 32;
     /// A frame with two structures that lead to each other. The first two parameters lead to the
-    /// first one, and the third one to the second.
+    /// first structure, and the third parameter leads to the second structure.
     const RING: [u64; 7] = [32, 32, 48, HEADER, 48, HEADER, 32];
 
     /// Returns the source of each copy, and all targets.
@@ -173,7 +176,8 @@ mod tests {
 
     #[test]
     fn every_owner_has_objects_of_its_own() {
-        // One owner: the three pointers of the block, and then those of both copies.
+        // With one owner there are the targets of the three pointers in the block, and then those
+        // of the pointers in both copies.
         assert_eq!(copied(&[node(0), node(8), node(16)]), (vec![0, 1], vec![0, 0, 1, 1, 0]));
         // The second parameter has an owner of its own. Owners follow each other by their offsets,
         // and the kept parameters come last.
@@ -183,16 +187,17 @@ mod tests {
         assert_eq!(targets, [0, 1, 0, 2, 3, 2, 4, 5, 4]);
     }
 
-    /// The first copies are as large as the frame and the rooms that its check has accepted.
+    /// The first copies need no limit, because the check has accepted the frame and the sizes of
+    /// its objects in memory.
     #[test]
     fn the_second_and_further_copies_are_limited() {
         let found = checked(&RING, &BLOCK, &TYPES);
         let limited = |room: usize, kept: &[Part]| copies(&found, BLOCK.shape.parts, kept, &[room; 2]).err();
         let refused = Some(code::E_OUTOFMEMORY.into());
-        // Three owners make four copies more.
+        // Three owners need four further copies.
         assert_eq!(limited(ROOM_MAX / 4 - ALLOCATION, &[]), None);
         assert_eq!(limited(ROOM_MAX / 4 - ALLOCATION + 1, &[]), refused);
-        // With two owners there are two more, and one owner makes none.
+        // Two owners need two further copies, and one owner needs none.
         assert_eq!(limited(ROOM_MAX / 2 - ALLOCATION, &[node(0), node(8)]), None);
         assert_eq!(limited(ROOM_MAX / 2 - ALLOCATION + 1, &[node(0), node(8)]), refused);
         assert_eq!(limited(ROOM_MAX, BLOCK.shape.parts), None);

@@ -19,13 +19,13 @@ const fn size<T: Graph>() -> usize {
 ///
 /// # Errors
 ///
-/// E_OUTOFMEMORY.
+/// E_OUTOFMEMORY where no memory is left.
 pub fn place_for<T: Graph>() -> Result<*mut u8> {
     places_for::<T>(1)
 }
 
-/// Returns the number of structures that a method fills, after a check. `None` if the number could
-/// not be computed, for example after an overflow.
+/// Checks and returns the number of structures that a method fills. `count` is `None` if the number
+/// could not be computed, for example after an overflow.
 ///
 /// # Errors
 ///
@@ -57,11 +57,13 @@ pub fn places_for<T: Graph>(count: usize) -> Result<*mut u8> {
 /// reaches.
 pub unsafe fn take_place<T: Graph>(place: *mut u8, result: HRESULT) -> Option<Owned<T>> {
     if result.0 < 0 {
-        // SAFETY: the caller's promise; a failed method has stored nothing there.
+        // SAFETY: the caller promises a place from `place_for`, and a failed method has stored
+        // nothing there.
         unsafe { release(place.cast()) };
         return None;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a place from `place_for`, and ownership of everything that the
+    // structure reaches.
     unsafe { Owned::adopt(place) }
 }
 
@@ -72,19 +74,21 @@ pub unsafe fn take_place<T: Graph>(place: *mut u8, result: HRESULT) -> Option<Ow
 /// As for [`take_place`], with at least `count` places from [`places_for`].
 pub unsafe fn take_places<T: Graph>(first: *mut u8, count: usize, result: HRESULT) -> Option<OwnedSlice<T>> {
     if result.0 < 0 {
-        // SAFETY: the caller's promise; a failed method has stored nothing there.
+        // SAFETY: the caller promises places from `places_for`, and a failed method has stored
+        // nothing there.
         unsafe { release(first.cast()) };
         return None;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` places from `places_for`, and ownership of everything
+    // that the structures reach.
     Some(unsafe { OwnedSlice::adopt(first, count) })
 }
 
 /// A structure taken from the caller's memory, for a method that may replace the structure. The
 /// drop moves the final structure back, even after a panic.
 pub struct Lifted<T: Graph> {
-    // Invariant: writable by the promise to `new`. The bytes at `place` need no freeing until the
-    // drop.
+    // Invariant: writable, as the caller of `new` promises. The structure has been moved out of the
+    // place, so the bytes there need no freeing.
     place: *mut u8,
     // Invariant: the structure that is moved to `place` on drop.
     owned: ManuallyDrop<Owned<T>>,
@@ -100,7 +104,7 @@ impl<T: Graph> Lifted<T> {
     ///
     /// # Errors
     ///
-    /// E_POINTER for a null pointer; E_OUTOFMEMORY.
+    /// E_POINTER for a null pointer; E_OUTOFMEMORY where no memory is left.
     pub unsafe fn new(place: *mut u8) -> Result<Self> {
         if place.is_null() {
             return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
@@ -132,7 +136,7 @@ impl<T: Graph> Drop for Lifted<T> {
     fn drop(&mut self) {
         // SAFETY: the field is not used again.
         let owned = unsafe { ManuallyDrop::take(&mut self.owned) };
-        // SAFETY: by the invariant.
+        // SAFETY: by its invariant, `place` is writable, and its bytes need no freeing.
         unsafe { lower(owned, self.place) };
     }
 }
@@ -144,7 +148,8 @@ impl<T: Graph> Drop for Lifted<T> {
 /// The place must be writable, and its bytes must need no freeing.
 pub unsafe fn lower<T: Graph>(owned: Owned<T>, place: *mut u8) {
     let memory = owned.into_raw();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the place is writable, and `memory` leads to the owned
+    // structure.
     unsafe { move_elements::<T>(memory, place, 1) };
     // SAFETY: the memory is an allocation of its own whose content has been moved.
     unsafe { release(memory.cast()) };
@@ -169,7 +174,8 @@ pub unsafe fn lower_slice<T: Graph>(owned: OwnedSlice<T>, places: *mut u8, count
     let used = owned.len();
     let memory = owned.into_raw();
     if !memory.is_null() {
-        // SAFETY: the caller's promise; both arrays have that many structures.
+        // SAFETY: the caller promises that the places are writable. Both arrays have at least
+        // `used` structures.
         unsafe { move_elements::<T>(memory, places, used) };
         // SAFETY: the memory is an allocation of its own whose content has been moved.
         unsafe { release(memory.cast()) };
@@ -177,16 +183,16 @@ pub unsafe fn lower_slice<T: Graph>(owned: OwnedSlice<T>, places: *mut u8, count
     Ok(())
 }
 
-/// Moves `count` structures to other memory. Full pointers that lead back to the structures lead to
-/// the new memory afterwards.
+/// Moves `count` structures to other memory. Afterwards, full pointers that led back to the
+/// structures lead to the new memory.
 ///
 /// # Safety
 ///
 /// There must be `count` structures at `from`, and everything that they reach must be writable.
-/// `to` must be writable for as many structures, apart from `from`.
+/// `to` must be writable for as many structures, and must not overlap `from`.
 unsafe fn move_elements<T: Graph>(from: *mut u8, to: *mut u8, count: usize) {
     if T::CAN_CHANGE {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `count` structures at `from`.
         let survey = unsafe { Survey::elements_to_free(from, T::ELEMENT, count, T::TYPES) };
         // The structures are object 0.
         for (place, _) in survey.slots.iter().filter(|(_, object)| *object == 0) {
@@ -196,6 +202,7 @@ unsafe fn move_elements<T: Graph>(from: *mut u8, to: *mut u8, count: usize) {
             unsafe { slot.write(to) };
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` structures at `from`, and room for them at `to`, which
+    // does not overlap.
     unsafe { to.copy_from_nonoverlapping(from, count * size::<T>()) };
 }

@@ -91,7 +91,8 @@ impl<'a, T> Array<'a, T> {
     ///
     /// There must be `count` elements.
     pub unsafe fn get(self, count: usize) -> Option<&'a [T]> {
-        // SAFETY: the caller's promise; elements behind a pointer that is not null live for `'a`.
+        // SAFETY: the caller promises `count` elements. If the pointer is not null, they live for
+        // `'a`.
         (!self.0.is_null()).then(|| unsafe { crate::types::memory::slice(self.0, count) })
     }
 }
@@ -107,6 +108,6 @@ pub fn object_of<I: Interface>(object: Option<&I>) -> *mut c_void {
 ///
 /// `pointer` must be null or a live interface pointer of `I`.
 pub unsafe fn object_at<I: Interface>(pointer: &*mut c_void) -> Option<&I> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises null or a live interface pointer of `I`.
     unsafe { I::from_raw_borrowed(pointer) }
 }

@@ -58,7 +58,8 @@ impl PrivateFrame {
     }
 
     fn zeros(length: usize, types: &'static [ElementType]) -> Result<Self> {
-        // The last object may be smaller than its type in C.
+        // The last object in the frame can be smaller than its type in C, so some spare bytes
+        // follow.
         let spare = types.iter().map(|ty| ty.memory(0)).max().unwrap_or_default();
         Ok(Self { memory: Zeros::new(length + spare)?, length })
     }
@@ -70,7 +71,8 @@ impl PrivateFrame {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: by the invariant; the bytes are initialised, and the reference is exclusive.
+        // SAFETY: by its invariant, `memory` has `length` bytes. They are initialised, and
+        // the reference is exclusive through `&mut self`.
         unsafe { std::slice::from_raw_parts_mut(self.memory.0, self.length) }
     }
 
@@ -185,12 +187,12 @@ impl PrivateFrame {
 
 /// A copy of an object, with more memory than the object has in the frame.
 pub(super) struct Wide {
-    /// The number of the object.
+    /// The number of the object in the frame.
     index: usize,
     memory: Zeros,
 }
 
-/// Returns the object that contains a slot of a frame, and the offset in it.
+/// Returns the object that contains a slot of a frame, and the slot's offset in the object.
 fn place_of(found: &Checked, at: u32) -> Place {
     let holder = found.objects.partition_point(|object| object.body <= at).checked_sub(1);
     let start = holder.map_or(0, |holder| found.objects[holder].body);
@@ -207,7 +209,7 @@ fn rooms(found: &Checked, types: &'static [ElementType]) -> Vec<usize> {
         if room > object.count
             && let Some(own) = object.kind.checked_sub(KIND_FIRST)
         {
-            // The size exists, as the check has accepted the count.
+            // `bytes` returns a size, because the check has accepted the count.
             rooms[index as usize] = types[own as usize].bytes(room as usize).unwrap_or(object.bytes as usize);
         }
     }

@@ -21,7 +21,8 @@ impl Drop for Level {
     }
 }
 
-/// Prints a structure by `print`, or two dots below `DEPTH_MAX` others.
+/// Prints a structure by `print`, or prints two dots if the structure lies within `DEPTH_MAX`
+/// others.
 ///
 /// # Errors
 ///

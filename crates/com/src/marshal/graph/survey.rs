@@ -30,12 +30,13 @@ pub(crate) struct Found {
     pub(crate) bytes: usize,
 }
 
-/// The identity of an object that several pointers may share: its address, its type, and the
-/// numbers of its used and of all its elements. Pointers with other numbers lead to objects of
-/// their own, except for a survey of memory to free, which gets zeros for both numbers.
+/// The identity of an object that several pointers may share: its address, its type, and two
+/// numbers: of its used elements, and of all its elements. Pointers that state other numbers lead
+/// to separate objects. In a survey of memory to free, both numbers are 0, because each allocation
+/// must be found once.
 type Target = (usize, Element, (usize, usize));
 
-/// The position of a pointer: its object, and the offset in it.
+/// The position of a pointer: the object that contains it, and its offset in that object.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     /// The number of the object; `None` for the root.
@@ -52,7 +53,7 @@ pub(crate) struct Reference {
     pub(crate) before: usize,
 }
 
-/// The result of a survey: everything that is reached.
+/// The result of a survey: everything that the surveyed structure reaches.
 pub(crate) struct Survey {
     pub(crate) types: &'static [ElementType],
     pub(crate) objects: Vec<Found>,
@@ -108,7 +109,7 @@ pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType
 pub(crate) unsafe fn evaluate(base: *const u8, expr: &Expr, outer: &[i64]) -> Option<i64> {
     let load = |at: u32, int: Int| {
         let mut bytes = [0; 8];
-        // SAFETY: the caller's promise: there is a member of that many bytes.
+        // SAFETY: the caller promises a structure that has this member, which has that many bytes.
         unsafe { base.wrapping_add(at as usize).copy_to_nonoverlapping(bytes.as_mut_ptr(), int.size()) };
         int.extend(u64::from_le_bytes(bytes))
     };
@@ -128,7 +129,7 @@ pub(crate) unsafe fn arm(
     default: &'static Option<Shape>,
     outer: &[i64],
 ) -> Option<&'static Shape> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a structure that has the union's discriminant.
     let tag = unsafe { evaluate(base, tag, outer) }?;
     let chosen = arms.iter().find(|(cases, _)| cases.contains(&tag)).map(|(_, shape)| shape);
     chosen.or(default.as_ref())
@@ -169,7 +170,7 @@ impl Survey {
     /// E_OUTOFMEMORY when the result exceeds a frame.
     pub(crate) unsafe fn of(root: Root, types: &'static [ElementType], block: usize, outer: &[i64]) -> Result<Self> {
         let mut survey = Self::new(types, block);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the structure at `root` has its shape.
         unsafe { survey.shape(root.base, Place { holder: None, at: 0 }, root.shape, outer) }?;
         survey.rest(outer)?;
         Ok(survey)
@@ -182,7 +183,7 @@ impl Survey {
     /// As for [`Self::of`].
     pub(crate) unsafe fn to_free(root: Root, types: &'static [ElementType], outer: &[i64]) -> Self {
         let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the structure at `root` has its shape.
         let found = unsafe { survey.shape(root.base, Place { holder: None, at: 0 }, root.shape, outer) };
         // A tolerant survey does not fail.
         let _ = found.and_then(|()| survey.rest(outer));
@@ -201,7 +202,7 @@ impl Survey {
         types: &'static [ElementType],
     ) -> Result<Self> {
         let mut survey = Self::new(types, 0);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `count` elements at `first`.
         unsafe { survey.begin(first, element, count) }?;
         Ok(survey)
     }
@@ -219,7 +220,7 @@ impl Survey {
     ) -> Self {
         let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
         // An array that exceeds a frame cannot have come from a frame, so an error is ignored.
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `count` elements at `first`.
         let _ = unsafe { survey.begin(first, element, count) };
         survey
     }
@@ -231,7 +232,7 @@ impl Survey {
         if count == 0 && own(element, self.types).is_some_and(|found| found.tail.is_some()) {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `count` elements at `first`.
         let counts @ (used, room) = unsafe { self.elements(first, element, count) }?;
         // A full pointer back to the first element counts as a pointer to object 0.
         self.shared.insert(self.target(first, element, counts), 0);
@@ -241,7 +242,8 @@ impl Survey {
 
     /// Returns the identity of an object with these numbers of elements.
     fn target(&self, at: *const u8, element: Element, counts: (usize, usize)) -> Target {
-        // The address of a string gives its length.
+        // The numbers of a string need no comparison: two strings at one address have the same
+        // length.
         let is_text = matches!(element, Element::Char | Element::Wide);
         (at.addr(), element, if self.is_tolerant || is_text { (0, 0) } else { counts })
     }
@@ -259,7 +261,7 @@ impl Survey {
         if count != 1 {
             return Err(refused("structures that end in an array have different sizes, so they form no array"));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a structure at `first` with the members for the array's size.
         unsafe { counts(first, &tail.count, tail.length.as_ref(), &[]) }
     }
 
@@ -280,7 +282,8 @@ impl Survey {
                     let at = start + element * size;
                     // SAFETY: the offset is within the object, which has at least `count` elements.
                     let base = unsafe { from.add(at) };
-                    // SAFETY: as above.
+                    // SAFETY: `base` is an element of the object, which has the shape of the
+                    // element type.
                     unsafe { self.shape(base, Place { holder: Some(next), at }, shape, outer) }?;
                 }
             }
@@ -294,7 +297,8 @@ impl Survey {
     /// There must be a structure of this shape at `base`.
     unsafe fn shape(&mut self, base: *const u8, place: Place, shape: &'static Shape, outer: &[i64]) -> Result<()> {
         for part in shape.parts {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises a structure of this shape at `base`, and `part` is a part
+            // of the shape.
             let found = unsafe { self.part(base, place, part, outer) };
             if !self.is_tolerant {
                 found?;
@@ -308,12 +312,12 @@ impl Survey {
     /// As for [`Self::shape`].
     unsafe fn part(&mut self, base: *const u8, place: Place, part: &'static Part, outer: &[i64]) -> Result<()> {
         let place = Place { at: place.at + part.at as usize, ..place };
-        // SAFETY: the caller's promise: the part is within the structure.
+        // SAFETY: the caller promises a structure that has this part, so the part is within it.
         let here = unsafe { base.add(part.at as usize) };
         match &part.what {
             What::Boolean | What::Enum(_) | What::Range(..) | What::Utf8 => Ok(()),
             What::Pointer { class, to, extent } => {
-                // SAFETY: the caller's promise: there is a pointer at `here`.
+                // SAFETY: the caller promises a structure that has a pointer at `here`.
                 let pointer = unsafe { here.cast::<*const u8>().read() };
                 if *class == Class::Full {
                     self.full.push((here.cast_mut().cast(), pointer));
@@ -321,20 +325,24 @@ impl Survey {
                 if pointer.is_null() && *class != Class::Ref {
                     return Ok(());
                 }
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises a structure at `base` that has the members for the
+                // array's size.
                 if pointer.is_null() && !unsafe { is_empty(base, extent, outer) } {
                     return Err(Error::new(code::E_POINTER, "a pointer that must not be null is null"));
                 }
-                // SAFETY: as above; the pointer is not null, or its array has no elements.
+                // SAFETY: the pointer is not null, or its array has no elements. In both cases the
+                // caller promises an object of this type and size at `pointer`.
                 let index = unsafe { self.follow(base, pointer, (*class, *to), extent, outer) }?;
                 self.slots.push((place, index));
                 Ok(())
             }
             What::Object(iid) => {
-                // SAFETY: the caller's promise: there is an interface pointer at `here`.
+                // SAFETY: the caller promises a structure that has an interface pointer, or null,
+                // at `here`.
                 let object = unsafe { here.cast::<*mut c_void>().read() };
                 if !object.is_null() {
-                    // SAFETY: as above.
+                    // SAFETY: the caller promises a structure at `base` that has the member for the
+                    // IID, if `iid` is a member.
                     let iid = unsafe { iid_of(base, *iid, outer) };
                     self.references.push(Reference { place, object, iid, before: self.objects.len() });
                 }
@@ -344,18 +352,19 @@ impl Survey {
                 for element in 0..*count as usize {
                     let offset = element * *stride as usize;
                     let place = Place { at: place.at + offset, ..place };
-                    // SAFETY: the caller's promise: there are `count` structures.
+                    // SAFETY: the caller promises a part with `count` inner structures.
                     let base = unsafe { here.add(offset) };
-                    // SAFETY: as above.
+                    // SAFETY: `base` is an inner structure of this shape.
                     unsafe { self.shape(base, place, shape, outer) }?;
                 }
                 Ok(())
             }
             What::Union { tag, arms, default } => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises a structure at `base` that has the union's
+                // discriminant.
                 let shape = unsafe { arm(base, tag, arms, default, outer) };
                 let shape = shape.ok_or_else(|| refused("the union has no arm for its discriminant"))?;
-                // SAFETY: as above.
+                // SAFETY: the discriminant selects this shape, so the union at `here` has it.
                 unsafe { self.shape(here, place, shape, outer) }
             }
         }
@@ -384,15 +393,16 @@ impl Survey {
         }
         let counts @ (count, room) = match extent {
             Extent::Counted { size, length } => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises a structure at `base` that has the members for the
+                // array's size.
                 unsafe { counts(base, size, length.as_ref(), outer) }?
             }
             Extent::Text => {
-                // SAFETY: the caller's promise: the string ends in a zero.
+                // SAFETY: the caller promises a string at `pointer`, which ends in a zero.
                 let count = unsafe { text_count(pointer, to) };
                 (count, count)
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises an object of type `to` at `pointer`.
             Extent::One => unsafe { self.elements(pointer, to, 1) }?,
         };
         let index = self.objects.len();
@@ -435,7 +445,7 @@ const LENGTH: &str = "an array's length is not within its size";
 /// As for [`evaluate`].
 unsafe fn counts(base: *const u8, size: &Expr, length: Option<&Expr>, outer: &[i64]) -> Result<(usize, usize)> {
     let number = |expr: &Expr| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a structure at `base` that has the members of the expression.
         let value = unsafe { evaluate(base, expr, outer) };
         value.and_then(|value| usize::try_from(value).ok())
     };
@@ -451,7 +461,7 @@ unsafe fn counts(base: *const u8, size: &Expr, length: Option<&Expr>, outer: &[i
 /// As for [`evaluate`].
 unsafe fn is_empty(base: *const u8, extent: &Extent, outer: &[i64]) -> bool {
     let Extent::Counted { size, .. } = extent else { return false };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a structure at `base` that has the members of the expression.
     unsafe { evaluate(base, size, outer) == Some(0) }
 }
 
@@ -462,9 +472,9 @@ unsafe fn iid_of(base: *const u8, iid: Iid, outer: &[i64]) -> u128 {
     match iid {
         Iid::Known(iid) => iid,
         Iid::Member(at) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises a GUID at the member's offset.
             let member = unsafe { base.add(at as usize) };
-            // SAFETY: as above.
+            // SAFETY: `member` leads to the GUID that the caller promises.
             unsafe { member.cast::<windows_core::GUID>().read_unaligned() }.to_u128()
         }
         // An unknown IID matches no interface.
@@ -479,10 +489,10 @@ unsafe fn iid_of(base: *const u8, iid: Iid, outer: &[i64]) -> u128 {
 /// The string must end in a zero.
 unsafe fn text_count(text: *const u8, element: Element) -> usize {
     let counted = if element == Element::Wide {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the string ends in a zero.
         unsafe { crate::marshal::parameters::text_count(text.cast::<u16>(), false) }
     } else {
-        // SAFETY: as above.
+        // SAFETY: the caller promises that the string ends in a zero.
         unsafe { crate::marshal::parameters::text_count(text, false) }
     };
     // The pointer is not null, so there is no error.

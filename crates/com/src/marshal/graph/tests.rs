@@ -33,7 +33,7 @@ unsafe impl Graph for Node {
 /// A type of the same structures with a unique pointer.
 struct Tree;
 
-// SAFETY: as above.
+// SAFETY: the element type describes a number and a pointer to another node.
 unsafe impl Graph for Tree {
     type Item<'a> = Node;
     const TYPES: &'static [ElementType] =
@@ -65,8 +65,7 @@ fn ring(first: u64, count: usize) -> Owned<Node> {
     Owned::new(&nodes[0]).unwrap()
 }
 
-/// Returns the numbers from `first` on, until the end of the list, or until it leads back to
-/// `first`.
+/// Returns the numbers from `first` on, until the list ends, or until it leads back to `first`.
 fn numbers(first: *const Node) -> Vec<u64> {
     let (mut numbers, mut at) = (Vec::new(), first);
     while !at.is_null() && (numbers.is_empty() || at != first) {
@@ -129,7 +128,7 @@ fn structures_without_full_pointers_are_moved_as_they_are() {
     // SAFETY: the place has a structure, and all nodes are allocations of their own.
     drop(unsafe { Lifted::<Tree>::new(place) }.unwrap());
     assert_eq!(numbers(place.cast()), [4, 5, 6]);
-    // SAFETY: as above.
+    // SAFETY: the place has a structure, and all nodes are allocations of their own.
     drop(unsafe { Owned::<Tree>::adopt(place) });
 }
 
@@ -160,7 +159,7 @@ fn a_lifted_structure_is_put_back_whatever_the_method_did() {
 }
 
 /// Returns a frame with a ring of two nodes. The first two parameters lead to the first node, and
-/// the third one to the second.
+/// the third parameter leads to the second node.
 fn frame() -> Vec<u8> {
     let header = u64::from(KIND_FIRST) | 1 << 32;
     let words = [32, 32, 56, header, 0, 56, header, 1, 32];
@@ -215,7 +214,7 @@ fn rooms_are_freed_once() {
     // The method has left no pointer to the room.
     let (mut image, _) = made();
     image.put(0, ptr::null::<Node>());
-    // SAFETY: as above.
+    // SAFETY: the image owns everything that it reaches.
     unsafe { image.free(LAYOUT, &[]) };
 }
 
@@ -230,7 +229,8 @@ fn pointers_to_parameters_stay_valid_while_others_are_stored() {
     unsafe { image.free(LAYOUT, &[]) };
 }
 
-/// Structures that end in an array differ in their lengths, so that an array has at most one.
+/// Structures that end in an array differ in their lengths, so an array of such structures has at
+/// most one element.
 #[test]
 fn arrays_have_at_most_one_structure_that_ends_in_an_array() {
     static OPEN: [ElementType; 1] = [ElementType {
@@ -245,7 +245,8 @@ fn arrays_have_at_most_one_structure_that_ends_in_an_array() {
         }),
     }];
     let given = [2_u32, 7, 8];
-    // SAFETY: the address of an empty array is not used, and the other ones lead to a structure.
+    // SAFETY: the address of an empty array is not used, and every other address leads to a
+    // structure.
     let copied = |from: *const u32, count| unsafe { copy_elements(from.cast(), Element::Own(0), count, &OPEN) };
     let copy = copied(given.as_ptr(), 1).unwrap();
     // SAFETY: the copy has the number of elements, and two elements.

@@ -83,9 +83,9 @@ impl Unsent {
     }
 
     /// Transfers the references to the server after a one-way request was published. Sends a list
-    /// of the references to this process's own objects, which the server returns if it refuses the
-    /// call. Custom references, and all references in datagrams, stay counted until the server
-    /// ends.
+    /// of the references to this process's own objects. The server returns these references if it
+    /// refuses the call. Custom references, and all references in datagrams, stay counted until the
+    /// server ends.
     #[inline]
     pub(crate) fn is_published_oneway(&mut self, channel: &mut Channel, link: &Link) {
         if self.0.get_mut().is_some() {

@@ -21,7 +21,7 @@ pub fn lend<T: Scalar>(call: &mut ServerCall<'_>, length: usize, room: usize) ->
     Some(frame[aligned(length)..].as_mut_ptr().cast())
 }
 
-/// Makes the room, and runs the stub again; the first run has had no effect. Returns a fault where
+/// Makes the room, and runs the stub again. The first run has had no effect. Returns a fault where
 /// the caller is gone, or its memory is too small for the frame.
 ///
 /// # Safety
@@ -40,14 +40,14 @@ pub unsafe fn lend_again<T: Scalar>(
     if made.is_none() {
         return Answer::fault(Status::REMOTE_NO_MEMORY);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises the object with which the stub was called.
     unsafe { stub(object, call) }
 }
 
 impl StubCall<'_, '_> {
     /// Completes the reply of a method that has lent `count` elements, in the room of [`lend`] or
-    /// elsewhere. Returns the bytes of the reply's block, which has `length` bytes, and the length
-    /// of the reply.
+    /// in other memory. Returns the bytes of the reply's block, which has `length` bytes, and the
+    /// length of the reply.
     ///
     /// # Safety
     ///
@@ -69,7 +69,8 @@ impl StubCall<'_, '_> {
         let block = aligned(length);
         let count = count.ok_or(Status::BAD_STUB_DATA)?;
         if !std::ptr::eq(first, given) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `first` is not the pointer from `lend`, so the caller promises that it is
+            // readable for `count` elements outside of the reply.
             return unsafe { self.lent_from_elsewhere(block, first, count) };
         }
         if count > room {
@@ -77,7 +78,8 @@ impl StubCall<'_, '_> {
         }
         // SAFETY: the reply's block precedes the room.
         let start = unsafe { given.cast::<u8>().sub(block) };
-        // SAFETY: as above; the block is exclusive through `&mut self`.
+        // SAFETY: the reply's block begins at `start` and has `block` bytes. It is exclusive
+        // through `&mut self`.
         let frame = unsafe { std::slice::from_raw_parts_mut(start, block) };
         frame.fill(0);
         Ok((frame, block + count * size_of::<T>()))
@@ -98,7 +100,8 @@ impl StubCall<'_, '_> {
         let frame = self.call.reply_in_area(bytes).ok_or(Status::REMOTE_NO_MEMORY)?;
         let (results, array) = frame.split_at_mut(block);
         if count > 0 {
-            // SAFETY: the caller's promise; the frame has room for that many bytes.
+            // SAFETY: the caller promises that `first` is readable for `count` elements outside of
+            // the reply, and the frame has room for them.
             unsafe { first.copy_to_nonoverlapping(array.as_mut_ptr().cast(), count) };
         }
         results.fill(0);

@@ -20,7 +20,7 @@ impl StubCall<'_, '_> {
         address.map(std::ptr::with_exposed_provenance_mut)
     }
 
-    /// Looks up the region of an array, and runs the stub again; the first run has had no effect.
+    /// Looks up the region of an array, and runs the stub again. The first run has had no effect.
     /// The look-up is a function of its own: within the stub it would make the compiler save
     /// registers on every call.
     ///
@@ -36,7 +36,7 @@ impl StubCall<'_, '_> {
         object: *mut c_void,
         stub: StubFn,
     ) -> Answer {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the object with which the stub was called.
         unsafe { refer_again(object, self.call, stub, array, is_written, slot) }
     }
 }
@@ -62,6 +62,6 @@ unsafe fn refer_again(
     if !reference.is_some_and(|reference| call.select_region(array, is_written, reference)) {
         return own_call::fault(Status::BAD_STUB_DATA);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises the object with which the stub was called.
     unsafe { stub(object, call) }
 }

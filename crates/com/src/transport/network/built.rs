@@ -41,7 +41,7 @@ pub(crate) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequenc
 }
 
 /// Returns a binding without the options that concern one process alone: the form in which bindings
-/// are sent, and to which received ones are reduced.
+/// are sent, and to which received bindings are reduced.
 pub(crate) fn for_peers(binding: StringBinding) -> StringBinding {
     match sequence_of(binding.protocol) {
         Ok(sequence) => sequence.for_peers(binding),

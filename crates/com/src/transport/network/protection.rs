@@ -12,8 +12,9 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 /// The option with the least protection level of activation calls.
 pub(crate) const ACTIVATION: &str = "activation";
 
-/// Returns the greatest protection level of a protocol sequence; `None` for no protection. This
-/// runtime cannot sign or encrypt libfabric's packets.
+/// Returns the greatest protection level that a protocol sequence supports; `None` if it supports
+/// none. The level of libfabric is limited, because this runtime cannot sign or encrypt libfabric's
+/// packets.
 fn most(protocol: ProtocolSequence) -> Option<Level> {
     use ProtocolSequence::{IpTcp, Lrpc, ViFabric, ViUdp, ViXdp};
     match protocol {
@@ -115,7 +116,7 @@ pub(crate) fn level_of(binding: &StringBinding) -> Option<Level> {
 /// Returns a binding for a client that protects calls at least at this level; `None` if the
 /// protocol sequence does not support this level.
 pub(crate) fn protected(mut binding: StringBinding, least: Option<Level>) -> Option<StringBinding> {
-    // Connections by shared memory pass through the kernel of one host only.
+    // Connections by shared memory need no protection, because they do not leave the host.
     let is_private = binding.protocol == ProtocolSequence::ViShm;
     let Some(least) = least.filter(|least| !is_private && level_of(&binding) < Some(*least)) else {
         return Some(binding);

@@ -47,7 +47,7 @@ pub(crate) struct NicMeans {
     pub(crate) settle: fn(&mut Wanted, End) -> Result<()>,
     /// Opens a NIC.
     pub(crate) open: fn(&Wanted) -> Result<Open>,
-    /// The number of file descriptors of a server's connection.
+    /// The number of file descriptors that a server needs for each connection.
     pub(crate) descriptors: u64,
 }
 
@@ -58,9 +58,9 @@ pub(crate) type Open = (Nic, Option<IpAddr>);
 #[cfg_attr(not(feature = "xdp"), expect(dead_code, reason = "only some protocol sequences look"))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// A peer.
+    /// A connection to the peer at this address.
     Peer(SocketAddr),
-    /// An address of this host; `None` for any.
+    /// A listener at this address of this host; `None` for all addresses.
     Here(Option<IpAddr>),
 }
 

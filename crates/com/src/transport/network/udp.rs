@@ -7,8 +7,8 @@ use crate::types::error::Result;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::provider::udp;
 
-/// The descriptors of a connection: its socket, and the bells that end waits to receive and to
-/// send.
+/// The number of file descriptors that a connection needs: for its socket, and for the two bells
+/// that end waits to receive and to send.
 const DESCRIPTORS: u64 = 3;
 
 pub(super) const SEQUENCE: Sequence = Sequence {

@@ -11,8 +11,8 @@ use obvia_via::Nic;
 use obvia_via::provider::xdp::{self, Mode, Options, Xdp};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
-/// The descriptors of a connection: the bell of its frames, and the bells that end waits to receive
-/// and to send.
+/// The number of file descriptors that a connection needs: for the bell of its frames, and for the
+/// two bells that end waits to receive and to send.
 const DESCRIPTORS: u64 = 3;
 
 pub(super) const SEQUENCE: Sequence = Sequence {

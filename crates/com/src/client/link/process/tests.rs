@@ -131,7 +131,8 @@ fn a_false_proof_changes_nothing() {
         let mut far = over(network);
         let own = far.mark().unwrap();
         assert!(!far.prove_process(key.wrapping_add(1), limit).unwrap(), "{network}");
-        // A server at another place has passed the proof on.
+        // The proof is made for the server at another address, as if that server had passed the
+        // proof on.
         let relayed = |challenge| MarkProof::new(key, challenge, far.oxid, "ncacn_ip_tcp:127.0.0.1[1]");
         let (mut channel, welcome) = introduced(&far, relayed);
         assert_eq!(welcome, Welcome::Process(far.oxid), "{network}");
@@ -208,7 +209,7 @@ fn a_proof_is_not_valid_on_another_connection() {
     }
 }
 
-/// Different addresses of this host stand for the addresses of a client that moves.
+/// Different addresses of this host serve as the addresses of a client that moves.
 #[test]
 #[cfg_attr(miri, ignore = "opens sockets")]
 fn a_network_client_at_another_address_stays_one_client() {

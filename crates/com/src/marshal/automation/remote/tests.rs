@@ -49,9 +49,9 @@ fn received(frame: &[u8]) -> Result<(Vec<Variant>, Vec<i32>)> {
     let mut arguments = unsafe { Arguments::of_bytes(frame, LAYOUT) }?;
     // SAFETY: the frame was checked.
     let params = unsafe { &*arguments.place::<WireParams>(PARAMS) };
-    // SAFETY: as above.
+    // SAFETY: the frame was checked, and `params` is a part of it.
     let mut received = unsafe { Received::new(params, &[], &[]) }?;
-    // SAFETY: as above.
+    // SAFETY: the frame was checked, so there are `named` names.
     let names = unsafe { slice(params.names.cast_const(), params.named as usize) };
     Ok((std::mem::take(&mut received.arguments), names.to_vec()))
 }
@@ -70,7 +70,8 @@ fn the_reserved_bytes_of_a_decimal_are_not_taken_for_the_type_of_the_value() {
     let (_, place) = received.arguments[0].target().unwrap();
     // SAFETY: a DECIMAL is at this place, and the array leads to it.
     unsafe { place.cast::<u16>().write(vt::BSTR) };
-    // Otherwise, the drop frees the number's low word as the address of a string.
+    // If the drop took these bytes for the type of the value, it would free the number's lower word
+    // as the address of a string.
     drop(received);
 }
 
@@ -103,7 +104,7 @@ fn automation_calls_of_impacket_are_read_and_rewritten_equal() {
     assert_eq!(seen, 4);
 }
 
-/// SplitMix64.
+/// Returns the next number of the generator SplitMix64.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

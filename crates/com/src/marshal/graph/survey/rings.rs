@@ -6,7 +6,7 @@ use super::Survey;
 use crate::types::error::{Error, Result, code};
 use std::collections::HashSet;
 
-/// The number of objects at which a survey looks for a ring first. Smaller surveys make no search.
+/// The number of objects at which a survey first looks for a ring. Smaller surveys make no search.
 pub(super) const FIRST_LOOK: usize = 1024;
 /// The ratio of the numbers of objects at two consecutive checks. All checks together thus visit at
 /// most a third more objects than the survey has.
