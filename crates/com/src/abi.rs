@@ -66,10 +66,11 @@ pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
 ///
 /// The reply must be the last one of the thread.
 pub unsafe fn refusal(raw: RawReply) -> HRESULT {
-    // A null frame stands for a request whose frame could not be allocated. That failure has left
-    // its error on the thread.
+    // The frame is null if no frame could be allocated for the request. The failed allocation has
+    // left its error on the thread.
     let raw = if raw.frame.is_null() { RawReply { frame: RawReply::NO_FRAME, word: left() } } else { raw };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the reply is the thread's last one, so its frame is alive.
+    // The replacement for a null frame has length 0.
     let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
     crate::marshal::reply::refusal(frame, raw.word as u32).code()
 }
@@ -79,7 +80,7 @@ fn left() -> u64 {
     u64::from(crate::types::error::last_code().0.cast_unsigned())
 }
 
-/// As [`crate::export`].
+/// Exports an object by a name, as [`crate::export`] does.
 ///
 /// # Errors
 ///
@@ -98,14 +99,14 @@ pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static Interfac
     crate::api::names::export_to_networks(name, object, info)
 }
 
-/// Returns the description of an interface without generated code, for calls by frames and for
-/// objects that are called by frames. Equal values of `interface` share one description, which is
-/// never freed.
+/// Returns the description of an interface without generated code. Programs call and implement the
+/// interface by frames. Equal values of `interface` share one description, which is never freed.
 ///
 /// # Safety
 ///
-/// No generated code of this process may use the interface, since the proxies have no methods but
-/// those of IUnknown. The interfaces that the runtime itself calls are refused.
+/// No generated code of this process may use the interface, since proxies of the described
+/// interface have only the methods of IUnknown. The interfaces that the runtime itself calls are
+/// refused.
 ///
 /// # Errors
 ///
@@ -114,7 +115,7 @@ pub unsafe fn describe(interface: &Described) -> Result<&'static InterfaceInfo> 
     interface.info()
 }
 
-/// As [`crate::serve_interface_for`].
+/// Performs an interface of functions, as [`crate::serve_interface_for`] does.
 ///
 /// # Errors
 ///
@@ -123,7 +124,8 @@ pub fn serve_interface(uuid: GUID, object: &IUnknown, info: &'static InterfaceIn
     serve_object(uuid, object, info)
 }
 
-/// As [`crate::bind`]. The result is an interface pointer of the described interface.
+/// Binds to an interface of functions, as [`crate::bind`] does. The result is an interface pointer
+/// of the described interface.
 ///
 /// # Errors
 ///
@@ -132,7 +134,7 @@ pub fn bind(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     crate::server::exports::query(&bind_object(binding, info)?, info)
 }
 
-/// As [`crate::listen_for`].
+/// Listens for calls of an interface, as [`crate::listen_for`] does.
 ///
 /// # Errors
 ///
@@ -141,8 +143,8 @@ pub fn listen_for(info: &'static InterfaceInfo) -> Result<Vec<String>> {
     listen_at_endpoints(info)
 }
 
-/// As [`crate::dcom::create_instance`] and the similar functions. The result is an interface
-/// pointer of the described interface.
+/// Activates a class, as [`crate::dcom::create_instance`] and the similar functions do. The result
+/// is an interface pointer of the described interface.
 ///
 /// # Errors
 ///
@@ -157,7 +159,7 @@ pub fn create(
     crate::server::exports::query(&activate(class, server, wanted, context, info)?, info)
 }
 
-/// As [`crate::marshaling::marshal`].
+/// Marshals an object, as [`crate::marshaling::marshal`] does.
 ///
 /// # Errors
 ///
@@ -166,8 +168,8 @@ pub fn marshal(object: &IUnknown, info: &'static InterfaceInfo, context: Context
     crate::api::marshaling::marshal_object(object, info, context, flags)
 }
 
-/// As [`crate::marshaling::unmarshal`]. The result is an interface pointer of the described
-/// interface.
+/// Unmarshals an object, as [`crate::marshaling::unmarshal`] does. The result is an interface
+/// pointer of the described interface.
 ///
 /// # Errors
 ///
@@ -210,19 +212,19 @@ pub fn unshare(memory: *mut u8) {
     crate::client::shared::end(memory);
 }
 
-/// Sets the time limit of this thread's further calls, and returns the previous limit. `None`
-/// stands for the default limit.
+/// Sets the time limit of this thread's further calls, and returns the previous limit. `None` means
+/// the default limit.
 pub fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
     crate::types::deadline::set_timeout(timeout)
 }
 
-/// Adds a canceller that can end this thread's further calls, until [`remove_canceller`].
-/// [`Canceller::run`] adds it only while a function runs.
+/// Adds a canceller that can end this thread's further calls, until [`remove_canceller`]. In Rust,
+/// [`Canceller::run`] adds a canceller only while a function runs.
 pub fn add_canceller(canceller: &Canceller) {
     canceller.add();
 }
 
-/// Reverts one [`add_canceller`] of this thread, if there is one for the canceller.
+/// Reverts one [`add_canceller`] of the canceller on this thread. Does nothing if there is none.
 pub fn remove_canceller(canceller: &Canceller) {
     canceller.remove();
 }

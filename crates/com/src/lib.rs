@@ -94,7 +94,7 @@ macro_rules! include_idl {
         $crate::include_idl! { mod idl = $name }
         pub use idl::*;
     };
-    // The form for a module with another name.
+    // The form for a module whose name is not that of the IDL file.
     ($(#[$attribute:meta])* $visibility:vis mod $module:ident = $name:literal) => {
         $(#[$attribute])*
         #[allow(

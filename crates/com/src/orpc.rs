@@ -4,9 +4,9 @@
 //! The module does no I/O and reads no clock: bytes and times come from the caller. [`ObjRef`] is
 //! the wire form of an interface pointer. [`OrpcThis`] and [`OrpcThat`] precede the parameters and
 //! the results of a call. [`activation`] has the properties of activation requests and answers.
-//! [`object_exporter`], [`rem_unknown`] and [`activator`] are the interfaces that every process
-//! with objects has besides the interfaces of its objects. [`Oxids`] and [`References`] are the
-//! tables of a server, and [`PingPlan`] is the state of a client.
+//! Every process with objects performs the interfaces in [`object_exporter`], [`rem_unknown`] and
+//! [`activator`], in addition to the interfaces of its objects. [`Oxids`] and [`References`] are
+//! the tables of a server, and [`PingPlan`] is the state of a client.
 //!
 //! # Reference counting
 //!
@@ -14,18 +14,19 @@
 //!
 //! - An entry of the exports is one interface of one object. Its IPID contains the entry's target
 //!   and the OXID. The exports map objects and interfaces to targets, and targets to stubs; peers
-//!   have no influence on them.
+//!   have no influence on these maps.
 //! - An obvia process is a [`Client::Process`], with the number that this process has assigned to
 //!   it. Such a client does not ping: the end of its connections reports that it is gone, and
 //!   [`References::drop_client`] drops its references at once.
 //! - Any other peer is a [`Client::Peer`], identified by its host and its authenticated principal.
-//!   Its death is not reported, so its references live by pings. A finer distinction protects peers
-//!   better from each other, but has a cost: if one process counts as two peers, references that it
-//!   received as one peer and releases as the other remain until they expire.
-//! - The exports remove from the object table the entries that [`References`] returns as dropped,
-//!   and drop the entries while no lock is held.
+//!   Its death is not reported, so its references expire unless it pings. A finer distinction would
+//!   protect peers better from each other, but one process could then count as two peers.
+//!   References that it received as one peer and released as the other peer would remain until they
+//!   expire.
+//! - [`References`] returns the entries that it has dropped. The exports remove these entries from
+//!   the object table, and drop them while no lock is held.
 //! - Obvia processes have calls of their own in place of `IRemUnknown`. These calls use the same
-//!   methods of the same table.
+//!   methods of [`References`].
 
 pub mod activation;
 pub mod activator;
@@ -74,23 +75,23 @@ pub(crate) const fn com_guid(first: u32) -> GUID {
 /// A method of one of ORPC's interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// The opnum.
+    /// The opnum of the method.
     pub opnum: u16,
-    /// The name in \[MS-DCOM\].
+    /// The method's name in \[MS-DCOM\].
     pub name: &'static str,
 }
 
 /// One of ORPC's interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// The UUID; the version is 0.0.
+    /// The UUID of the interface, whose version is 0.0.
     pub id: GUID,
-    /// The name.
+    /// The name of the interface.
     pub name: &'static str,
-    /// Whether requests name an object and begin with ORPCTHIS. Such an interface is an ORPC
-    /// interface; all other interfaces are RPC interfaces.
+    /// Whether the interface is an ORPC interface, whose requests name an object and begin with
+    /// ORPCTHIS. All other interfaces are RPC interfaces.
     pub has_objects: bool,
-    /// The methods.
+    /// The methods of the interface.
     pub methods: &'static [Method],
 }
 

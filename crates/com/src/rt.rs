@@ -1,4 +1,4 @@
-//! The runtime of generated code. Not for handwritten code: it changes with the compiler.
+//! The runtime of generated code. Handwritten code must not use it: it changes with the compiler.
 
 pub use crate::client::proxy::{Proxy, UNKNOWN, Wanted};
 pub use crate::hierarchy;
@@ -91,7 +91,8 @@ pub unsafe fn lent<T: Scalar>(
     count: Option<usize>,
 ) -> Result<crate::Lent<T>> {
     let count = count.ok_or_else(invalid_reply)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the method has just succeeded on this thread, and returned
+    // these elements.
     Ok(unsafe { borrowing.lent(first, count) })
 }
 
@@ -103,9 +104,10 @@ pub unsafe fn lent<T: Scalar>(
 /// code writes for the lifetime of the result.
 #[inline(always)]
 pub unsafe fn lending<'a, T: Scalar + 'static>(first: *mut *mut T, room: usize) -> crate::Lending<'a, T> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `first` points to a pointer.
     let first = unsafe { first.read() };
-    // SAFETY: as above.
+    // SAFETY: the caller promises that the pointer is null or leads to room for `room` elements,
+    // which no other code writes for the lifetime of the result.
     unsafe { crate::Lending::new(first, room) }
 }
 
@@ -142,9 +144,10 @@ pub fn count<T: TryFrom<usize>>(length: usize) -> Result<T> {
 /// it.
 #[inline(always)]
 pub unsafe fn identity<'a, Identity, const OFFSET: isize>(this: *mut c_void) -> &'a Identity {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the `Identity` starts `OFFSET` pointers after `this`, so the
+    // result is within the object.
     let start = unsafe { this.cast::<*mut c_void>().offset(OFFSET) };
-    // SAFETY: as above.
+    // SAFETY: the caller promises that the `Identity` starts at this address. The object is alive.
     unsafe { &*start.cast::<Identity>() }
 }
 
@@ -162,7 +165,7 @@ pub fn argument<T: Value>(frame: RegionView<'_>, at: usize) -> std::result::Resu
 ///
 /// # Errors
 ///
-/// BAD_STUB_DATA.
+/// BAD_STUB_DATA if the argument is out of range.
 #[inline]
 pub fn argument_in_range(value: i64, least: i64, most: i64) -> std::result::Result<(), Status> {
     if (least..=most).contains(&value) { Ok(()) } else { Err(Status::BAD_STUB_DATA) }
@@ -182,7 +185,7 @@ pub fn value<T: Value>(frame: RegionView<'_>, at: usize) -> Result<T> {
 ///
 /// # Errors
 ///
-/// RPC_E_INVALID_DATA.
+/// RPC_E_INVALID_DATA if the result is out of range.
 #[inline]
 pub fn in_range(value: i64, least: i64, most: i64) -> Result<()> {
     if (least..=most).contains(&value) { Ok(()) } else { Err(invalid_reply()) }
@@ -195,23 +198,23 @@ pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
 }
 
 /// Converts a received count to a number of elements, which the caller compares with an upper
-/// bound. A negative count becomes more than any memory holds, so the same comparison refuses it,
-/// too.
+/// bound. A negative count becomes a number that exceeds every upper bound, so the comparison
+/// refuses it, too.
 #[inline(always)]
 pub fn claimed<T: Into<i128>>(count: T) -> usize {
     const { assert!(usize::BITS == 64, "counts would be truncated") };
     count.into() as usize
 }
 
-/// As [`claimed`], for the value of an expression. An expression without a value counts as too
-/// large.
+/// Converts the value of an expression as [`claimed`] converts a count. An expression without a
+/// value counts as too large.
 #[inline]
 pub fn claimed_of(count: Option<i64>) -> usize {
     count.map_or(usize::MAX, claimed)
 }
 
-/// Converts the value of an expression to a number of elements; `None` for no value or a negative
-/// one.
+/// Converts the value of an expression to a number of elements; `None` if there is no value, or if
+/// the value is negative.
 #[inline]
 pub fn elements_of(count: Option<i64>) -> Option<usize> {
     usize::try_from(count?).ok()
@@ -230,11 +233,11 @@ pub fn wrong_arm() -> Error {
     Error::new(code::E_INVALIDARG, "the union's arm does not match its discriminant")
 }
 
-/// Returns the number of used elements if it is within the room.
+/// Returns the number of used elements, which must not exceed the room.
 ///
 /// # Errors
 ///
-/// RPC_E_INVALID_DATA.
+/// RPC_E_INVALID_DATA if the number is `None` or exceeds the room.
 #[inline]
 pub fn at_most(used: Option<usize>, room: usize) -> Result<usize> {
     used.filter(|&used| used <= room).ok_or_else(invalid_reply)
@@ -244,7 +247,7 @@ pub fn at_most(used: Option<usize>, room: usize) -> Result<usize> {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG.
+/// E_INVALIDARG if the length differs from `wanted`.
 #[inline]
 pub fn check_length(length: usize, wanted: Option<usize>) -> Result<()> {
     if wanted == Some(length) {
@@ -253,11 +256,12 @@ pub fn check_length(length: usize, wanted: Option<usize>) -> Result<()> {
     Err(Error::new(code::E_INVALIDARG, "an array's length does not match the other parameters"))
 }
 
-/// As [`check_length`], for an array that may be missing. A missing array agrees with every length.
+/// Verifies the length of an array as [`check_length`] does. The array may be missing: a missing
+/// array agrees with every length.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG.
+/// As for [`check_length`].
 #[inline]
 pub fn check_length_or_none(length: Option<usize>, wanted: Option<usize>) -> Result<()> {
     length.map_or(Ok(()), |length| check_length(length, wanted))
@@ -267,7 +271,7 @@ pub fn check_length_or_none(length: Option<usize>, wanted: Option<usize>) -> Res
 ///
 /// # Errors
 ///
-/// E_INVALIDARG.
+/// E_INVALIDARG if the used length exceeds the size, or if one of them is `None`.
 pub fn check_used(used: Option<usize>, room: Option<usize>) -> Result<()> {
     match (used, room) {
         (Some(used), Some(room)) if used <= room => Ok(()),
@@ -282,9 +286,10 @@ pub fn check_used(used: Option<usize>, room: Option<usize>) -> Result<()> {
 /// `text` must be null, or come from the C library's allocator and end in a zero, and the caller
 /// must own it.
 pub unsafe fn take_text(text: *mut u8) -> CString {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `text` is null or ends in a zero.
     let taken = unsafe { self::text(text) }.map(CStr::to_owned).unwrap_or_default();
-    // SAFETY: as above; the memory is not used again.
+    // SAFETY: the caller promises that it owns this memory of the C library, which is not used
+    // again.
     unsafe { release(text.cast()) };
     taken
 }
@@ -295,9 +300,10 @@ pub unsafe fn take_text(text: *mut u8) -> CString {
 ///
 /// As for [`take_text`].
 pub unsafe fn take_wide(text: *mut u16) -> U16CString {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `text` is null or ends in a zero.
     let taken = unsafe { wide(text) }.map(U16CStr::to_owned).unwrap_or_default();
-    // SAFETY: as above; the memory is not used again.
+    // SAFETY: the caller promises that it owns this memory of the C library, which is not used
+    // again.
     unsafe { release(text.cast()) };
     taken
 }
@@ -306,15 +312,16 @@ pub unsafe fn take_wide(text: *mut u16) -> U16CString {
 ///
 /// # Safety
 ///
-/// `first` must be null, or come from the C library's allocator with `count` elements, none if
-/// `count` is negative, and the caller must own it.
+/// `first` must be null, or an array of `count` elements from the C library's allocator that the
+/// caller owns. A negative `count` counts as 0 here.
 ///
 /// # Errors
 ///
 /// E_INVALIDARG for a negative count, unless the array is null.
 pub unsafe fn take_array<T: Value, N: TryInto<usize>>(first: *mut T, count: N) -> Result<Vec<T>> {
     let count = count.try_into().ok();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that it owns the array, which is null or has `count` elements
+    // from the C library's allocator. A negative `count` counts as 0.
     let array = unsafe { OwnedArray::adopt(first, count.unwrap_or(0)) };
     if count.is_none() && !first.is_null() {
         return Err(Error::new(code::E_INVALIDARG, "the method returned an array with a negative count"));
@@ -335,7 +342,8 @@ pub unsafe fn take_object<I: Interface>(object: *mut c_void) -> Result<I> {
     if object.is_null() {
         return Err(Error::new(code::E_POINTER, "the method returned no object"));
     }
-    // SAFETY: the caller's promise; the pointer is not null.
+    // SAFETY: the pointer is not null. The caller promises that it owns the pointer, which is an
+    // interface pointer of `I`.
     Ok(unsafe { I::from_raw(object) })
 }
 
@@ -365,7 +373,7 @@ pub fn give_array<T: Value>(values: &[T]) -> *mut T {
         return std::ptr::null_mut();
     };
     let first = first.cast::<T>();
-    // SAFETY: the allocation has that many bytes, is aligned for every value, and is fresh, so that
+    // SAFETY: the allocation has room for all values, is aligned for every value, and is fresh, so
     // the ranges do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), first, values.len()) };
     first

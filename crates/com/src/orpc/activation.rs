@@ -28,7 +28,8 @@ const IID_IN: GUID = com_guid(0x1a2);
 const CLSID_OUT: GUID = com_guid(0x339);
 const IID_OUT: GUID = com_guid(0x1a3);
 
-/// The greatest number of properties (MAX_ACTPROP_LIMIT, MS-DCOM 2.2.28.1); the least is one.
+/// The greatest number of properties (MAX_ACTPROP_LIMIT, MS-DCOM 2.2.28.1); the least number is
+/// one.
 const PROPERTIES_MAX: usize = 10;
 /// The number of bytes before a serialized value: the common header and the value's private header.
 const HEADERS: usize = 16;
@@ -49,16 +50,16 @@ pub enum Property {
     ScmRequest(ScmRequestInfo),
     /// The client's context.
     Context(ActivationContextInfo),
-    /// The location; ignored by servers.
+    /// The location properties, which servers ignore.
     Location(LocationInfo),
-    /// The security; ignored by servers.
+    /// The security properties, which servers ignore.
     Security(SecurityInfo),
     /// The bindings of the process that has the object.
     ScmReply(ScmReplyInfo),
-    /// The references.
+    /// The references to the wanted interfaces.
     PropsOut(PropsOutInfo),
-    /// Any other property, or an unreadable one that servers ignore: its class and the serialized
-    /// value.
+    /// A property of another class, or an unreadable property that servers ignore: the class and
+    /// the serialized value.
     Other(GUID, Vec<u8>),
 }
 
@@ -120,11 +121,11 @@ impl Property {
 pub struct Properties {
     /// The context (MSHCTX) that the client claims to have; unused.
     pub destination: u32,
-    /// The properties: one to ten.
+    /// The properties in their order: one to ten.
     pub list: Vec<Property>,
 }
 
-/// Finds a mandatory property.
+/// Finds a mandatory property by its kind. A missing property is an error.
 macro_rules! find {
     ($properties:expr, $kind:ident) => {
         $properties
@@ -268,7 +269,7 @@ impl Properties {
     }
 }
 
-/// CustomHeader (MS-DCOM 2.2.22.1).
+/// The header before the properties: CustomHeader (MS-DCOM 2.2.22.1).
 struct CustomHeader {
     total_size: usize,
     header_size: usize,
@@ -310,8 +311,8 @@ impl Body for CustomHeader {
     }
 }
 
-/// Decodes a serialized value. The size of `bytes` counts; the length in the value's own header is
-/// ignored, since some clients leave out the padding (MS-RPCE 2.2.6.2).
+/// Decodes a serialized value, which ends where `bytes` ends. The length in the value's own header
+/// is ignored, since some clients leave out the padding (MS-RPCE 2.2.6.2).
 fn read_value<T: Body>(bytes: &[u8]) -> Result<T, Malformed> {
     let order = match Values::read(bytes)?.order() {
         Order::Little => ByteOrder::Little,

@@ -16,7 +16,7 @@ pub const ACTIVATION: Interface = Interface {
     methods: &[Method { opnum: 0, name: "RemoteActivation" }],
 };
 
-/// `IRemoteSCMActivator`: another RPC interface.
+/// `IRemoteSCMActivator`, which is an RPC interface, too.
 pub const SCM_ACTIVATOR: Interface = Interface {
     id: com_guid(0x1a0),
     name: "IRemoteSCMActivator",
@@ -32,19 +32,19 @@ pub(super) const PROTSEQS_MAX: usize = 0x8000;
 /// The arguments of RemoteActivation (3.1.2.5.2.3.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteActivation {
-    /// The header.
+    /// The ORPCTHIS of the call.
     pub this: OrpcThis,
-    /// The class.
+    /// The CLSID of the class.
     pub class: GUID,
     /// The file that initializes the object.
     pub object_name: Option<String>,
     /// The storage that initializes the object, as the bytes of a reference.
     pub storage: Option<Vec<u8>>,
-    /// The impersonation level; ignored.
+    /// The client's impersonation level, which servers ignore.
     pub impersonation: u32,
-    /// 0xffff_ffff for the class object; otherwise the mode in which a file is opened.
+    /// 0xffff_ffff to ask for the class object; otherwise the mode in which the file is opened.
     pub mode: u32,
-    /// The interfaces: at least one.
+    /// The IIDs of the wanted interfaces: at least one.
     pub iids: Vec<GUID>,
     /// The tower identifiers of the client's protocol sequences.
     pub protseqs: Vec<u16>,
@@ -88,7 +88,7 @@ impl Body for RemoteActivation {
 /// The results of RemoteActivation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteActivationResults {
-    /// The header.
+    /// The ORPCTHAT of the response.
     pub that: OrpcThat,
     /// The OXID of the process that has the object.
     pub oxid: u64,
@@ -96,7 +96,7 @@ pub struct RemoteActivationResults {
     pub bindings: Option<DualStringArray>,
     /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 stands for no
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 means no
     /// authentication.
     pub authn_hint: u32,
     /// The version of the process.
@@ -153,18 +153,18 @@ fn read_result(from: &mut Decoder<'_>, what: &'static str) -> Result<HRESULT, Ma
 pub enum Request {
     /// Opnum 3: activates the class object.
     GetClassObject {
-        /// The header.
+        /// The ORPCTHIS of the call.
         this: OrpcThis,
-        /// The activation properties.
+        /// The activation properties, as the bytes of a reference.
         properties: Option<Vec<u8>>,
     },
     /// Opnum 4: activates a new object.
     CreateInstance {
-        /// The header.
+        /// The ORPCTHIS of the call.
         this: OrpcThis,
-        /// The outer object for aggregation, which no server accepts.
+        /// The outer object for aggregation. No server accepts one.
         outer: Option<Vec<u8>>,
-        /// The activation properties.
+        /// The activation properties, as the bytes of a reference.
         properties: Option<Vec<u8>>,
     },
 }
@@ -211,7 +211,7 @@ impl Calls for Request {
 /// The response of both methods of `IRemoteSCMActivator`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// The header.
+    /// The ORPCTHAT of the response.
     pub that: OrpcThat,
     /// The references and the bindings of the object, as the bytes of a reference.
     pub properties: Option<Vec<u8>>,

@@ -57,7 +57,8 @@ pub struct SecurityBinding {
     pub principal: String,
 }
 
-/// DUALSTRINGARRAY: string bindings and security bindings, each with the best first.
+/// DUALSTRINGARRAY: a list of string bindings and a list of security bindings, both with the best
+/// binding first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DualStringArray {
     /// The string bindings.
@@ -77,7 +78,7 @@ impl DualStringArray {
         self.strings.iter().filter_map(TowerBinding::to_string_binding)
     }
 
-    /// Returns all words, and the number of those for string bindings.
+    /// Returns all words, and the number of words that the string bindings take.
     fn words(&self) -> (Vec<u16>, usize) {
         let mut words = Vec::new();
         for binding in &self.strings {
@@ -151,7 +152,8 @@ fn end(words: &mut Vec<u16>, is_empty: bool) {
     words.extend([0].repeat(1 + usize::from(is_empty)));
 }
 
-/// Splits a terminated text from the words.
+/// Splits the words after the first text and its terminating zero. Returns the text and the
+/// remaining words.
 fn named<'a>(words: &'a [u16], what: &'static str) -> Result<(String, &'a [u16]), Malformed> {
     let name = text(words, what)?;
     let length = words.iter().position(|&word| word == 0).unwrap_or(words.len());

@@ -4,11 +4,11 @@
 use super::TraceContext;
 use std::time::Duration;
 
-/// The context of a call in FLAT. Its bytes begin with the remaining time in microseconds, all ones
-/// where the caller has set no limit. If the call belongs to a trace, the number of the trace comes
-/// next, then the number of the parent, the flags (u16), the length of the state (u16), four zeros,
-/// the state, and zeros up to a multiple of 8. Numbers of traces and parents are big endian, all
-/// others little endian.
+/// The context of a call in FLAT. Its bytes begin with the remaining time in microseconds. All bits
+/// of the time are 1 if the caller has set no limit. If the call belongs to a trace, the number of
+/// the trace comes next, then the number of the parent, the flags (u16), the length of the state
+/// (u16), four zeros, the state, and zeros up to a multiple of 8. Numbers of traces and parents are
+/// big endian, all others little endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallContext {
     /// The time that the caller still waits, if it has set a limit.
@@ -19,9 +19,9 @@ pub struct CallContext {
 
 impl CallContext {
     const NO_TIME: u64 = u64::MAX;
-    /// The number of bytes before the state.
+    /// The number of bytes before the state of the trace.
     const TRACE: usize = 40;
-    /// The greatest length, in bytes.
+    /// The greatest length of a context, in bytes.
     pub const LENGTH_MAX: usize = Self::TRACE + TraceContext::STATE_MAX;
 
     /// The context of a call without limit and trace.
@@ -104,7 +104,7 @@ mod tests {
         let whole = bytes(&sample("a=b"));
         for length in (0..whole.len()).filter(|length| ![8, whole.len()].contains(length)) {
             let read = CallContext::read(&whole[..length]);
-            // Missing padding is accepted.
+            // A context whose final padding is missing is accepted.
             assert!(read.is_none() || length >= CallContext::TRACE + 3, "{length}: {read:?}");
         }
         assert!(CallContext::read(&[whole.clone(), vec![0; 8]].concat()).is_none());

@@ -12,7 +12,7 @@ const EXTENT_MAX: usize = 1 << 16;
 /// Data whose format is identified by a GUID. Unknown formats are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The format.
+    /// The GUID of the data's format.
     pub id: GUID,
     /// The data, without its padding.
     pub data: Vec<u8>,

@@ -1,21 +1,22 @@
 //! A call of one of ORPC's interfaces that the SCM forwards to a server process, with its caller.
-//! The forwarded call travels in a call of the runtime's own, between two processes of one user.
+//! The forwarded call travels in one of the calls between runtimes. Both processes belong to one
+//! user.
 
 use super::stub_data::{Body, Decoder, Encoder, Malformed};
 use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
 use std::sync::Arc;
 use windows_core::GUID;
 
-/// The greatest length of forwarded arguments: somewhat less than the limit of the runtime's own
-/// calls.
+/// The greatest length of forwarded arguments: somewhat less than the limit of calls between
+/// runtimes.
 const STUB_MAX: usize = 1 << 19;
 
 /// A forwarded call with its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forwarded {
-    /// The interface.
+    /// The IID of the called interface.
     pub interface: GUID,
-    /// The method.
+    /// The opnum of the called method.
     pub opnum: u16,
     /// The OXID of the calling process, where it is an obvia process that has introduced itself.
     pub process: Option<u64>,
@@ -26,7 +27,7 @@ pub struct Forwarded {
     /// The SCM's binding by which the call arrived: a string binding, with the host name that the
     /// client uses.
     pub heard: String,
-    /// The arguments, little endian.
+    /// The stub data of the arguments, little endian.
     pub stub: Vec<u8>,
 }
 

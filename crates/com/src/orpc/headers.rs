@@ -40,7 +40,7 @@ impl Body for ComVersion {
 /// The header of a call's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrpcThis {
-    /// The client's version.
+    /// The client's version of DCOM.
     pub version: ComVersion,
     /// Zero, except in a header that is a parameter of an activation, where any value is permitted.
     pub flags: u32,
@@ -82,7 +82,7 @@ impl Body for OrpcThis {
 /// The header of a call's results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrpcThat {
-    /// Unused.
+    /// The flags, which are unused.
     pub flags: u32,
     /// The extents of the answer.
     pub extents: Extents,

@@ -1,5 +1,5 @@
-//! The known extents: COM's error information, and two of obvia's own for the remaining time of a
-//! call and its trace.
+//! The known extents: COM's error information, and two extents of obvia's own, for the remaining
+//! time of a call and for its trace.
 
 use super::com_guid;
 use super::extents::{Extent, Extents};
@@ -16,17 +16,17 @@ use windows_core::GUID;
 pub struct TimeLeft(pub Duration);
 
 impl TimeLeft {
-    /// The format.
+    /// The GUID of the extent's format.
     pub const ID: GUID = GUID::from_u128(0x5d2b_9e57_63c1_4f0a_9c55_1b0e_7f3a_2d41);
 
-    /// Encodes the extent. Longer times are reduced to the greatest value of 64 bits.
+    /// Encodes the extent. A time that exceeds 64 bits becomes the greatest value of 64 bits.
     pub fn to_extent(self) -> Extent {
         let microseconds = u64::try_from(self.0.as_micros()).unwrap_or(u64::MAX);
         Extent { id: Self::ID, data: microseconds.to_le_bytes().to_vec() }
     }
 
-    /// Returns the extent among those of a call, if it is there. A longer extent comes from a later
-    /// version, and begins in the same way.
+    /// Returns this extent of a call, if the call has one. A longer extent comes from a later
+    /// version, and begins with the same fields.
     ///
     /// # Errors
     ///
@@ -42,18 +42,18 @@ impl TimeLeft {
 /// trace and the parent (both big endian), then the state as ASCII text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceContext {
-    /// The trace; never 0.
+    /// The number of the trace; never 0.
     pub trace: u128,
-    /// The part of the trace from which the call comes; never 0.
+    /// The number of the part of the trace from which the call comes; never 0.
     pub parent: u64,
     /// Bit 0: the trace is recorded.
     pub flags: u8,
-    /// The additions of tracing systems, as in the header `tracestate`; printable ASCII.
+    /// The state that tracing systems add, as in the header `tracestate`: printable ASCII.
     pub state: String,
 }
 
 impl TraceContext {
-    /// The format.
+    /// The GUID of the extent's format.
     pub const ID: GUID = GUID::from_u128(0xa17c_44e0_0b8d_4e6f_8a31_d5c9_26f0_7be3);
     /// The greatest length of the state in bytes. W3C requires support for at least this length.
     pub(crate) const STATE_MAX: usize = 512;
@@ -78,9 +78,9 @@ impl TraceContext {
         Extent { id: Self::ID, data }
     }
 
-    /// Returns the extent among those of a call, if it is there and valid. Another version is
-    /// ignored, and an invalid state is left out: tracing is no reason to refuse a call (Trace
-    /// Context 3.2.2, 3.3).
+    /// Returns this extent of a call, if the call has a valid one. Another version is ignored, and
+    /// an invalid state is left out: tracing is no reason to refuse a call (Trace Context 3.2.2,
+    /// 3.3).
     pub fn find(extents: &Extents) -> Option<Self> {
         let ([0, flags], data) = extents.find(&Self::ID)?.split_first_chunk()? else { return None };
         let (trace, data) = data.split_first_chunk()?;
@@ -134,14 +134,14 @@ pub struct ErrorInfo {
     pub source: Option<String>,
     /// The description of the error.
     pub description: Option<String>,
-    /// The help file.
+    /// The name of the help file.
     pub help_file: Option<String>,
     /// The context number in the help file.
     pub help_context: u32,
 }
 
 impl ErrorInfo {
-    /// The format: CLSID_ERROR_EXTENSION.
+    /// The GUID of the extent's format: CLSID_ERROR_EXTENSION.
     pub const ID: GUID = com_guid(0x31c);
     /// The class of the reference in the extent: CLSID_ErrorObject.
     const CLSID: GUID = com_guid(0x31b);
@@ -168,8 +168,8 @@ impl ErrorInfo {
         Ok(Extent { id: Self::ID, data: reference.to_bytes()? })
     }
 
-    /// Returns the extent among those of an answer, if it is there. A reference to an error object
-    /// of another class is ignored.
+    /// Returns this extent of an answer, if the answer has one. A reference to an error object of
+    /// another class is ignored.
     ///
     /// # Errors
     ///
@@ -196,8 +196,8 @@ fn put_text(to: &mut Encoder<'_>, text: Option<&str>) {
     if words.last().is_some_and(|last| (0xd800..0xdc00).contains(last)) {
         words.pop();
     }
-    // The number of words is even, with one zero or two at the end. Thus readers with and without
-    // alignment find the next field.
+    // One or two zeros at the end make the number of words even. The next field is then aligned, so
+    // decoders find it whether or not they skip padding.
     words.resize((words.len() + 1).next_multiple_of(2), 0);
     to.u32(PRESENT);
     to.u32(words.len() as u32);

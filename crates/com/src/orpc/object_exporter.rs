@@ -8,7 +8,7 @@ use super::{Interface, Method};
 use obvia_rpc::status::Status;
 use windows_core::GUID;
 
-/// The interface of a resolver: an RPC interface.
+/// `IObjectExporter`, the RPC interface of a resolver.
 pub const INTERFACE: Interface = Interface {
     id: GUID::from_u128(0x99fc_fec4_5260_101b_bbcb_00aa_0021_347a),
     name: "IObjectExporter",
@@ -27,17 +27,17 @@ pub const INTERFACE: Interface = Interface {
 /// ServerAlive2.
 pub const SERVER_ALIVE: [u16; 2] = [3, 5];
 
-/// The greatest number of protocol sequences in a client's list: more than exist.
+/// The greatest number of protocol sequences in a client's list, which is more than exist.
 const PROTSEQS_MAX: usize = 256;
 
-/// A call of a client.
+/// A call of `IObjectExporter`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Opnum 0: resolves the bindings of a process.
     ResolveOxid(Resolve),
     /// Opnum 1: pings all objects of a ping set.
     SimplePing {
-        /// The set.
+        /// The identifier of the ping set.
         set: u64,
     },
     /// Opnum 2: changes or makes a ping set, and pings its objects.
@@ -62,7 +62,7 @@ pub struct Resolve {
 /// The arguments of ComplexPing (3.1.2.5.1.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComplexPing {
-    /// The set; 0 for a new one.
+    /// The identifier of the ping set; 0 to make a new set.
     pub set: u64,
     /// The sequence number of the change, which increases.
     pub sequence: u16,
@@ -157,7 +157,7 @@ pub enum Response {
     SimplePing(Status),
     /// The response to opnum 2.
     ComplexPing {
-        /// The set.
+        /// The identifier of the ping set.
         set: u64,
         /// The backoff: the client may multiply its ping period by 2^`backoff`.
         backoff: u16,
@@ -172,7 +172,7 @@ pub enum Response {
     ServerAlive2(Result<(ComVersion, DualStringArray), Status>),
 }
 
-/// Success.
+/// The status of a successful call.
 const OK: Status = Status(0);
 
 impl Response {

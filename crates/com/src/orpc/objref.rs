@@ -4,13 +4,13 @@ use super::bindings::DualStringArray;
 use super::stub_data::{Body, Decoder, Encoder, Malformed};
 use windows_core::GUID;
 
-/// "MEOW".
+/// The first four bytes of every OBJREF: "MEOW".
 const SIGNATURE: u32 = 0x574f_454d;
 const STANDARD: u32 = 1;
 const HANDLER: u32 = 2;
 const CUSTOM: u32 = 4;
 const EXTENDED: u32 = 8;
-/// "VYSN", twice in the extended form.
+/// The signature that the extended form contains twice: "VYSN".
 const EXTENDED_SIGNATURE: u32 = 0x4e53_5956;
 /// The greatest length of the data in a custom reference, or of a context.
 const DATA_MAX: usize = 1 << 20;
@@ -21,7 +21,7 @@ pub const NO_PING: u32 = 0x0000_1000;
 /// STDOBJREF (MS-DCOM 2.2.18.1): an interface pointer, its object and its process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StdObjRef {
-    /// [`NO_PING`], and flags without meaning.
+    /// The flags: [`NO_PING`], and flags that have no meaning here.
     pub flags: u32,
     /// The number of public references that travel with the interface pointer. The receiver must
     /// release them.
@@ -62,42 +62,42 @@ impl Body for StdObjRef {
 pub enum ObjRef {
     /// OBJREF_STANDARD (2.2.18.4): the client makes a proxy from the interface alone.
     Standard {
-        /// The interface.
+        /// The IID of the interface.
         iid: GUID,
-        /// The interface pointer.
+        /// The STDOBJREF of the interface pointer.
         std: StdObjRef,
         /// The bindings of the resolver that knows the process.
         resolver: DualStringArray,
     },
     /// OBJREF_HANDLER (2.2.18.5): the client has a handler class for the object.
     Handler {
-        /// The interface.
+        /// The IID of the interface.
         iid: GUID,
-        /// The interface pointer.
+        /// The STDOBJREF of the interface pointer.
         std: StdObjRef,
-        /// The handler class.
+        /// The CLSID of the handler class.
         clsid: GUID,
         /// The bindings of the resolver that knows the process.
         resolver: DualStringArray,
     },
     /// OBJREF_CUSTOM (2.2.18.6): the unmarshaler class interprets the data.
     Custom {
-        /// The interface.
+        /// The IID of the interface.
         iid: GUID,
-        /// The unmarshaler class.
+        /// The CLSID of the unmarshaler class.
         clsid: GUID,
         /// The data of the object's own marshaler.
         data: Vec<u8>,
     },
     /// OBJREF_EXTENDED (2.2.18.7): with the context of the object.
     Extended {
-        /// The interface.
+        /// The IID of the interface.
         iid: GUID,
-        /// The interface pointer.
+        /// The STDOBJREF of the interface pointer.
         std: StdObjRef,
         /// The bindings of the resolver that knows the process.
         resolver: DualStringArray,
-        /// The kind of the context.
+        /// The GUID that identifies the kind of the context.
         context_id: GUID,
         /// The context (2.2.20), uninterpreted; never empty.
         context: Vec<u8>,
@@ -105,7 +105,7 @@ pub enum ObjRef {
 }
 
 impl ObjRef {
-    /// Returns the IID.
+    /// Returns the IID of the reference's interface.
     pub fn iid(&self) -> &GUID {
         match self {
             Self::Standard { iid, .. }

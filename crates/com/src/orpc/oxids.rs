@@ -11,11 +11,11 @@ use windows_core::GUID;
 /// The bindings of a process that exports objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// The bindings, with endpoints.
+    /// The bindings of the process, with endpoints.
     pub bindings: DualStringArray,
     /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 stands for no
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 means no
     /// authentication.
     pub authn_hint: u32,
     /// The version of the process.

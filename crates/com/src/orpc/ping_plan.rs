@@ -11,8 +11,8 @@ use obvia_rpc::status::Status;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// The greatest number of objects that a ping of an existing set adds or removes, so that it has
-/// only a few fragments.
+/// The greatest number of objects that a ping of an existing set adds or removes, so that the ping
+/// has only a few fragments.
 const CHANGES_MAX: usize = 1000;
 /// The number of attempts per period after a failed ping. The ping that announces a new object
 /// waits for the same fraction of a period, `1 / RETRIES`.
@@ -26,7 +26,7 @@ const BACKOFF_MAX: u16 = 1;
 pub enum Ping {
     /// SimplePing: the set is unchanged.
     Simple {
-        /// The set.
+        /// The identifier of the ping set.
         set: u64,
     },
     /// ComplexPing: the set is changed or made.
@@ -73,9 +73,9 @@ impl PingPlan {
         }
     }
 
-    /// Adds a proxy for an object. If the set does not contain the object yet, a ping follows soon,
-    /// together with other changes, because the process that passed the reference on may end and
-    /// stop pinging.
+    /// Adds a proxy for an object. If the set does not contain the object yet, a ping adds the
+    /// object soon, together with other changes. The process that passed the reference on may end,
+    /// and then no longer pings the object.
     pub fn join(&mut self, oid: u64, now: Instant) {
         *self.wanted.entry(oid).or_insert(0) += 1;
         let soon = now + self.pinging.period / RETRIES;
@@ -131,8 +131,8 @@ impl PingPlan {
         Some(ping)
     }
 
-    /// Takes the result of the last ping: the set and the backoff factor of the answer, or its
-    /// status; `None` if no answer arrived.
+    /// Takes the result of the last ping: the set and the backoff in the answer, or the status of a
+    /// failure; `None` if no answer arrived.
     pub fn answered(&mut self, answer: Option<Result<(u64, u16), Status>>, now: Instant) {
         let Some(ping) = self.open.take() else { return };
         match answer {

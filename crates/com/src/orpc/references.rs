@@ -1,15 +1,16 @@
 //! The references of clients to the objects of this process, and the expiry of objects whose
 //! clients are silent: the OID, IPID and SETID tables (MS-DCOM 3.1.1.1, 3.1.2.1), combined in one.
 //!
-//! **References** are counted for each client, public and private ones. A client can release only
-//! references that it has; any excess is ignored, since it could only be the references of other
+//! **References**, public and private ones, are counted for each client. A client can release only
+//! references that it has; any excess is ignored, since the additional references belong to other
 //! clients. But public references may be passed on, and a client that received them in this way has
 //! no count here. Therefore:
 //!
 //! - An interface pointer without references is dropped at once, since all references have been
 //!   released.
-//! - As long as any client has references, clients that received references from others are safe,
-//!   too, while they ping.
+//! - As long as any client has references, the interface pointer stays for all clients. The
+//!   references of clients that must ping stay as long as any client pings the object, even a
+//!   client that has no count.
 //! - When an object has been in no ping set and unused for the time [`Pinging::patience`], all
 //!   references of clients that must ping are dropped. References of obvia processes stay until
 //!   they are released or the processes end.
@@ -19,9 +20,8 @@
 //! clients to which it has passed references. (The standard has one count of public references,
 //! which any client can decrement.)
 //!
-//! **Identifiers** come from outside: OIDs and IPIDs from the exports, set identifiers from a
-//! source of random numbers that peers cannot predict, since a client that knows a set can change
-//! it.
+//! **Identifiers** come from outside. The exports supply OIDs and IPIDs. Set identifiers are random
+//! numbers that peers cannot predict, since any client can ping a set whose identifier it knows.
 
 use super::object_exporter::ComplexPing;
 use super::{INVALID_OID, INVALID_SET, OUT_OF_RESOURCES};
@@ -49,10 +49,11 @@ struct Object {
     ipids: HashSet<GUID>,
     /// The sets that contain the object.
     sets: HashSet<u64>,
-    /// The number of clients that must ping and hold references to the object, counted for each
-    /// interface pointer.
+    /// The number of clients that must ping and have references to the object. A client counts once
+    /// for each interface pointer.
     peers: usize,
-    /// The time of the last use. Pings of sets that contain the object do not change this time.
+    /// The time of the object's last use. Pings of sets that contain the object do not change this
+    /// time.
     // Invariant: `waiting` contains the object with this time if `waits` returns true, and
     // otherwise does not contain the object.
     used: Instant,
@@ -81,18 +82,18 @@ struct Set {
     pinged: Instant,
 }
 
-/// The tables.
+/// The tables of the objects, their interface pointers, the ping sets and the clients.
 #[derive(Debug)]
 pub struct References {
     objects: HashMap<u64, Object>,
     pointers: HashMap<GUID, Pointer>,
     sets: HashMap<u64, Set>,
-    /// The numbers of sets by their makers.
+    /// The number of sets that each client and each source has made.
     set_makers: SourceCounts,
-    // Invariant: no share is empty.
+    // Invariant: every share has an entry.
     shares: HashMap<Client, Share>,
-    /// The numbers of receivers by their givers. A receiver is a client that is not connected, and
-    /// to which another client, the giver, has passed references.
+    /// The number of receivers of each giver and of each source of givers. A receiver is a client
+    /// that is not connected, and to which another client, the giver, has passed references.
     receivers: SourceCounts,
     merged: Merged,
     /// The objects without pings, in the order of their expiry.
@@ -138,7 +139,7 @@ impl References {
     }
 
     /// Whether a client has references to an interface pointer. A client whose references have
-    /// moved to another client counts as that one.
+    /// moved to another client counts as that other client.
     pub fn is_holder(&self, ipid: &GUID, client: Client) -> bool {
         let Some(Pointer { holders, .. }) = self.pointers.get(ipid) else { return false };
         holders.contains_key(&client) || self.merged.heir(client).is_some_and(|heir| holders.contains_key(&heir))
@@ -183,7 +184,7 @@ impl References {
     }
 
     /// Adds references as [`Self::add`] does, on behalf of `giver`, for a client that is not
-    /// connected. Anyone can name such clients, so they have limits of their own.
+    /// connected. Every peer can name such clients, so limits of their own apply to them.
     pub fn pass_on(
         &mut self,
         ipid: &GUID,
@@ -221,8 +222,8 @@ impl References {
     }
 
     /// Moves all references of a client to another client, which has turned out to be the same
-    /// process. Returns false, and moves none, if the two clients' numbers of referenced interface
-    /// pointers add up to more than the limit of one client.
+    /// process. Returns false, and moves no references, if the numbers of interface pointers to
+    /// which the two clients refer add up to more than the limit of one client.
     pub fn merge(&mut self, from: Client, to: Client, now: Instant) -> bool {
         if from == to {
             return true;
@@ -242,9 +243,9 @@ impl References {
         true
     }
 
-    /// Removes a client that is gone. Public references that it may have passed on to clients which
-    /// ping the object stay until those pings end. Returns the interface pointers that have no more
-    /// references.
+    /// Removes a client that is gone. The client may have passed public references on to clients
+    /// that ping the object. These references stay until the pings end. Returns the interface
+    /// pointers that have no more references.
     pub fn drop_client(&mut self, client: Client, now: Instant) -> Vec<Dropped> {
         self.merged.forget(client);
         let Some(share) = self.shares.get(&client) else { return Vec::new() };
@@ -346,7 +347,7 @@ impl References {
         let patience = self.pinging.patience();
         let mut dropped = Vec::new();
         while let Some(&(since, set)) = self.quiet.first().filter(|(since, _)| *since + patience <= now) {
-            // The objects of the set were last pinged at that time.
+            // The objects of the set were last pinged at the time `since`.
             self.end_set(set, since);
         }
         while let Some(&(_, oid)) = self.waiting.first().filter(|(since, _)| *since + patience <= now) {
@@ -473,7 +474,7 @@ impl References {
         Ok(())
     }
 
-    /// Removes an object from a set whose last ping was at the given time.
+    /// Removes an object from a set whose last ping was at the time `pinged`.
     fn leave_set(&mut self, id: u64, oid: u64, pinged: Instant) {
         let Some(set) = self.sets.get_mut(&id).filter(|set| set.oids.contains(&oid)) else { return };
         set.oids.remove(&oid);

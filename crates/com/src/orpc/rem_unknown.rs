@@ -11,7 +11,7 @@ use windows_core::{GUID, HRESULT};
 /// The opnum of RemRelease.
 pub(crate) const RELEASE: u16 = 5;
 
-/// `IRemUnknown`.
+/// The interface `IRemUnknown`.
 pub const INTERFACE: Interface = Interface {
     id: com_guid(0x131),
     name: "IRemUnknown",
@@ -19,7 +19,7 @@ pub const INTERFACE: Interface = Interface {
     methods: INTERFACE_2.methods.split_at(3).0,
 };
 
-/// `IRemUnknown2`, which includes the methods of `IRemUnknown`.
+/// The interface `IRemUnknown2`, which includes the methods of `IRemUnknown`.
 pub const INTERFACE_2: Interface = Interface {
     id: com_guid(0x143),
     name: "IRemUnknown2",
@@ -35,7 +35,7 @@ pub const INTERFACE_2: Interface = Interface {
 /// REMINTERFACEREF (2.2.23): a number of references to an interface pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceRef {
-    /// The interface pointer.
+    /// The IPID of the interface pointer.
     pub ipid: GUID,
     /// The references that may be passed on.
     pub public: u32,
@@ -46,22 +46,22 @@ pub struct InterfaceRef {
 /// REMQIRESULT (2.2.24): the result for a queried interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryResult {
-    /// Whether the object has the interface.
+    /// The result of the query: whether the object has the interface.
     pub result: HRESULT,
     /// The interface pointer, if the object has the interface.
     pub std: StdObjRef,
 }
 
-/// A call of a client.
+/// A call of `IRemUnknown` or `IRemUnknown2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Opnum 3: queries for further interfaces.
     QueryInterface {
-        /// An interface pointer of the object.
+        /// The IPID of one of the object's interface pointers.
         ipid: GUID,
         /// The number of public references for each interface.
         refs: u32,
-        /// The interfaces.
+        /// The IIDs of the wanted interfaces.
         iids: Vec<GUID>,
     },
     /// Opnum 4: adds references.
@@ -70,9 +70,9 @@ pub enum Request {
     Release(Vec<InterfaceRef>),
     /// Opnum 6: queries for further interfaces of objects that may have custom references.
     QueryInterface2 {
-        /// An interface pointer of the object.
+        /// The IPID of one of the object's interface pointers.
         ipid: GUID,
-        /// The interfaces.
+        /// The IIDs of the wanted interfaces.
         iids: Vec<GUID>,
     },
 }

@@ -20,14 +20,14 @@ use windows_core::GUID;
 pub enum Malformed {
     /// The bytes end before or within a field.
     Short {
-        /// The field.
+        /// The name of the field.
         what: &'static str,
         /// The offset of the field in bytes.
         at: usize,
     },
     /// A field has an invalid value.
     Wrong {
-        /// The field.
+        /// The name of the field.
         what: &'static str,
         /// The offset of the field's end in bytes.
         at: usize,
@@ -36,26 +36,26 @@ pub enum Malformed {
     },
     /// A count exceeds its limit.
     TooMany {
-        /// The count field, or the array.
+        /// The name of the field with the count, or of the array.
         what: &'static str,
-        /// The actual number.
+        /// The actual count.
         count: u64,
-        /// The greatest permitted number.
+        /// The greatest permitted count.
         max: u64,
     },
     /// A pointer is null where null is not permitted.
     Null {
-        /// The pointer.
+        /// The name of the pointer.
         what: &'static str,
     },
     /// A text is not UTF-16, or is not terminated.
     Text {
-        /// The text.
+        /// The name of the text.
         what: &'static str,
     },
     /// A mandatory property is missing.
     Missing {
-        /// The property.
+        /// The name of the property.
         what: &'static str,
     },
     /// The header of a serialized value is wrong.
@@ -169,10 +169,10 @@ impl From<BadCall> for Status {
 
 /// The calls of an interface with their arguments.
 pub trait Calls: Sized {
-    /// The interface.
+    /// The description of the interface.
     const INTERFACE: &'static Interface;
 
-    /// Returns the opnum.
+    /// Returns the opnum of the call.
     fn opnum(&self) -> u16;
 
     /// Decodes a call's arguments. For an interface with objects, ORPCTHIS has been decoded before.
@@ -182,7 +182,7 @@ pub trait Calls: Sized {
     /// If there is no such method, or the arguments are malformed.
     fn read(opnum: u16, from: &mut Decoder<'_>) -> std::result::Result<Self, BadCall>;
 
-    /// Encodes the arguments.
+    /// Encodes the arguments of the call.
     fn write(&self, to: &mut Encoder<'_>);
 }
 
@@ -218,7 +218,7 @@ impl<'a> Decoder<'a> {
         self.reader.at()
     }
 
-    /// Returns the remaining bytes.
+    /// Returns the bytes that have not been decoded yet.
     pub fn rest(&self) -> &'a [u8] {
         self.reader.rest()
     }
@@ -286,7 +286,7 @@ impl<'a> Decoder<'a> {
         within(count.into(), max, what)
     }
 
-    /// Decodes a unique pointer. Returns whether it is not null; its target follows later.
+    /// Decodes a unique pointer. Returns whether the pointer is not null. The target follows later.
     pub(super) fn pointer(&mut self, what: &'static str) -> Result<bool> {
         Ok(self.u32(what)? != 0)
     }
@@ -304,15 +304,15 @@ impl<'a> Decoder<'a> {
         what: &'static str,
         mut read: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<Vec<T>> {
-        // The count is compared before memory is allocated.
+        // The count is compared with the remaining bytes before memory is allocated.
         if count > self.rest().len() / size {
             return Err(self.short(what));
         }
         (0..count).map(|_| read(self)).collect()
     }
 
-    /// Decodes a conformant array whose length is known: the conformance, which must be equal, and
-    /// the elements.
+    /// Decodes a conformant array whose length is known: the conformance, which must equal `count`,
+    /// and the elements.
     pub(super) fn array<T>(
         &mut self,
         count: usize,
@@ -356,7 +356,8 @@ pub struct Encoder<'a> {
     writer: Writer<'a>,
     order: ByteOrder,
     is_packed: bool,
-    /// The referent identifier of the next pointer. Its only significance is that it is not null.
+    /// The referent identifier of the next pointer. Decoders only compare it with 0, which means
+    /// null.
     referent: u32,
     excess: Option<Malformed>,
 }

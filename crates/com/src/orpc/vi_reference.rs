@@ -16,7 +16,7 @@ pub struct ViReference {
 }
 
 impl ViReference {
-    /// The class of such references.
+    /// The unmarshaler class of references to objects that are called over virtual interfaces.
     pub const CLASS: GUID = GUID::from_u128(0x6d52_40ed_8489_4b62_bab4_55f5_a446_dd55);
     /// The version of the data's layout.
     const VERSION: u32 = 1;

@@ -6,16 +6,17 @@
 //! context with the result "negotiated" and a "transfer syntax" that names the server's own
 //! process.
 //!
-//! A client that proves a mark asks for a challenge first. The request is a further transfer syntax
-//! of the second context, and the server answers with the challenge in place of its own process.
-//! The client then names its process in an alter_context, with its [`MarkProof`] as a further
-//! transfer syntax. A server that accepts the proof answers with the confirmation.
+//! A client that proves a mark asks for a challenge first. The request for the challenge is a
+//! further transfer syntax of the second context. In its answer, the server names the challenge
+//! instead of its own process. The client then names its process in an alter_context, with its
+//! [`MarkProof`] as a further transfer syntax. A server that accepts the proof answers with the
+//! confirmation.
 //!
 //! Interfaces follow in alter_context PDUs, each once for a link: a context proposes FLAT and, as
 //! one more transfer syntax, the fingerprint of the interface. The server accepts FLAT if its own
 //! fingerprint is the same, and otherwise refuses with its own fingerprint in the answer. A server
-//! that is not an obvia process knows neither of these transfer syntaxes and refuses, by the rules
-//! of the standard. Over a stream, standard transfer syntaxes are proposed as well.
+//! that is not an obvia process knows neither FLAT nor the fingerprint, and refuses by the rules of
+//! the standard. Over a stream, standard transfer syntaxes are proposed as well.
 
 use super::mark_proof::MarkProof;
 use crate::types::error::{Error, Result, code};
@@ -34,13 +35,13 @@ use windows_core::{GUID, IUnknown, Interface};
 pub(crate) const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
 /// The upper half of the UUID that names a process; the lower half is its OXID.
 const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
-/// The version of a "transfer syntax" that stands for a fingerprint.
+/// The version of a "transfer syntax" whose UUID is a fingerprint.
 const FINGERPRINT_VERSION: u32 = 0x4650_0001;
 /// The version of the interface that names a process.
 const PROCESS_VERSION: u32 = 1;
-/// The version of a "transfer syntax" that stands for a challenge or the request for one.
+/// The version of a "transfer syntax" whose UUID is a challenge, or the request for a challenge.
 const CHALLENGE_VERSION: u32 = 0x4d43_0001;
-/// The version of a "transfer syntax" that stands for the proof of a mark or its confirmation.
+/// The version of a "transfer syntax" whose UUID is the proof of a mark or its confirmation.
 const PROOF_VERSION: u32 = 0x4d50_0002;
 /// The fragment sizes: PDUs travel as frames and are not fragmented.
 const SIZES: FragmentSizes = FragmentSizes::GREATEST;
@@ -56,7 +57,7 @@ impl Transfers {
     /// NDR alone, which calls without negotiation use.
     pub(crate) const NDR: Self = Self(&[NDR]);
 
-    /// All transfer syntaxes. Calls in NDR64 are longer than those in NDR, and no faster.
+    /// All transfer syntaxes. Calls in NDR64 are longer than calls in NDR, and no faster.
     const ALL: Self = Self(&[FLAT, NDR, NDR64]);
     /// The names that [`Self::named`] accepts.
     pub(crate) const NAMES: &str = "flat, ndr, ndr64";
@@ -84,7 +85,7 @@ impl Transfers {
     /// Accepts or refuses a context that a client proposes.
     fn judge(self, context: &Context) -> Outcome {
         let iid = GUID::from_u128(context.interface.uuid.0);
-        // IUnknown has no methods of its own that could differ.
+        // The methods of IUnknown are the same in all processes.
         if context.interface == RUNTIME || iid == IUnknown::IID {
             return Outcome::choose(context, Self::FLAT.0);
         }
@@ -102,9 +103,8 @@ impl Transfers {
             return Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) };
         }
         // ORPC's own structures are in NDR 2.0 (MS-DCOM 2.2). Some clients that are not obvia
-        // processes therefore support nothing else in calls of objects. So NDR64 is accepted from
-        // clients that are not obvia processes only for interfaces that have functions without
-        // objects.
+        // processes therefore support only NDR 2.0 in calls of objects. Clients that are not obvia
+        // processes get NDR64 for plain interfaces only.
         let has_ndr64 = is_same || info.plain;
         let usable = |transfer: &&SyntaxId| match **transfer {
             FLAT => is_same,
@@ -152,7 +152,7 @@ fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<Bi
     Ok(ack)
 }
 
-/// Returns the syntax identifier that stands for a process in presentation contexts.
+/// Returns the syntax identifier that names a process in presentation contexts.
 const fn process(oxid: u64) -> SyntaxId {
     SyntaxId { uuid: Uuid(PROCESS | oxid as u128), version: PROCESS_VERSION }
 }
@@ -163,7 +163,7 @@ fn process_of(syntax: SyntaxId) -> Option<u64> {
     is_one.then_some(syntax.uuid.0 as u64)
 }
 
-/// The answer to an introduction.
+/// The answer to an introduction, as the client receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Welcome {
     /// The OXID that the server claims.
@@ -217,8 +217,8 @@ fn greet(
     transfer_in(&ack.outcomes)
 }
 
-/// Returns the transfer syntax with which a server accepts an introduction. The last outcome is
-/// that of the introduction.
+/// Returns the transfer syntax with which a server accepts an introduction. The last outcome
+/// belongs to the introduction.
 fn transfer_in(outcomes: &[Outcome]) -> Result<SyntaxId> {
     let (own, others) = outcomes.split_last().ok_or(code::RPC_E_INVALID_DATA)?;
     let is_version_known = others.iter().all(|runtime| runtime.result == ACCEPTED);
@@ -245,8 +245,7 @@ fn server_in(answer: SyntaxId) -> Result<u64> {
     process_of(answer).ok_or_else(unknown)
 }
 
-/// Returns the "transfer syntax" for a challenge. The challenge 0 stands for the request of a
-/// challenge.
+/// Returns the "transfer syntax" for a challenge. The challenge 0 requests a challenge.
 const fn challenge_syntax(challenge: u128) -> SyntaxId {
     SyntaxId { uuid: Uuid(challenge), version: CHALLENGE_VERSION }
 }
@@ -268,7 +267,7 @@ pub(crate) struct Introduction {
 }
 
 impl Introduction {
-    /// Returns the introduction in a context.
+    /// Returns the introduction of the client in a context, if the context contains one.
     pub(crate) fn in_context(context: &Context) -> Option<Self> {
         let oxid = process_of(context.interface)?;
         let with = |version| context.transfers.iter().find(|transfer| transfer.version == version);
@@ -292,7 +291,7 @@ pub(crate) enum Greeting {
     Challenge(u128),
     /// The confirmation of the client's proof.
     Confirmed(u128),
-    /// The reason code of a refusal.
+    /// The refusal of the introduction, with its reason code.
     Refused(u16),
 }
 
@@ -340,12 +339,12 @@ fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
     Error::new(code::RPC_E_VERSION_MISMATCH, text)
 }
 
-/// Returns a server's answer to a bind or alter_context. `greeting` answers an introduction in the
-/// PDU. `None` for any other PDU.
+/// Returns a server's answer to a bind or alter_context. `greeting` is the answer to an
+/// introduction in the PDU. `None` for any other PDU.
 pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers, greeting: Greeting) -> Option<Vec<u8>> {
     let bind = Bind::from_wire(bytes).ok()?;
     let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, greeting)).collect();
-    // The association group stands for this process. Its number is taken from the OXID and is never
+    // The association group identifies this process. Its number is made from the OXID and is never
     // 0.
     let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
     let Bind { alters, call_id, .. } = bind;
@@ -361,8 +360,8 @@ pub(crate) fn refusal(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(refusal)
 }
 
-/// Returns the outcome of a context that a client proposes. `greeting` answers a context that
-/// introduces the client process.
+/// Returns the outcome of a context that a client proposes. `greeting` is the answer to a context
+/// that introduces the client process.
 pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, greeting: Greeting) -> Outcome {
     match process_of(context.interface) {
         Some(_) => greeting.outcome(own),
@@ -382,7 +381,7 @@ mod tests {
             assert_eq!(refusal(Outcome::refused(reason)), code::RPC_E_VERSION_MISMATCH);
         }
         assert_eq!(refusal(Outcome::refused(LIMIT_EXCEEDED)), code::E_OUTOFMEMORY);
-        // The server has no random numbers for a challenge.
+        // A server that has no random numbers for a challenge refuses with reason code 0.
         let no_challenge = Greeting::Refused(0).outcome(1);
         assert_eq!(refusal(no_challenge), code::E_ACCESSDENIED);
         let other_version = [Outcome::refused(UNKNOWN_INTERFACE), Outcome::negotiated(0)];

@@ -67,7 +67,7 @@ pub(crate) fn current() -> CallContext {
     CallContext { left: deadline::said_deadline().map(|deadline| deadline.start().remaining()), trace: trace() }
 }
 
-/// A call that [`entered`] has begun on this thread. The drop ends it.
+/// A call that [`entered`] has begun on this thread. The drop of this value ends the call.
 pub(crate) struct Entered(());
 
 impl Drop for Entered {
@@ -76,7 +76,7 @@ impl Drop for Entered {
     }
 }
 
-/// Sets the context of a performed call until the result is dropped.
+/// Sets the context of a performed call, until the returned value is dropped.
 pub(crate) fn entered(CallContext { left, trace }: CallContext) -> Entered {
     enter(left, trace);
     Entered(())

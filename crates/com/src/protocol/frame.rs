@@ -37,7 +37,7 @@ pub unsafe trait Value: Copy {
 /// Whether the last character of a string, and no other, is zero. With a second zero, the string
 /// would have another length in other languages.
 pub(crate) fn ends_in_its_only_zero<T: Default + PartialEq>(characters: &[T]) -> bool {
-    // All characters are counted, without an end at the first zero, so that the loop uses vectors.
+    // The loop does not stop at the first zero, so that the compiler can use vector instructions.
     let zeros = characters.iter().filter(|character| **character == T::default()).count();
     zeros == 1 && characters.last() == Some(&T::default())
 }
@@ -135,7 +135,7 @@ pub(crate) const fn aligned(length: usize) -> usize {
     (length + (OBJECT_ALIGN - 1)) & !(OBJECT_ALIGN - 1)
 }
 
-/// The length of a frame being measured.
+/// The length of a frame, which is measured before the frame is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
     length: usize,
@@ -183,7 +183,7 @@ impl Measure {
         if there { self.array(bytes, 1) } else { Ok(self) }
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the frame in bytes.
     #[inline(always)]
     pub const fn length(self) -> usize {
         self.length
@@ -201,7 +201,7 @@ impl Measure {
 pub struct Arrays(usize);
 
 impl Arrays {
-    /// Begins with the first array after a block.
+    /// Returns the position of the first array after a block.
     #[inline(always)]
     pub const fn after(block: usize) -> Self {
         Self(aligned(block))
@@ -248,7 +248,7 @@ impl Arrays {
     /// Checks the header of an array whose count is only in the header, and returns the offset and
     /// the number of its elements.
     ///
-    /// The outer `None` stands for an invalid array, the inner `None` for a null slot.
+    /// Returns `None` for an invalid array, and `Some(None)` for a null slot.
     pub(crate) fn find_counted(
         &mut self,
         frame: RegionView<'_>,

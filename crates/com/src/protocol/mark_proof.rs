@@ -4,16 +4,16 @@
 //! Over the earlier connection, the server has sent its mark for the client, and the mark's key:
 //! see [`own_calls::mark`](super::own_calls::mark). The key is all that a proof needs, so the
 //! server sends the key only over shared memory, over an encrypted connection, or to a client on
-//! the server's host. A client behind a forwarder of TCP connections on the server's host looks
-//! like a client of that host, so its key also crosses the network between the client and the
-//! forwarder.
+//! the server's host. If a program on the server's host forwards a client's TCP connection to the
+//! server, the client looks like a client of that host. Its key then also crosses the network
+//! between the client and that program.
 //!
 //! On the new connection the client asks the server for a challenge, a random number that is valid
-//! on this connection only. The proof is a code, made with the key, of the challenge, the server's
-//! OXID and the place at which the client has reached the server. A proof that was read on a
-//! network is therefore not valid on another connection, and a server at another place cannot use a
-//! proof that it receives. The server answers with another code, which shows that the server knows
-//! the key, too.
+//! on this connection only. The proof is a code that is computed with the key from the challenge,
+//! the server's OXID and the place at which the client has reached the server. A proof that was
+//! read on a network is therefore not valid on another connection, and a server at another place
+//! cannot use a proof that it receives. The server answers with another code, which shows that the
+//! server knows the key, too.
 
 use crate::types::identity::{endpoint_of, local_binding};
 use obvia_rpc::security::code_of;
@@ -51,8 +51,9 @@ pub(crate) fn place_of(server: u64, binding: Option<&StringBinding>, peer: &Peer
     }
 }
 
-/// Returns the places of this server for a client that has reached the server at the host `local`,
-/// or from the same host. Empty for a client on a network if `local` is not known.
+/// Returns the places at which the client `peer` can have reached this server. A client over a
+/// network has reached the server at the host `local`. If `local` is not known, the result is empty
+/// for such a client.
 pub(crate) fn places_of(server: u64, listening: &[StringBinding], local: Option<&str>, peer: &Peer) -> Vec<String> {
     match (peer, local) {
         (Peer::Host(_), None) => Vec::new(),

@@ -19,7 +19,7 @@ pub(crate) const LENGTH_MAX: usize = 4096;
 /// A reference to an object of an obvia process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ObjRef {
-    /// The interface.
+    /// The IID of the interface.
     pub(crate) iid: GUID,
     /// The number of public references that travel with the reference. The receiver must release
     /// them.
@@ -113,7 +113,7 @@ pub const DATA_MAX: usize = 1 << 16;
 /// the marshaler's data.
 pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
 
-/// Parses a reference.
+/// Parses a reference of any form.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
     let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("the object reference is invalid: {what}"));
     let too_long = |max| bad(format!("it has {} bytes; the limit is {max}", bytes.len()));

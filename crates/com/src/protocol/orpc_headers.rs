@@ -16,10 +16,10 @@ use std::cell::Cell;
 use windows_core::{GUID, HRESULT};
 
 thread_local! {
-    /// The causality of the call that this thread performs; 0 without one.
+    /// The causality of the call that this thread performs; 0 if it performs none.
     static CAUSALITY: Cell<u128> = const { Cell::new(0) };
     /// The causality of the last call that this thread has made outside of any other call; 0 before
-    /// the first.
+    /// the first such call.
     static OWN_CAUSALITY: Cell<u128> = const { Cell::new(0) };
 }
 
@@ -27,7 +27,7 @@ thread_local! {
 #[derive(Debug)]
 pub(crate) struct Headers;
 
-/// The only instance.
+/// The only instance of [`Headers`].
 pub(crate) static HEADERS: Headers = Headers;
 
 /// Applies the header of a request to this thread: the calls that the method makes get the
@@ -57,8 +57,8 @@ fn causality() -> GUID {
     if CAUSALITY.get() != 0 {
         return GUID::from_u128(CAUSALITY.get());
     }
-    // The thread's first causality is a random number, and each further one is the next number.
-    // Without a random number the first causality is 0.
+    // The thread's first causality is a random number, and each further causality is the next
+    // number. Without a random number the first causality is 0.
     let next = match OWN_CAUSALITY.get() {
         0 => obvia_rpc::dg::relay::draw().map_or(0, |drawn| drawn.0),
         last => last.wrapping_add(1),
@@ -155,8 +155,8 @@ mod tests {
 
     const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-    /// Performs a request on another thread. Returns its limit, its trace, its causality and the
-    /// answer.
+    /// Performs a request on another thread. Returns the time limit, the trace and the causality
+    /// that the thread has during the request, and the answer.
     fn performed(stub: &[u8], result: HRESULT) -> (Duration, Option<String>, u128, Vec<u8>) {
         let perform = || {
             let length = HEADERS.read_request(ByteOrder::Little, stub).unwrap();
@@ -167,7 +167,7 @@ mod tests {
             let words = result.is_err().then(|| Words { description, ..Words::default() });
             let mut answer = Vec::new();
             HEADERS.write_response(result.0.cast_unsigned(), words, &mut answer);
-            // The next call inherits no state of this one.
+            // The thread's next call inherits nothing from the performed call.
             assert!(matches!(deadline::of_thread(), Deadline::Within(deadline::DEFAULT_TIMEOUT)) && trace().is_none());
             answer.extend(result.0.to_le_bytes());
             (found.0, found.1, found.2, answer)

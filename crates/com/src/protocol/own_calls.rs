@@ -27,7 +27,7 @@ pub(crate) const OP_QUERY: u16 = 3;
 pub(crate) const OP_RELEASE: u16 = 4;
 /// The opnum of the call that counts references for a third process. The request has the target,
 /// the OXID of the third process and the count. The [place](super::place::Place) of the third
-/// process may follow; without a place the process runs on the caller's host.
+/// process may follow; without a place the third process runs on the caller's host.
 pub(crate) const OP_TRANSFER: u16 = 5;
 pub(crate) const OP_RESOLVE: u16 = 6;
 pub(crate) const OP_LIST: u16 = 7;
@@ -49,8 +49,8 @@ pub(crate) const OP_PROVE: u16 = 24;
 pub(crate) const OP_CONTEXT: u16 = 25;
 
 /// The opnum of a message that follows a one-way call and lists the references in that call, at
-/// most 1024 in each message. A server that has refused the one-way call returns these references,
-/// since it has not read the call's arguments, and the client does not learn of the refusal.
+/// most 1024 in each message. A server that has refused the one-way call gives these references
+/// back: it has not read the call's arguments, and the client does not learn of the refusal.
 ///
 /// Opnum 27 is used only between Java virtual machines.
 pub(crate) const OP_LISTED: u16 = 26;
@@ -196,9 +196,9 @@ pub(crate) fn lists_references(call: &ServerCall<'_>) -> bool {
     call.target() == TARGET.word() && call.opnum() == OP_LISTED
 }
 
-/// Releases references at the server. Sets `is_sent` if the server may perform the request. The
-/// caller must not send the request again then. A server that answers that it is too busy performs
-/// nothing.
+/// Releases references at the server. Sets `is_sent` if the server may have performed the request,
+/// so that the caller must not send the request again. A server that answers that it is too busy
+/// has not performed the request.
 pub(crate) fn release(
     home: &mut Channel,
     deadline: Deadline,
@@ -213,10 +213,10 @@ pub(crate) fn release(
     answer_in(&answer?).map(drop)
 }
 
-/// Returns the server's mark for this process, and over confidential links the key of its
-/// [proof](super::mark_proof::MarkProof). The server has two marks for a process: one over all
-/// links that the server takes for confidential, another one over all other links. No two processes
-/// have the same mark.
+/// Returns the server's mark for this process. Over a confidential link, also returns the key of
+/// the mark's [proof](super::mark_proof::MarkProof). The server has two marks for a process: one
+/// for the links that the server takes for confidential, and another one for all other links. No
+/// two processes have the same mark.
 pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<(u64, Option<u128>)> {
     let answer = call(home, deadline, OP_MARK, &[])?;
     let (mark, rest) = answer.split_first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
@@ -228,7 +228,7 @@ pub(crate) fn mark(home: &mut Channel, deadline: Deadline) -> Result<(u64, Optio
 ///
 /// # Errors
 ///
-/// If the server has not performed the call, so that it may not have taken the region.
+/// If the call fails. It is then unknown whether the server has received the region.
 pub(crate) fn regions(channel: &mut Channel, new: u16, ended: &[u16]) -> Result<bool> {
     let words = [new].into_iter().chain(ended.iter().copied());
     let request: Vec<u8> = words.flat_map(|number| u64::from(number).to_le_bytes()).collect();
@@ -243,8 +243,8 @@ pub(crate) fn settle(channel: &mut Channel, deadline: Deadline) -> Result<()> {
     call(channel, deadline, OP_LIST, &[]).map(drop)
 }
 
-/// Returns the name that stands for a host in an authentication. Both sides get the same name even
-/// if they write the host's address differently.
+/// Returns the name of a host in an authentication. Both sides get the same name even if they write
+/// the host's address differently.
 pub(crate) fn place_of(host: &str) -> String {
     let (address, _zone) = host.split_once('%').unwrap_or((host, ""));
     address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())

@@ -6,9 +6,9 @@ use obvia_rpc::string_binding::StringBinding;
 use obvia_via::window::Peer;
 use std::sync::Mutex;
 
-/// The greatest length of all addresses together in a place's wire form, in bytes, and the greatest
-/// number of addresses.
+/// The greatest length of all addresses together in a place's wire form, in bytes.
 const HOSTS_MAX: usize = 1024;
+/// The greatest number of addresses in a place's wire form.
 const HOSTS_COUNT_MAX: usize = 64;
 
 /// The proved origin of a connection: the kernel proves a process of this host, and the network
@@ -44,7 +44,7 @@ impl Place {
     /// The greatest length of the wire form, in bytes.
     pub(crate) const LENGTH_MAX: usize = 16 + HOSTS_MAX;
 
-    /// Reads the wire form; `None` if it is malformed. The empty form stands for a process of this
+    /// Reads the wire form; `None` if it is malformed. An empty wire form means a process of this
     /// host.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         if bytes.is_empty() {
@@ -66,7 +66,7 @@ impl Place {
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         let mut hosts = String::new();
         for host in self.hosts.iter().take(HOSTS_COUNT_MAX) {
-            // The line feed is one byte more.
+            // The sum must be less than the limit, since a line feed follows each address.
             if hosts.len() + host.len() < HOSTS_MAX {
                 hosts.extend([host.as_str(), "\n"]);
             }
@@ -146,19 +146,20 @@ impl Place {
 /// The relation of an origin to a place, the closest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
-    /// The process.
+    /// The origin is the process itself.
     Process,
-    /// Some process of the place's host. The processes of one host cannot be told apart over a
-    /// network, and a process of this host that was reached over a network may be any of them.
+    /// The origin is some process of the place's host: the expected process or another one. The
+    /// processes of one host cannot be told apart over a network. If a process of this host was
+    /// reached over a network, its serial number is not known.
     Host,
-    /// Some process of this host over a network, if the place is on this host and does not list the
-    /// address.
+    /// The origin is some process of this host that connects over a network. The place is on this
+    /// host, and does not list the address of the connection.
     OwnHost,
 }
 
-/// The client that was found last behind a link, and the number of changes that the register of
-/// clients had seen by then. Until the next change, calls through the link that pass references
-/// need not search the register, nor make the [`Place`] of the process behind the link.
+/// The client that was found last behind a link, and how often the register of clients had changed
+/// by then. Until the next change, calls through the link that pass references need
+/// neither search the register nor make the [`Place`] of the process behind the link.
 #[derive(Default)]
 pub(crate) struct FoundClient(Mutex<Option<(u64, ClientNumber)>>);
 
@@ -190,7 +191,7 @@ mod tests {
             let mut bytes = Vec::new();
             place.write(&mut bytes);
             assert!(bytes.len() <= Place::LENGTH_MAX);
-            // Requests are padded.
+            // The request that contains the place is padded to a multiple of 8 bytes.
             bytes.resize(bytes.len().next_multiple_of(8), 0);
             Place::read(&bytes)
         };

@@ -23,11 +23,11 @@ use windows_core::{GUID, IUnknown};
 const REFS_IN_TABLE: u32 = 0;
 
 thread_local! {
-    /// The process for which this thread marshals, while an object marshals itself.
+    /// The process to which this thread passes an object, while the object marshals itself.
     static DESTINATION: Cell<Option<ClientNumber>> = const { Cell::new(None) };
 }
 
-/// Runs `marshal` with `process` as the destination.
+/// Runs `marshal` with `process` as the destination of this thread's marshaling.
 fn bound_for<R>(process: ClientNumber, marshal: impl FnOnce() -> R) -> R {
     struct Previous(Option<ClientNumber>);
     impl Drop for Previous {
@@ -103,8 +103,8 @@ impl Runtime {
         handler_class_of(object, self.context_of(process))
     }
 
-    /// Returns the custom reference, made for the client, of an object that marshals itself; `None`
-    /// for other objects, and for clients that are not obvia processes.
+    /// Returns an object's custom reference for a client, if the object marshals itself; `None` for
+    /// other objects, and for clients that are not obvia processes.
     pub(crate) fn marshal_custom(
         &self,
         object: &IUnknown,
@@ -155,8 +155,8 @@ impl Runtime {
         if !matches!(context, Context::NoSharedMemory | Context::DifferentMachine) {
             return Ok(bindings);
         }
-        // A listener on all addresses is represented by the name that the caller of the running
-        // method used for this host, or else by the host's own name.
+        // If a listener listens on all addresses, its binding gets the name that the caller of the
+        // running method used for this host, or else the host's own name.
         let local = server::caller().and_then(|caller| caller.local().map(str::to_owned));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {

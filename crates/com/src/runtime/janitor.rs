@@ -19,7 +19,7 @@ const ROUND: Duration = Duration::from_secs(10);
 /// janitor by up to a second.
 const MARKS_PER_ROUND: usize = 4;
 /// The time after which expected processes without references are forgotten. The time suffices,
-/// because a reference is counted directly after its receiver is expected.
+/// because a reference is counted directly after its receiver was registered as expected.
 const UNUSED: Duration = ROUND;
 
 /// Returns the time until references without pings or a lost client may have to be collected.
@@ -66,8 +66,9 @@ fn give_back(runtime: &Runtime, link: &Link) -> bool {
 }
 
 /// Drops the references of the process at the other end of a dead link if the process has ended and
-/// is no client of this process: it never read the calls that contained the references. Returns
-/// false if the process is still running and has references, so that the janitor must look again.
+/// is no client of this process. Such a process never read the calls that contained the references.
+/// Returns false if the process is still running and has references, so that the janitor must look
+/// again.
 ///
 /// The end of a process that was reached over a network is never proved. Its references expire as
 /// those of any process without a connection: see [`drop_unconnected`].
@@ -90,7 +91,7 @@ fn learn_marks(runtime: &Runtime) {
     unmarked.take(MARKS_PER_ROUND).for_each(|link| link.learn_mark());
 }
 
-/// The work of the janitor, which ends with the process.
+/// Does the work of the janitor until the process ends.
 pub(crate) fn work() {
     let (mut looked, mut is_done) = (Instant::now(), true);
     loop {
@@ -106,8 +107,9 @@ pub(crate) fn work() {
         if was_woken {
             std::thread::sleep(BATCH);
         }
-        // The connections of a killed process close a moment before its descriptor reports its end.
-        // The janitor may be woken in between, and has waited for `BATCH` since then.
+        // The connections of a killed process close a moment before the descriptor of the process
+        // reports its end. The janitor may be woken in between, and has waited for `BATCH` since
+        // then.
         drop(runtime.exporter().give_up_clients());
         is_done = !runtime.clients().awaits_processes();
         // The links that end in this round. Links that die meanwhile end in the next round.
@@ -115,8 +117,8 @@ pub(crate) fn work() {
         let links = runtime.links();
         for link in &links {
             let is_dead = link.is_dead();
-            // If another link leads to the process, the process lives, and its releases go over
-            // that link.
+            // If another live link leads to the process, the process lives, and references to its
+            // objects are given back over that link.
             let leads_there = |other: &Arc<Link>| other.leads_where(link) && !other.is_dead();
             if !is_dead || !links.iter().any(leads_there) {
                 is_done &= give_back(runtime, link);

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 /// The place of a link's peer: protocol sequence, host and protection. A link that uses the
-/// directory of this host has none.
+/// directory of this host has no place.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     protocol: ProtocolSequence,
@@ -42,7 +42,7 @@ impl Place {
     }
 }
 
-/// The peer's OXID and its place.
+/// The key of a link: the peer's OXID and the peer's place.
 type Key = (u64, Option<Place>);
 
 /// Returns the key of the link to a process that was reached.
@@ -50,7 +50,7 @@ pub(super) fn key_of(reached: &Reached) -> Key {
     (reached.oxid, Place::of(reached))
 }
 
-/// The existing links.
+/// The existing links of the process.
 #[derive(Default)]
 pub(super) struct Links(Mutex<HashMap<Key, Arc<Link>>>);
 
@@ -69,8 +69,8 @@ impl Links {
         found.map(|(_, link)| Arc::clone(link))
     }
 
-    /// Adds a link unless another thread was faster. Returns the link to use, and whether it is the
-    /// new one.
+    /// Adds a link, unless another thread has added a link to the same process and place. Returns
+    /// the link to use, and whether it is `fresh`.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl Links {
     /// Removes the links without users for which `is_useless` returns true. The result must be
     /// dropped while no lock is held.
     pub(super) fn take_unused(&self, is_useless: impl Fn(&Link) -> bool) -> Vec<Arc<Link>> {
-        // The count is 1 for the table alone; each user adds to it.
+        // The count is 1 for the table alone. Each user of the link adds 1.
         let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && is_useless(link);
         let mut links = lock(&self.0);
         let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(key, _)| key.clone()).collect();

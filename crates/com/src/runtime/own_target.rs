@@ -156,9 +156,10 @@ fn serve_functions(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Sta
 }
 
 /// Lists the connections for processes of this user and of the superuser. The first line has the
-/// number of all connections. A line for each of the newest follows, whose fields are separated by
-/// tabs: the connection's number, the process and the user of a client on this host, the host of
-/// any other client, 1 if the caller is the client and 0 otherwise, and the number of messages.
+/// number of all connections. One line follows for each of the newest connections. Its fields are
+/// separated by tabs: the connection's number; the process and the user of a client on this host;
+/// the host of any other client; 1 if the caller is the client, otherwise 0; the number of
+/// messages.
 fn serve_connections(call: &mut ServerCall<'_>) -> std::result::Result<Answer, Status> {
     let caller = current_caller()?;
     if !is_of_own_user(&caller.peer) {

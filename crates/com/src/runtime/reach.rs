@@ -19,7 +19,7 @@ use obvia_via::{Budget, Deadline};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time limit for an attempt by each of a process's bindings except the last, so that an
+/// The time limit for the attempt by each binding of a process except the last one. Thus an
 /// unreachable binding does not use up the whole deadline.
 pub(super) const ATTEMPT: Duration = Duration::from_secs(3);
 
@@ -65,7 +65,7 @@ impl Runtime {
         self.reach(Destination::of_program(address))
     }
 
-    /// As [`Self::link_by_address`], for any destination.
+    /// Returns the link to the process at a destination, as [`Self::link_by_address`] does.
     fn reach(&'static self, to: Destination) -> Result<Arc<Link>> {
         let deadline = deadline::of_thread().start();
         let known = |reached: &Reached| self.links.known(&key_of(reached));
@@ -84,8 +84,8 @@ impl Runtime {
         Ok(link)
     }
 
-    /// Returns the link to a process with these bindings of a reference: an existing one, or a new
-    /// one by the best binding that works. All attempts share one deadline.
+    /// Returns the link to the process of a reference with these bindings: an existing link, or a
+    /// new one by the best binding that works. All attempts share one deadline.
     pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
         let known = |binding: &StringBinding| self.links.known_by(oxid, binding);
@@ -134,8 +134,8 @@ impl Runtime {
     /// the process cannot be reached, the reference is recorded, and the next link to the process
     /// gives it back.
     ///
-    /// The references to the same target that were recorded before are given back after `work`:
-    /// together with the proxy's references, if `work` makes a proxy.
+    /// Earlier recorded references to the same target are given back after `work`. If `work` makes
+    /// a proxy, they are given back together with the proxy's references.
     pub(crate) fn with_link_for<R>(
         &'static self,
         reference: &ObjRef,

@@ -15,8 +15,8 @@ use crate::types::registry::{self, InterfaceInfo};
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
-/// The greatest number of attempts to count a reference for its receiver. If the client leaves
-/// meanwhile, the next attempt is for the client that follows it.
+/// The greatest number of attempts to count a reference for the client behind a link. If the client
+/// leaves during an attempt, the next attempt determines the client anew.
 const RECEIVERS_MAX: usize = 4;
 
 /// The reference count that travels with an interface pointer, as in DCOM.
@@ -54,8 +54,8 @@ impl Runtime {
         // One look-up shows both that the client had not left when the references were counted, and
         // by which bindings the client reaches this process.
         let Some(bindings) = self.bindings_while_there(client) else {
-            // The client has left, so neither its end nor a client that follows it releases these
-            // references.
+            // The client has left, perhaps before the references were counted. In this case its end
+            // has not dropped them, and no later client releases them.
             self.exports().release(client, [(found.target, REFS_PER_POINTER.into())]);
             return Err(gone());
         };
@@ -72,7 +72,7 @@ impl Runtime {
 
     /// Marshals an object of any process for the process at the other end of a link, which is the
     /// client `receiver`. Returns the reference, and the client for which it is counted. If the
-    /// receiver leaves meanwhile, the reference is counted for the client that follows it.
+    /// receiver leaves meanwhile, the client behind the link is determined anew.
     pub(crate) fn marshal_for(
         &'static self,
         link: &Link,
@@ -127,10 +127,10 @@ impl Runtime {
         })
     }
 
-    /// Returns the interface pointer that a reference stands for: a proxy, or the object itself if
-    /// it belongs to this process. A caller may name only objects of this process to which it has
-    /// references, or which it may call: otherwise a method would reach for its caller any object
-    /// whose reference the caller forges.
+    /// Returns the interface pointer for a reference: a proxy, or the object itself if it belongs
+    /// to this process. A caller may name only objects of this process to which it has references,
+    /// or which it may call. Otherwise a caller could forge a reference to any object, and a method
+    /// would use the object for the caller.
     pub(crate) fn unmarshal(
         &'static self,
         reference: &ObjRef,
@@ -188,9 +188,10 @@ impl Runtime {
         self.import(link, reference, info)
     }
 
-    /// As [`Self::import`], for a reference that the object's process may not have sent. A sender
-    /// that states a false interface would choose the method that this process calls. Therefore the
-    /// object's process is asked for the interface, once for each proxy.
+    /// Returns the proxy for a reference as [`Self::import`] does, where the object's process may
+    /// not have sent the reference. By stating a false interface, the sender could choose the
+    /// method that this process calls. Therefore the object's process is asked for the interface,
+    /// once for each proxy.
     pub(crate) fn import_from(
         &self,
         sender: Sender<'_>,
@@ -219,8 +220,8 @@ impl Runtime {
         reference: &ObjRef,
         info: &'static InterfaceInfo,
     ) -> Result<IUnknown> {
-        // If the reference is to another interface than the wanted one, the proxy is made for the
-        // reference's interface, and then queried for the wanted one.
+        // If the reference is to another interface than the wanted interface, the proxy is made for
+        // the reference's interface, and then queried for the wanted interface.
         let carrier = if reference.iid == info.iid {
             info
         } else {

@@ -17,14 +17,14 @@ thread_local! {
 pub(crate) enum Sender<'a> {
     /// The caller of the method that this thread performs, which sent the reference as an argument.
     Caller,
-    /// The process that this thread has called, which returned the reference. The link to it is
-    /// `None` for a reply without the link to the server.
+    /// The process that this thread has called, which returned the reference, with the link to it.
+    /// `None` if the reply does not name its link.
     Callee(Option<&'a Link>),
 }
 
 impl Sender<'_> {
-    /// Returns the sender as a client, which gives up the references to objects of this process
-    /// that it sends. `None` for a callee that is no client of this process.
+    /// Returns the sender as a client. With an object of this process, the client gives up its
+    /// references to the object. `None` for a callee that is no client of this process.
     pub(crate) fn giver(self) -> Option<Client> {
         match self {
             Self::Caller => Some(server::caller()?.holder()),

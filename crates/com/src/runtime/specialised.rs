@@ -30,7 +30,7 @@ impl Runtime {
             self.bindings_for(Client::Process(process));
         }
         self.exporter.listen_over_vi(endpoint)?;
-        // An error means that there are no such bindings.
+        // An error means that the destination reaches this process by no binding.
         let bindings = self.bindings_there(context).unwrap_or_default();
         // The greatest level of any listener applies to all bindings.
         let least = self.network().bindings(None).iter().filter_map(level_of).max();
@@ -54,7 +54,8 @@ impl Runtime {
                 Err(error) if error.code() != code::RPC_E_CALL_CANCELED => {}
                 outcome => return outcome,
             }
-            // Only a long attempt shows that virtual interfaces cannot reach the process.
+            // An attempt with too little time does not show that virtual interfaces cannot reach
+            // the process.
             if limit >= ATTEMPT / 2 {
                 self.detours.add(oxid);
             }

@@ -30,11 +30,11 @@ pub(crate) type OwnCall = fn(&mut ServerCall<'_>) -> std::result::Result<Answer,
 
 /// The parts of a process in the layers above the runtime.
 pub(crate) struct Parts {
-    /// The services for peers.
+    /// The services that the process performs for its peers.
     pub(crate) services: &'static dyn Services,
     /// The calls between runtimes that services perform, by opnum.
     pub(crate) own_calls: &'static [(u16, OwnCall)],
-    /// The janitor's work.
+    /// The function that does the janitor's work.
     pub(crate) janitor: fn(),
     /// Returns the interfaces of the services, which are known without a registration.
     pub(crate) interfaces: fn() -> Vec<&'static InterfaceInfo>,
@@ -47,8 +47,7 @@ pub(crate) struct Runtime {
     pub(super) links: Links,
     pub(super) names: Names,
     endpoint: Mutex<Option<Arc<Listener>>>,
-    /// The listeners of further names by which this process is reached, in the directory of this
-    /// host.
+    /// The listeners of further names of this process in the directory of this host.
     endpoints: Mutex<Vec<Arc<Listener>>>,
     parts: &'static Parts,
     extensions: Mutex<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>,

@@ -2,7 +2,7 @@
 //! for this process, so the next link to the exporting process gives them back. Without such a
 //! link, the exporting process drops them by itself, as it drops the references of a client that
 //! never connects. References older than the limit are not given back: the exporting process may
-//! have dropped them by then, and counted others.
+//! have dropped them by then, and may have counted other references.
 
 use crate::protocol::objref::ObjRef;
 use crate::protocol::own_calls::RELEASES_MAX;
@@ -11,7 +11,7 @@ use obvia_rpc::vi_call::TargetId;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The greatest number of unreached references. Further ones are not remembered.
+/// The greatest number of unreached references. Further references are not remembered.
 const UNREACHED_MAX: usize = RELEASES_MAX;
 
 /// The unreached references.
@@ -27,8 +27,8 @@ pub(super) struct Entry {
 }
 
 impl Unreached {
-    /// Adds a reference that was received at `now`. Forgets those that were received longer ago
-    /// than `limit`.
+    /// Adds a reference that was received at `now`. Forgets references that were received longer
+    /// ago than `limit`.
     pub(super) fn add(&self, reference: &ObjRef, now: Instant, limit: Duration) {
         let mut entries = lock(&self.0);
         entries.retain(|entry| entry.is_recent(now, limit));

@@ -26,7 +26,7 @@ impl Runtime {
     }
 
     /// Returns the bindings by which a caller reaches this process. Forwarded clients get bindings
-    /// that match the one by which they reached the SCM.
+    /// that match the binding by which they reached the SCM.
     pub(crate) fn bindings_of_caller(&self, caller: Option<&Caller>) -> Vec<StringBinding> {
         match caller.and_then(Caller::forwarding) {
             Some(forwarding) => self.network().bindings_like(&forwarding.heard),
@@ -54,7 +54,8 @@ impl Runtime {
         self.bindings_while_there(client).unwrap_or_else(|| vec![local_binding(endpoint_of(self.oxid()))])
     }
 
-    /// As [`Self::bindings_for`]; `None` for a process that is neither a client nor expected.
+    /// Returns the bindings as [`Self::bindings_for`] does; `None` for a process that is neither a
+    /// client nor expected.
     pub(super) fn bindings_while_there(&'static self, client: Client) -> Option<Vec<StringBinding>> {
         let Client::Process(client) = client else { return Some(self.bindings_for_foreign_clients()) };
         let (oxid, local) = self.clients().way_of(client)?;

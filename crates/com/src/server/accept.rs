@@ -40,7 +40,7 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
                 // Most likely the process is out of file descriptors. Peers stay in the queue until
-                // some are free.
+                // some descriptors are free.
                 Err(_) => std::thread::sleep(BREATHER),
             }
         }
@@ -48,8 +48,9 @@ pub(crate) fn accept_on(exporter: &'static Exporter, listener: Arc<Listener>) ->
     start_accepting(accept)
 }
 
-/// Serves a connection over shared memory on a thread of its own. A process of another user gets no
-/// thread unless the name is open to that user and the limits on local connections permit one more.
+/// Serves a connection over shared memory on a thread of its own. A process of another user gets a
+/// thread only if the name is open to that user and the limits on local connections permit one more
+/// connection.
 fn accept_local(exporter: &'static Exporter, incoming: Incoming) {
     let Ok(user) = incoming.user() else { return };
     let Ok(setup) = exporter.clients().local_setups.enter(user, incoming.interrupter()) else {
@@ -121,7 +122,7 @@ fn host_of(request: &Request) -> String {
 pub(crate) struct Terms {
     /// The transfer syntaxes that calls may use.
     pub(crate) transfers: Transfers,
-    /// The least authentication level of calls.
+    /// The least authentication level of calls, if there is one.
     pub(crate) least: Option<Level>,
     /// The least authentication level of activation calls, if it differs from the level of other
     /// calls.

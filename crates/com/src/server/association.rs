@@ -40,7 +40,7 @@ const USERS_MAX: usize = 2000;
 /// its own.
 #[derive(Default)]
 struct Users {
-    /// The first user that has called.
+    /// The first user of the client that has called.
     first: Option<Identity>,
     anonymous: Option<Presence>,
     named: HashMap<Arc<Principal>, Presence>,
@@ -114,7 +114,8 @@ pub(crate) struct AssociationClient {
     /// The standing of the stream. Datagrams have no connection and so no standing of their own.
     standing: Standing,
     is_bound: AtomicBool,
-    /// Whether a client that has bound must also authenticate before it counts as one.
+    /// Whether a client that has bound must also authenticate before its stream's standing counts
+    /// the client as bound.
     needs_proof: bool,
 }
 
@@ -197,8 +198,8 @@ impl AssociationClient {
         self.presence().is_none() && self.users().first.is_some()
     }
 
-    /// Returns the client process, if it has introduced itself, or else the first of its principals
-    /// that has called, if any.
+    /// Returns the client process if it has introduced itself. Otherwise returns the first of the
+    /// client's principals that has called, if any.
     pub(crate) fn client(&self) -> Option<Identity> {
         let introduced = self.presence().map(|presence| presence.identity(false));
         introduced.or_else(|| self.users().first)
@@ -233,8 +234,8 @@ impl AssociationClient {
         users.add(user, || Presence::unnamed(self.exporter, draw, &self.peer, self.local.as_deref(), group))
     }
 
-    /// Returns the performer of an interface of functions. The reference to it is counted for the
-    /// client; a client that has not introduced itself gets a client number.
+    /// Returns the performer of an interface of functions. The reference to the performer is
+    /// counted for the client; a client that has not introduced itself gets a client number.
     fn find_function(
         &self,
         object: Option<Uuid>,
@@ -252,8 +253,8 @@ impl AssociationClient {
         Ok((target, interface_of(info, registry::plan(info))))
     }
 
-    /// Rejects a client that claims another principal's process, and calls of other principals than
-    /// that of the first call.
+    /// Rejects a client that claims the process of another principal. Also rejects calls of any
+    /// principal but the principal of the first call.
     fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
         // The principals of a client that has not introduced itself have client numbers of their
         // own.
@@ -337,8 +338,8 @@ impl Interfaces for AssociationClient {
         }
         self.number_for(caller)?;
         let info = self.exporter.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        // The interface must be that of the presentation context, by which the arguments are
-        // translated.
+        // The arguments are translated by the interface of the presentation context, so the target
+        // must have the same interface.
         if info.iid.to_u128() == interface.uuid.0 {
             Ok((target, interface_of(info, registry::plan(info))))
         } else {
@@ -353,7 +354,7 @@ impl Interfaces for AssociationClient {
         }
         self.admitted.admit(self.exporter, (target, opnum), maker, &self.peer)?;
         // An anonymous call of a service gives the connection no lasting place, since some services
-        // permit anonymous calls everywhere.
+        // permit anonymous calls even where authentication is required.
         if maker.is_some() || target.generation != 0 || target == own_calls::TARGET {
             return self.standing.note_call();
         }
@@ -498,7 +499,7 @@ mod tests {
         let principal = Arc::new(Principal { domain: "A".to_owned(), user: "anna".to_owned() });
         let maker = Authenticated { principal, kind: AuthType::NTLM, level: Level::Privacy };
         let perform = |client: &AssociationClient, maker| {
-            // inq_stats.
+            // The method inq_stats has opnum 1.
             let (presentation, opnum) = (Presentation { id: 0, interface: mgmt::INTERFACE, transfer: NDR }, 1);
             let (object, order, security) = (None, ByteOrder::Little, None);
             let stub = &4_u32.to_le_bytes();

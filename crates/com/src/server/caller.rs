@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The number of QueryInterface, in the log of refusals.
+/// The opnum of QueryInterface, for the log of refusals.
 const QUERY_INTERFACE: u16 = 0;
 
 thread_local! {
@@ -48,8 +48,8 @@ impl Drop for Current {
 // has no side effects.
 unsafe extern "C" {
     /// Returns the identifier of this thread (POSIX `pthread_t`, which has the size of a pointer on
-    /// Linux), never 0. In a shared library it takes a fraction of the time that a thread-local
-    /// variable takes.
+    /// Linux), never 0. In a shared library, the call takes a fraction of the time that an access
+    /// to a thread-local variable takes.
     safe fn pthread_self() -> usize;
 }
 
@@ -98,8 +98,8 @@ pub(crate) struct Caller {
 /// A function that gives back a reference which is not counted in this process.
 pub(crate) type Release = Box<dyn FnOnce() + Send>;
 
-/// The references in a response. If the caller gives up the call, they are taken back. Every
-/// addition invalidates the connection's watch, so that the next call takes the slow path and
+/// The references in a response. If the caller gives up the call, the references are taken back.
+/// Every addition invalidates the connection's watch, so that the next call takes the slow path and
 /// clears the references.
 #[derive(Default)]
 pub(crate) struct Sent {
@@ -123,7 +123,7 @@ impl Caller {
         Self { entered, exporter, oxid, number, is_foreign, peer, local, maker, forwarding: None, alarm, watch, sent }
     }
 
-    /// Returns the caller that stands for the client whose call this caller, the SCM, forwards.
+    /// Returns a caller for the client whose call this caller, the SCM, forwards.
     pub(crate) fn forwarded(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
         let (oxid, is_foreign) = (call.process.unwrap_or_default(), call.process.is_none());
         let client = Identity { oxid, number: None, is_foreign };
@@ -146,10 +146,10 @@ impl Caller {
     }
 
     /// Returns the client for which the references in the running method's response are counted. If
-    /// the SCM forwarded the call, this is the client at the place from which the SCM was called,
-    /// or the process that is expected there from now on. For a lost client, this is the process
-    /// that is expected in its place. If too many processes are expected, the client is a peer that
-    /// must ping.
+    /// the SCM forwarded the call, the result is the client at the place from which the SCM was
+    /// called, or the process that is expected there from now on. For a lost client, the result is
+    /// the process that is expected in its place. If too many processes are expected, the result is
+    /// a peer that must ping.
     pub(crate) fn holder(&self) -> Client {
         let by_forwarding = || {
             let place = Place::of([(&Origin::of(&self.peer), Some(self.forwarding()?.heard.address.as_str()))]);
@@ -159,8 +159,8 @@ impl Caller {
         number.map_or_else(|| self.origin(), Client::Process)
     }
 
-    /// Whether the network cannot read the running method's response: the caller runs on this host,
-    /// or the call is encrypted with keys that only the caller and this process can compute.
+    /// Whether the running method's response is hidden from the network: the caller runs on this
+    /// host, or the call is encrypted with keys that only the caller and this process can compute.
     pub(crate) fn is_confidential(&self) -> bool {
         let is_here = Place::of([(&Origin::of(&self.peer), self.local())]).is_here();
         let is_sealed = |maker: Authenticated| maker.level == Level::Privacy && !maker.principal.is_anonymous();
@@ -223,7 +223,8 @@ impl Caller {
     }
 
     /// Verifies that the caller may name an object of this process: that the caller has references
-    /// to it, or may call it. Anyone can forge a reference to an object whose number they know.
+    /// to it, or may call it. A reference alone proves nothing, since a peer that knows an object's
+    /// target can forge one.
     ///
     /// # Errors
     ///
@@ -255,7 +256,8 @@ impl Caller {
 
     /// Leaves the current thread without a caller, if this is its caller.
     pub(crate) fn leave(&self) {
-        // The word `entered` does not answer: it has changed if another thread was entered later.
+        // The word `entered` does not show whether this thread has this caller: the word has
+        // changed if the caller has entered another thread since.
         if caller().is_some_and(|current| std::ptr::eq(&raw const *current, self)) {
             leave_caller();
         }
@@ -356,8 +358,8 @@ pub(crate) fn caller() -> Option<Arc<Caller>> {
 /// Whether the caller of the method that runs on this thread no longer waits for the result,
 /// because the caller gave up or ended.
 ///
-/// Long methods should poll this function. In a method that was called in its own process it always
-/// returns false.
+/// Long methods should poll this function. In a method that was called in its own process, the
+/// function always returns false.
 pub fn is_cancelled() -> bool {
     caller().is_some_and(|caller| caller.alarm.is_closed())
 }

@@ -17,18 +17,18 @@
 //! therefore kept at least until the last client with the OXID has left.
 //!
 //! A connection is admitted when its principal has turned out to own the client, or at once where
-//! the kernel vouches for it. Until then it changes neither a known client nor an expected process.
-//! A client is gone when its last admitted connection ends in order, unless a connection that is
-//! not admitted yet may be its next one. A client for which the kernel vouches is gone in any case
-//! when its last admitted connection ends, with one exception: if the client was given references
-//! lately and its process lives, the client is lost. The references may still be on their way: the
-//! process may have closed its connections before it received them, and connects again to use them.
-//! That client's states are run down, as if the client were gone. A broken network does not prove
-//! that a client is gone. The references and states of a client that was lost through the network,
-//! and the references of a lost process of this host, are kept for as long as objects wait for
-//! pings (MS-DCOM 3.1.2.2). The references of a process of this host are dropped earlier if the
-//! process ends. References that another client passes to a lost client are kept apart, under an
-//! expected process. The lost client gets them when it is admitted again.
+//! the kernel vouches for it. Until then the connection changes neither a known client nor an
+//! expected process. A client is gone when its last admitted connection ends in order, unless a
+//! connection that is not admitted yet may be its next one. A client for which the kernel vouches
+//! is gone in any case when its last admitted connection ends, with one exception: if the client
+//! was given references lately and its process lives, the client is lost. The references may still
+//! be on their way: the process may have closed its connections before it received them, and
+//! connects again to use them. That client's states are run down, as if the client were gone. A
+//! broken network does not prove that a client is gone. The references and states of a client that
+//! was lost through the network, and the references of a lost process of this host, are kept for as
+//! long as objects wait for pings (MS-DCOM 3.1.2.2). The references of a process of this host are
+//! dropped earlier if the process ends. References that another client passes to a lost client are
+//! kept apart, under an expected process. The lost client gets them when it is admitted again.
 
 use super::entrance::Entrance;
 use super::group::GroupClient;
@@ -66,14 +66,15 @@ const TO_RETURN_MAX: usize = own_calls::RELEASES_MAX;
 pub(crate) struct Clients {
     register: Mutex<Register>,
     groups: Groups<GroupClient>,
-    /// The secret from which the marks of clients and their keys follow.
+    /// The secret from which the marks of clients and the keys of the marks are computed.
     secret: OnceLock<[u8; 16]>,
     pub(super) entrance: Entrance,
     pub(super) local_setups: LocalSetups,
 }
 
 impl Clients {
-    /// Returns the budget for the areas of a connection with a peer, by whichever side it was made.
+    /// Returns the budget for the areas of a connection with a peer, whether this process or the
+    /// peer has made the connection.
     pub(crate) fn area_budget(&self, peer: &Peer) -> Option<Arc<dyn Budget>> {
         self.entrance.area_budget(peer)
     }
@@ -85,7 +86,7 @@ pub(super) struct Arrival<'a> {
     /// The host name by which the client reaches this process.
     pub(super) local: Option<&'a str>,
     pub(super) group: Option<&'a Arc<Group<GroupClient>>>,
-    /// The mark that the connection has proved.
+    /// The mark that the connection has proved, if any.
     pub(super) proved: Option<MarkNumber>,
 }
 
@@ -124,14 +125,14 @@ impl Clients {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection of a client. Until the connection is admitted, nothing else of a known
+    /// Counts a connection of a client. Until the connection is admitted, no other state of a known
     /// client changes. `oxid` returns the client's OXID and runs under the register's lock, so that
     /// two calls cannot give a user of a group two numbers.
     ///
     /// With `merge`, the connection is admitted at once, under the same lock, so that the end of
     /// the client's last other connection does not end the client in between. `merge` moves the
-    /// references of one number to another number. It returns false, and moves none, if there are
-    /// too many.
+    /// references of one number to another number. If they are too many, `merge` moves none, and
+    /// returns false.
     ///
     /// # Errors
     ///
@@ -165,7 +166,7 @@ impl Clients {
     }
 
     /// Returns the mark of a client: the number by which the client recognises this process on all
-    /// links. The mark is sent to no other client, and over confidential connections only.
+    /// links. The mark is sent only to this client, and only over confidential connections.
     ///
     /// # Errors
     ///
@@ -175,7 +176,7 @@ impl Clients {
     }
 
     /// Returns the mark of a client for connections that are not confidential. A reader of the
-    /// network may know this mark, so links that have reached the process confidentially do not
+    /// network can learn this mark, so links that have reached the process confidentially do not
     /// accept it.
     ///
     /// # Errors
@@ -240,8 +241,8 @@ impl Clients {
         Some(number)
     }
 
-    /// As [`Self::number_behind`]. If no client is there, the process is expected there from now
-    /// on.
+    /// Returns the number as [`Self::number_behind`] does. If no client is there, the process is
+    /// expected there from now on.
     pub(crate) fn expect(&self, oxid: u64, found: &FoundClient, place: impl FnOnce() -> Place) -> ClientNumber {
         let mut register = self.register();
         let number = match found.get(register.changes) {
@@ -252,21 +253,22 @@ impl Clients {
         number
     }
 
-    /// As [`Self::expect`], at a place that a peer has named. For a lost client, returns the number
-    /// of the process that is expected in its place. `None` if too many processes are expected.
+    /// Returns the number as [`Self::expect`] does, for a place that a peer has named. For a lost
+    /// client, returns the number of the process that is expected in its place. `None` if too many
+    /// processes are expected.
     pub(crate) fn expect_named(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let mut register = self.register();
         register.expect_named(oxid, place).map(|number| register.note_given(number))
     }
 
     /// Runs `count`, which counts references that a client passes on to the process with this OXID
-    /// at a place. `count` gets the number of the process, and whether it is connected. It runs
-    /// under the register's lock, so that the process does not connect or leave meanwhile.
+    /// at a place. `count` gets the number of the process, and whether it is connected. `count`
+    /// runs under the register's lock, so that the process does not connect or leave meanwhile.
     ///
     /// # Errors
     ///
-    /// E_OUTOFMEMORY when too many processes, or too many places of this process, are expected. The
-    /// errors of `count`.
+    /// E_OUTOFMEMORY when too many processes are expected, or when the process is expected at too
+    /// many places. The errors of `count`.
     pub(crate) fn pass_on<R>(
         &self,
         oxid: u64,
@@ -325,7 +327,7 @@ impl Clients {
     /// `patience`, or [`register::STRANGERS_PATIENCE`] if clients claim the process's OXID, since
     /// one of these clients may be the process. Calls `end_client` for each removed process under
     /// the register's lock, so that the process neither connects nor is given references meanwhile.
-    /// Returns the results.
+    /// Returns the results of `end_client`.
     pub(crate) fn expire_expected<R>(
         &self,
         holders: &[ClientNumber],
@@ -380,8 +382,8 @@ impl Clients {
         Some((number, std::mem::take(&mut known.to_return)))
     }
 
-    /// Returns the OXID of the client or the expected process with a number, if there is one, and
-    /// the host name by which the client reaches this process over a network, if known.
+    /// Returns the OXID of the client or the expected process with a number, if there is one. Also
+    /// returns the host name by which the client reaches this process over a network, if known.
     pub(crate) fn way_of(&self, number: ClientNumber) -> Option<(u64, Option<String>)> {
         let register = self.register();
         let local = register.known.get(&number).and_then(Known::local);
@@ -450,8 +452,8 @@ impl Clients {
     }
 
     /// Removes lost clients: those that were lost `patience` ago or earlier, those whose process
-    /// has ended, and those that exceed the limits. References that others pass to a lost client
-    /// can make the client exceed the limits. All references of a removed client are removed.
+    /// has ended, and those that exceed the limits. References that other clients pass to a lost
+    /// client can make it exceed the limits. All references of a removed client are removed.
     /// [`Self::leave`] describes `kept`. Returns the results of `end_client` for each removed
     /// client.
     pub(crate) fn give_up<R>(

@@ -42,7 +42,8 @@ pub(super) struct Connection {
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
-    /// The standing of the connection. That of an association is in its `AssociationClient`.
+    /// The standing of the connection. The standing of an association's stream is in its
+    /// `AssociationClient`.
     standing: Standing,
     /// The call context for the next call of an object.
     context: Option<CallContext>,
@@ -283,7 +284,7 @@ impl Service for Connection {
                 Some(greeting) => greeting,
                 None => return binding::refusal(pdu),
             },
-            // A client cannot change its identity, and cannot go on without one.
+            // A client cannot change its identity, and cannot go on without an identity.
             (Some(known), Some(client)) if known.oxid != client.oxid => return None,
             (None, None) => return None,
             _ => Greeting::Process,
@@ -329,16 +330,16 @@ pub unsafe fn set_loop(function: Option<Loop>) {
 }
 
 /// The time for which a client must be silent before its connection gives up its thread, or the
-/// memory of the last call. A thread answers sooner; because of this delay, a client that calls
-/// often keeps it.
+/// memory of the last call. A connection with a thread answers sooner than a parked one. Because of
+/// this delay, a client that calls often keeps its thread.
 const SILENCE: Milliseconds<100> = Milliseconds;
 /// The limit of the wait after a silence.
 const IDLE: Seconds<3600> = Seconds;
 /// The time until the next attempt to park a connection after an attempt that has failed.
 const RETRY: Seconds<60> = Seconds;
 
-/// Serves a connection until it ends, on this thread and, after each silence of the client, on
-/// another one. `last` says how the previous wait ended.
+/// Serves a connection until it ends. This thread serves until the client is silent; after each
+/// silence another thread continues. `last` says how the previous wait ended.
 fn serve_between_silences(mut window: Window, mut connection: Connection, last: vi_call::Served) {
     let mut outcome: Result<_, Box<ViError>> = Ok(last);
     loop {
@@ -361,9 +362,9 @@ fn serve_between_silences(mut window: Window, mut connection: Connection, last: 
 }
 
 /// Serves a connection that was parked, on a thread of its own. After an alarm without a message,
-/// the connection parks again at once. If neither has arrived, this thread first waits for a
-/// message: otherwise a peer that takes its messages back could make this process start threads
-/// without a pause.
+/// the connection parks again at once. If neither an alarm nor a message has arrived, this thread
+/// first waits for a message: otherwise a peer that takes its messages back could make this process
+/// start threads without a pause.
 fn resume(mut window: Window, mut connection: Connection, outcome: Result<(), Box<ViError>>) {
     connection.enter();
     match outcome.and_then(|()| serve_next(&mut window, &mut connection, Milliseconds::<0>)) {
@@ -391,7 +392,7 @@ fn end(window: Window, connection: Connection, why: &ViError) {
 }
 
 /// Serves a connection until it ends: by the program's loop if there is one, otherwise by the
-/// runtime's.
+/// runtime's loop.
 pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
@@ -415,12 +416,12 @@ pub(super) fn serve_connection(mut window: Window, mut connection: Connection) {
 #[repr(C)]
 pub struct Served {
     connection: Connection,
-    // Invariant: refers to `window`, and is dropped before `window` receives again.
+    // Invariant: the call refers to `window`, and is dropped before `window` receives again.
     call: Option<ServerCall<'static>>,
     /// Whether `call` is a one-way call, which gets no answer.
     is_oneway: bool,
-    // Invariant: a leaked box that this value owns. The field is no `Box`, since `call` refers to
-    // it.
+    // Invariant: the pointer comes from a leaked box, which this value owns. The field is no `Box`,
+    // since `call` refers to the window.
     window: NonNull<Window>,
 }
 
@@ -433,10 +434,12 @@ impl Served {
     pub fn close(self) {
         let Self { connection, window, .. } = self;
         let caller = connection.caller.clone();
-        // SAFETY: by the invariant; nothing refers to the window any more.
+        // SAFETY: by the invariant of `window`, this value owns the box. The call that may still
+        // refer to the window is not used any more.
         drop(unsafe { Box::from_raw(window.as_ptr()) });
         drop(connection);
-        // The thread goes on in the program, which must not take the client for its caller.
+        // The thread continues with code of the program, which must not find the client as its
+        // caller.
         if let Some(caller) = caller {
             caller.leave();
         }
@@ -451,7 +454,8 @@ impl Served {
             Some(call) if !self.is_oneway => call.publish_inline(answer),
             Some(_) => {
                 self.call = None;
-                // SAFETY: by the invariant; the call that referred to the window has been dropped.
+                // SAFETY: by the invariant of `window`, the pointer is valid. The call that
+                // referred to the window has been dropped.
                 unsafe { self.window.as_mut() }.rx.release();
             }
             None => {}
@@ -468,7 +472,8 @@ impl Served {
                 }
                 Ok(Arrived::Other(message, tx)) => {
                     let attended = vi_call::serve_other(&mut self.connection, &message, tx);
-                    // SAFETY: by the invariant; no call refers to the window.
+                    // SAFETY: by the invariant of `window`, the pointer is valid. No call refers to
+                    // the window.
                     if attended.acknowledge(unsafe { self.window.as_mut() }).is_err() {
                         return None;
                     }
@@ -489,15 +494,16 @@ impl Served {
         }
     }
 
-    /// Makes the client the caller of the current thread, which has not received the call.
+    /// Makes the client the caller of the current thread, for a thread that has not received the
+    /// call itself.
     pub fn enter(&self) {
         self.connection.enter();
     }
 
     /// Performs the current call where its target is not in the dispatch cache.
     ///
-    /// Ends the process if the thread has neither received the call nor entered the connection: its
-    /// methods would run for another client, and so with that client's permissions.
+    /// Ends the process if the thread has neither received the call nor entered the connection.
+    /// Otherwise the method would run for another client, with that client's permissions.
     pub fn dispatch_slowly(&mut self) -> Answer {
         let Self { connection, call, .. } = self;
         if connection.caller.as_ref().is_some_and(|caller| !caller.is_entered()) {

@@ -113,8 +113,8 @@ impl ContextHandle {
     ///
     /// # Errors
     ///
-    /// RPC_X_SS_CONTEXT_MISMATCH when this process gave the caller no such handle, or its state has
-    /// another type.
+    /// RPC_X_SS_CONTEXT_MISMATCH if this process has not given the caller this handle, or if the
+    /// state has another type.
     pub fn state<T: Any + Send + Sync>(&self) -> Result<Arc<T>> {
         self.kept()?.downcast().map_err(|_| mismatch())
     }

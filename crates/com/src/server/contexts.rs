@@ -6,7 +6,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A state, which its last user drops.
+/// A state that a server keeps for a client. The last user of the state drops it.
 pub(crate) type State = Arc<dyn Any + Send + Sync>;
 
 /// The states, by client. The states of calls within this process have no client.

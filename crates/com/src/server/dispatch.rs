@@ -21,8 +21,8 @@ mod tests;
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Place {
-    // The number of the target. In a vacant place, a number that no call at the index of this place
-    // has.
+    // The number of the target: its index and generation. A vacant place has a number with another
+    // index, so that no look-up in this place finds it.
     target: u64,
     object: *mut c_void,
     stubs: *const StubFn,
@@ -52,8 +52,8 @@ unsafe extern "C-unwind" fn not_found(_: *mut c_void, _: &mut ServerCall<'_>) ->
 /// The targets that were called on one connection. C code reads the first three fields.
 #[repr(C)]
 pub(crate) struct Dispatch {
-    // Invariant: points to `watch`, whose bound never exceeds the length of `places` and whose
-    // target is only ever that of `last`. All other code changes the watch only by invalidating it.
+    // Invariant: points to `watch`, whose bound never exceeds the length of `places`. A valid watch
+    // has the target of `last`. All other code changes the watch only by invalidating it.
     known: *const Watch,
     // Invariant: points to the first of `places`.
     first: *const Place,
@@ -129,7 +129,8 @@ impl Dispatch {
         }
         // SAFETY: by the invariant of the watch, the index is less than the number of places.
         let place = unsafe { self.first.add(index as usize) };
-        // SAFETY: as above.
+        // SAFETY: the pointer leads to an element of `places`, which does not change while `self`
+        // is borrowed.
         let place = unsafe { &*place };
         (place.target == target).then_some(place)
     }
@@ -172,7 +173,7 @@ impl Dispatch {
         self.drop_removed(table);
         let outcome = self.place(at, id, |watch| {
             let not_found = |_| Status::OBJECT_NOT_FOUND;
-            // A refused caller keeps no copy, so removals do not concern it.
+            // A refused caller gets no copy of the target, so it need not learn of removals.
             admit(&table.get(id.index, id.generation).map_err(not_found)?)?;
             table.copy(id.index, id.generation, watch).map_err(not_found)
         });
@@ -249,7 +250,7 @@ impl Place {
         let at = usize::from(call.opnum()) & self.mask;
         // SAFETY: the mask keeps the index within the table.
         let stub = unsafe { self.stubs.add(at) };
-        // SAFETY: as above; tables are never written.
+        // SAFETY: the pointer leads into the table of stubs, which is never written.
         let stub = unsafe { stub.read() };
         // SAFETY: a target combines an interface pointer with the stubs of its interface, and is
         // held.

@@ -40,7 +40,8 @@ enum Stage {
 
 /// A connection that another thread can end.
 pub(super) trait Abandon: Send + Sync {
-    /// Ends the connection as if the peer had fallen silent: the peer may connect again, and go on.
+    /// Ends the connection as if the peer had fallen silent: the peer may connect again, and
+    /// continue.
     fn abandon(&self);
 }
 
@@ -56,7 +57,7 @@ pub(super) struct NetworkWindow(Mutex<Setup>);
 
 #[derive(Default)]
 struct Setup {
-    /// The alarm of the window, which belongs to no window until the setup is complete.
+    /// The alarm of the window. Until the setup is complete, the alarm belongs to no window.
     alarm: Alarm,
     /// The handle that ends the setup.
     revocation: Option<Arc<Revocation>>,
@@ -100,10 +101,10 @@ pub(super) struct Entrance {
 #[derive(Default)]
 struct Places {
     next: u64,
-    /// The taken places, the oldest first.
+    /// The taken places by their numbers, the oldest first.
     taken: BTreeMap<u64, Taken>,
     by_host: HashMap<Host, HostPlaces>,
-    /// The number of descriptors of all places.
+    /// The number of descriptors of the connections in all places.
     descriptors: u64,
     /// The number of descriptors of connections that were abandoned, and are not closed yet.
     abandoned: u64,
@@ -157,7 +158,8 @@ impl Entrance {
         self.give_place(address, STREAM_DESCRIPTORS, Arc::new(Arc::clone(stream)))
     }
 
-    /// Gives a place to a connection by a virtual interface, which has this number of descriptors.
+    /// Gives a place to a connection by a virtual interface. `descriptors` is the number of the
+    /// connection's descriptors.
     ///
     /// # Errors
     ///
@@ -199,7 +201,7 @@ impl Entrance {
         let (number, abandoned) = places.enter(newcomer, descriptors_max(), Instant::now())?;
         let held = places.shares.of(host);
         drop(places);
-        // The connections are ended without the lock.
+        // The connections are ended while the lock is not held.
         abandoned.iter().for_each(|connection| connection.abandon());
         Ok(Place { entrance: self, number, held, has_called: AtomicBool::new(false) })
     }
@@ -216,9 +218,9 @@ const OF_HOST_AT_CAP: Full =
 const OF_ALL_AT_CAP: Full = Full("the server serves as many clients as any server can: use several servers");
 const ENDING: Full = Full("the server is ending connections for which it has no room: try again");
 
-/// Returns the error if no connection can yield descriptors to a newcomer: no connection of the
-/// newcomer's host, or no connection at all. `most` is the limit on descriptors, which a greater
-/// `ulimit -n` raises up to [`DESCRIPTORS_MAX`].
+/// Returns the error for a newcomer to which too few descriptors can be yielded: by the connections
+/// of its host if `is_of_host` is true, otherwise by all connections. `most` is the limit on
+/// descriptors. A greater `ulimit -n` raises the limit up to [`DESCRIPTORS_MAX`].
 fn full(is_of_host: bool, most: u64) -> Full {
     match (is_of_host, most < DESCRIPTORS_MAX) {
         (true, true) => OF_HOST,
@@ -275,7 +277,7 @@ impl Places {
                 return Err(full(of.is_some(), most));
             }
         }
-        // Abandoned connections still have descriptors.
+        // Abandoned connections keep their descriptors until they are closed.
         if !lacks.is_empty() && self.abandoned > 0 && self.abandoned + descriptors > most.div_ceil(8) {
             return Err(ENDING);
         }
@@ -292,9 +294,11 @@ impl Places {
         Ok(abandoned)
     }
 
-    /// Returns the oldest connection at the lowest stage, which loses its place, and the number of
-    /// its descriptors: a connection of `host` if given, otherwise a connection of the hosts with
-    /// the most waiting clients.
+    /// Takes away the place of the oldest connection at the lowest stage. If `host` is given, only
+    /// connections of this host can lose their places, otherwise only connections of the hosts with
+    /// the most waiting clients. A connection loses its place within its [`MOMENT`] only if there
+    /// is no older candidate. Returns the number of the connection's descriptors, and the
+    /// connection.
     fn evict(&mut self, host: Option<Host>, now: Instant) -> Option<(u64, Arc<dyn Abandon>)> {
         let may_go = |taken: &&Taken| taken.may_go_for(host);
         let waiting = |taken: &Taken| self.by_host.get(&taken.host).map_or(0, |places| places.waiting);
@@ -350,7 +354,7 @@ impl Places {
 pub(crate) struct Place {
     entrance: &'static Entrance,
     number: u64,
-    /// The memory that the clients of the client's host take up.
+    /// The memory that all clients of this client's host take up.
     pub(super) held: Arc<Held>,
     has_called: AtomicBool,
 }
@@ -380,7 +384,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // The connection is dropped without the lock.
+        // The connection is dropped while the lock is not held.
         let taken = lock(&self.entrance.places).leave(self.number);
         drop(taken);
     }

@@ -17,7 +17,8 @@ use obvia_via::window::{Options, Peer};
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
-/// The tables of a process's exports, of its clients, and of the states that it keeps for them.
+/// The tables of a process's exports, of its clients, and of the states that the process keeps for
+/// its clients.
 pub(crate) struct Exporter {
     local: &'static LocalProcess,
     exports: Exports,
@@ -27,8 +28,8 @@ pub(crate) struct Exporter {
     contexts: Contexts,
     rules: Rules,
     services: &'static dyn Services,
-    /// The keys of the hash that derives the numbers of peers that are not obvia processes, and of
-    /// users and hosts.
+    /// The keys of the hash that computes the numbers of users, of hosts, and of peers that are not
+    /// obvia processes.
     peers: RandomState,
 }
 
@@ -117,8 +118,8 @@ impl Exporter {
         self.exports.held_by(number) + self.contexts.kept_for(number)
     }
 
-    /// Removes the states of a client, or its references as well. The result must be dropped while
-    /// no lock is held, since its drop runs programs' code.
+    /// Removes the states of a client, and for `Ending::All` also its references. The result must
+    /// be dropped while no lock is held, since its drop runs programs' code.
     pub(super) fn end_client(&self, number: ClientNumber, what: Ending) -> impl Sized + use<> {
         let references = (what == Ending::All).then(|| self.exports.drop_client(number));
         (references, self.contexts.end_client(number))

@@ -2,7 +2,8 @@
 //!
 //! An entry is one interface pointer of one object. It lives while any client holds a reference to
 //! it. References are counted for each client. The references of an obvia process are dropped at
-//! once when the process ends, those of other peers when the object's pings cease.
+//! once when the process ends. The references of other peers are dropped when the object's pings
+//! cease.
 
 mod data;
 
@@ -84,7 +85,7 @@ impl Tables {
         let Some(entry) = self.entries.remove(&target) else { return };
         self.data.remove(&target);
         let key = (entry.identity, entry.info.iid.to_u128());
-        // Marshaled data has an entry of its own besides the usual one.
+        // Marshaled data has an entry of its own besides the object's usual entry.
         if self.targets.get(&key) == Some(&target) {
             self.targets.remove(&key);
         }
@@ -122,8 +123,7 @@ impl Exports {
             targets: HashMap::new(),
             oids: HashMap::new(),
             // The upper half of an OID equals that of the process's OXID. Thus the objects of
-            // different processes have different OIDs, which matters to resolvers for many
-            // processes.
+            // different processes have different OIDs, as resolvers for many processes require.
             last_oid: oxid & !u64::from(u32::MAX),
             data: HashMap::new(),
             references: References::new(Pinging::default(), Limits::default()),
@@ -204,8 +204,8 @@ impl Exports {
         let oid = tables.oids.get(&identity).map_or(fresh, |known| known.0);
         if let Err(status) = tables.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
             drop(tables);
-            // The entry is removed like any other, since a client may have guessed its number and
-            // cached the target.
+            // The entry is removed like any other entry, since a client may have guessed its number
+            // and cached the target.
             drop(self.table.remove([(index, generation)]));
             return Err(refused(status));
         }
@@ -251,7 +251,7 @@ impl Exports {
     }
 
     /// Moves the references of one client number to another number of the same process. Returns
-    /// false, and moves none, if they are too many for one client.
+    /// false, and moves no references, if they are too many for one client.
     pub(crate) fn merge_clients(&self, from: ClientNumber, to: ClientNumber) -> bool {
         self.tables().references.merge(Client::Process(from), Client::Process(to), Instant::now())
     }
@@ -276,7 +276,7 @@ impl Exports {
     }
 
     /// Drops all references of a process that is gone. Returns the targets without further
-    /// references, which must be dropped without locks.
+    /// references, which must be dropped while no lock is held.
     pub(crate) fn drop_client(&self, process: ClientNumber) -> Removed<Target> {
         let mut tables = self.tables();
         let dropped = tables.references.drop_client(Client::Process(process), Instant::now());
@@ -336,8 +336,8 @@ impl Exports {
     pub(crate) fn complex_ping(&self, ping: &ComplexPing, pinger: SourcedClient) -> Result<PingAnswer> {
         let references = &mut self.tables().references;
         let mut fresh = draw_set()?;
-        // An identifier has 16 bits. If most of them are taken, the last identifier drawn may be in
-        // use, and the ping is refused.
+        // An identifier has 16 bits. If most identifiers are taken, all drawn identifiers may be in
+        // use. The ping is then refused.
         for _ in 0..DRAWS {
             if !references.has_set(fresh) {
                 break;

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 use windows_core::{GUID, IUnknown};
 
-/// The key of a registration: an interface in a major version, and an object UUID, or 0 for all.
+/// The key of a registration: an interface in a major version, and an object UUID, or 0 for all
+/// objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) interface: u128,
@@ -31,8 +32,8 @@ impl Functions {
     }
 
     /// Returns the performer of an interface for an object UUID, which is 0 where the caller names
-    /// none. A registration for the object UUID takes precedence over the registration for all. The
-    /// minor version of the performer is at least the requested one (C706 4.2.4.5).
+    /// none. A registration for the object UUID takes precedence over the registration for all
+    /// objects. The minor version of the performer is at least the requested one (C706 4.2.4.5).
     ///
     /// # Errors
     ///
@@ -51,7 +52,7 @@ impl Functions {
         Ok((found.performer.clone(), found.info))
     }
 
-    /// Returns all registrations with their object UUIDs, where 0 means all.
+    /// Returns all registrations with their object UUIDs, where 0 means all objects.
     pub(crate) fn all(&self) -> Vec<(&'static InterfaceInfo, u128)> {
         let mut all: Vec<_> = self.lock().iter().map(|(key, entry)| (entry.info, key.object)).collect();
         all.sort_by_key(|(info, object)| (info.name, info.iid.to_u128(), info.version, *object));
@@ -79,7 +80,8 @@ impl Functions {
     }
 }
 
-/// The prefix of names that stand for interfaces. Exported names never begin with it.
+/// The prefix of names that denote interfaces of functions. Exported names never begin with this
+/// prefix.
 pub(crate) const PREFIX: char = '/';
 
 /// Returns the name by which the performer of an interface is resolved.

@@ -1,6 +1,6 @@
 //! The gate of a connection over a network. A client passes the gate if it introduces itself or
-//! authenticates in time. A client that is required to authenticate may make no other call until
-//! then.
+//! authenticates in time. A client that is required to authenticate must do so before any other
+//! call.
 
 use super::connection::Connection;
 use super::proof;
@@ -25,7 +25,7 @@ struct Gate<'a> {
     connection: &'a mut Connection,
     least: Level,
     stage: Stage,
-    /// The end of the client's time.
+    /// The end of the time that the client may take to pass the gate.
     until: Deadline,
 }
 

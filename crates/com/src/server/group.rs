@@ -38,8 +38,8 @@ impl GroupClient {
         groups.find(wanted).filter(|group| group.shared().peer == *peer)
     }
 
-    /// Returns the OXID for a principal, or for anonymous calls without one. The OXID is made up at
-    /// the first use.
+    /// Returns the OXID for the calls of a principal, or for anonymous calls if `user` is `None`.
+    /// The OXID is made up at the first use.
     pub(crate) fn oxid_for(&self, user: Option<&Arc<Principal>>) -> Result<u64, Status> {
         match self.users().entry(user.cloned()) {
             Entry::Occupied(known) => Ok(*known.get()),

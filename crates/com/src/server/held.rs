@@ -1,5 +1,5 @@
-//! The memory that clients take up by the arguments of calls in several fragments and by areas.
-//! Hosts or users have shares of it.
+//! The memory that clients take up: arguments of calls that arrive in several fragments, and areas.
+//! Hosts or users have shares of this memory.
 
 use crate::access;
 use obvia_via::Budget;
@@ -66,7 +66,7 @@ pub(super) struct Held {
 /// A limit on the number of bytes in all shares of the pool together. One share has half of the
 /// bytes at most.
 struct Pool {
-    /// Determined at first use.
+    /// The limit, which is determined at first use.
     most: LazyLock<usize>,
     taken: AtomicUsize,
 }
@@ -144,7 +144,8 @@ impl fmt::Debug for AreaBudget {
 impl Budget for AreaBudget {
     fn take(&self, bytes: usize) -> bool {
         let has_taken = self.held.areas.take(bytes);
-        // A sender that is refused an area asks for a shorter one.
+        // After a refusal, the sender asks for a shorter area. Only the first of several refusals
+        // in a row is logged.
         if !self.is_refused.swap(!has_taken, Ordering::Relaxed) && !has_taken {
             access::log_refused_memory(self.peer.clone());
         }

@@ -20,7 +20,8 @@ fn socket_text(binding: &StringBinding) -> String {
 }
 
 impl Exporter {
-    /// Listens. Returns the binding with its actual endpoint, in the form for other processes.
+    /// Listens at a binding. Returns the binding with its actual endpoint, in the form for other
+    /// processes.
     pub(crate) fn listen(&'static self, binding: StringBinding) -> Result<StringBinding> {
         let wanted = Wanted::of(&binding)?;
         let means = match wanted.sequence.means {
@@ -73,9 +74,9 @@ impl Exporter {
     }
 
     /// Returns the bindings by which a peer that reaches this process at the address `local` can
-    /// call it with at least this protection. Where the program listens on no such binding, the
-    /// process listens on a port that the system chooses, since the holder of a reference must be
-    /// able to call.
+    /// call this process with at least this protection. Where the program listens on no such
+    /// binding, the process listens on a port that the system chooses, since the holder of a
+    /// reference must be able to call.
     pub(crate) fn bindings(&'static self, local: &str, least: Option<Level>) -> Vec<StringBinding> {
         let heard = |network: &Network| -> Vec<_> {
             let leads_here = |binding: &StringBinding| binding.address == local;
@@ -107,9 +108,9 @@ impl Exporter {
         heard(self.network())
     }
 
-    /// Opens endpoints of virtual interfaces for objects that are called over them: a named
-    /// endpoint, or `ncacn_vi_udp` at each address at which this process listens on TCP and on no
-    /// virtual interface. Thus no new address becomes reachable.
+    /// Opens endpoints for objects that are called over virtual interfaces. Opens `endpoint` if it
+    /// is not empty. Otherwise opens an endpoint of `ncacn_vi_udp` at each address at which this
+    /// process listens on TCP, but on no virtual interface. Thus no new address becomes reachable.
     pub(crate) fn listen_over_vi(&'static self, endpoint: &str) -> Result<()> {
         let heard = self.network().bindings(None);
         // The greatest level of any listener applies to all bindings.

@@ -1,7 +1,8 @@
-//! The connections of local processes in setup: those that have not introduced themselves or bound.
-//! Each takes a thread and some descriptors. Processes of this process's own user and of the
-//! superuser may take as many as the kernel permits, since they can end this process anyway. The
-//! connections of another user share memory for arguments as long as they last.
+//! The connections of local processes in setup, whose clients have neither introduced themselves
+//! nor bound. Each connection takes a thread and some descriptors. Processes of this process's own
+//! user and of the superuser may have as many connections as the kernel permits, since they can end
+//! this process anyway. The connections of another user share memory for arguments as long as they
+//! last.
 
 use super::entrance::Abandon;
 use super::held::{Held, Shares};
@@ -29,7 +30,8 @@ impl Abandon for Interrupter {
     }
 }
 
-/// The connections of other users' processes: those in setup, and the memory of all.
+/// The connections in setup of other users' processes, and the memory of all connections of these
+/// users.
 #[derive(Default)]
 pub(super) struct LocalSetups(Mutex<Places>);
 
@@ -111,7 +113,7 @@ pub(crate) struct LocalSetup {
     number: u64,
     /// Whether the connection was still counted when its setup ended. Empty until then.
     has_kept: OnceLock<bool>,
-    /// The memory that the clients of the client's user take up.
+    /// The memory that all clients of this client's user take up.
     pub(super) held: Arc<Held>,
 }
 
@@ -119,7 +121,7 @@ impl LocalSetup {
     /// Ends the setup. Returns false if the connection has yielded to another one before.
     pub(super) fn leave(&self) -> bool {
         *self.has_kept.get_or_init(|| {
-            // The connection is dropped without the lock.
+            // The connection is dropped while the lock is not held.
             let pending = lock(&self.setups.0).pending.remove(&self.number);
             pending.is_some()
         })

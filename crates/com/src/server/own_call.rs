@@ -9,7 +9,7 @@ use obvia_via::RegionView;
 use std::sync::Arc;
 use windows_core::HRESULT;
 
-/// Performs a call by `body`. An error status becomes a fault.
+/// Performs a call by running `body`. An error status becomes a fault.
 pub(crate) fn serve<'b>(
     call: &mut ServerCall<'b>,
     body: impl FnOnce(&mut ServerCall<'b>) -> Result<Answer, Status>,

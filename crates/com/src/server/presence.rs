@@ -1,4 +1,4 @@
-//! The identity of a client, and its presence: a connection that counts for it.
+//! The identity of a client, and its presence: a connection that counts for the client.
 
 use super::clients::{Arrival, End, Entered};
 use super::exporter::Exporter;
@@ -20,10 +20,10 @@ use std::time::Instant;
 /// The identity of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The OXID of its process, which the client claims.
+    /// The OXID of the client's process, as the client claims it.
     pub(crate) oxid: u64,
-    /// The number under which its references and states are kept: see [`super::clients`]. `None`
-    /// for a client that has not connected.
+    /// The number under which the client's references and states are kept: see [`super::clients`].
+    /// `None` for a client that has not connected.
     pub(crate) number: Option<ClientNumber>,
     /// Whether the client did not introduce itself, so that this process made the OXID up.
     pub(crate) is_foreign: bool,
@@ -131,8 +131,8 @@ impl Presence {
     }
 
     /// Whether the caller's principal owns the claimed process. If so, the connection is admitted.
-    /// For a process of this host the kernel has vouched already. `local` is the host name by which
-    /// the client reaches this process.
+    /// A connection from a process of this host has been admitted before, since the kernel vouches
+    /// for the process. `local` is the host name by which the client reaches this process.
     pub(crate) fn prove(&self, peer: &Peer, local: Option<&str>, principal: Option<&Arc<Principal>>) -> bool {
         if self.is_admitted.load(Ordering::Relaxed) {
             return true;
@@ -156,7 +156,7 @@ impl Presence {
         self.entered.number
     }
 
-    /// Returns the identity of the client. `is_foreign` tells that the client has not introduced
+    /// Returns the identity of the client. `is_foreign` is true if the client has not introduced
     /// itself.
     pub(crate) fn identity(&self, is_foreign: bool) -> Identity {
         Identity { oxid: self.oxid(), number: Some(self.number()), is_foreign }
@@ -193,7 +193,7 @@ impl Drop for Presence {
         drop(gone);
         if has_gone || exporter.clients().is_lost(number) {
             // The janitor must expire a lost client later. A client that is gone may also have been
-            // a server of this process.
+            // a server of this process; the janitor ends the link to it.
             upkeep::wake();
         }
     }

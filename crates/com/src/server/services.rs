@@ -1,4 +1,4 @@
-//! The calls that a process performs besides those of its objects and functions.
+//! The calls that a process performs besides the calls of its objects and functions.
 
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::Interface;

@@ -13,7 +13,7 @@ pub(crate) enum Standing {
     /// A connection of another user's process is counted until its client has introduced itself or
     /// bound.
     Local(LocalSetup),
-    /// No count: the process runs as the server's own user or as the superuser, or the connection
+    /// No count: the client runs as the server's own user or as the superuser, or the connection
     /// is part of an association, which has a standing of its own.
     Uncounted,
 }

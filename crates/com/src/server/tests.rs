@@ -11,8 +11,8 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A relay that carries nothing, and that calls a function when it is woken and another when it is
-/// dropped.
+/// A relay that carries no messages. The relay calls one function when it is woken, and another
+/// function when it is dropped.
 struct Idle {
     woken: Box<dyn Fn() + Send + Sync>,
     dropped: Box<dyn Fn() + Send + Sync>,

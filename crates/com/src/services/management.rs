@@ -1,5 +1,5 @@
-//! The interfaces of this process besides those of the program: management always, and the endpoint
-//! map where the process is a mapper.
+//! The interfaces of this process besides the program's interfaces: management always, and the
+//! endpoint map where the process is a mapper.
 
 use crate::protocol::binding;
 use crate::runtime::Runtime;

@@ -4,7 +4,7 @@
 //! A process that has registered a class listens on a name for the class in the directory of this
 //! user's servers. Clients thus find a running server without the SCM. Besides the servers that it
 //! is starting, the SCM remembers only the ping sets of clients of other hosts. The clients make
-//! new sets if the SCM has forgotten theirs, so it may be killed and restarted at any time.
+//! new sets if the SCM has forgotten theirs, so the SCM may be killed and restarted at any time.
 
 mod folders;
 pub(crate) mod forward;

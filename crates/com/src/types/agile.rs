@@ -29,7 +29,7 @@ impl<T: sealed::Sealed> Shareable for T {}
 /// object can keep an `Agile` in a field, and a program can move an `Agile` to another thread.
 ///
 /// Several threads call objects at once, so the fields of an object must be `Send` and `Sync`.
-/// Interface pointers are not, since some objects belong to the thread that made them.
+/// Interface pointers are neither, since some objects belong to the thread that made them.
 /// [`Agile::new`] checks the object once.
 ///
 /// ```
@@ -48,8 +48,8 @@ pub struct Agile<T>(
 // SAFETY: by the invariant any thread may use and drop the value: it is an interface pointer, or it
 // owns values and such pointers.
 unsafe impl<T> Send for Agile<T> {}
-// SAFETY: as above: by COM's rules several threads may call such objects at once; values are not
-// changed through `&`.
+// SAFETY: by the invariant any thread may use the objects, and by COM's rules several threads may
+// call such objects at once. Values are not changed through `&`.
 unsafe impl<T> Sync for Agile<T> {}
 
 impl<T: Shareable> Agile<T> {

@@ -54,7 +54,7 @@ pub(crate) fn set_timeout(timeout: Option<Duration>) -> Option<Duration> {
 
 /// Returns the deadline that the caller of the method on this thread has sent: see [`with_timeout`]
 /// and [`with_deadline`]. Calls that the method makes end by this deadline even if their own limit
-/// is later. `None` if the caller sent no deadline or does not wait, and if the thread performs no
+/// is later. `None` if the caller sent no deadline or does not wait, or if the thread performs no
 /// call.
 pub fn caller_deadline() -> Option<Instant> {
     INHERITED.get()

@@ -11,8 +11,8 @@ pub(crate) enum SourceGroup {
     /// The processes of a user of this host.
     User(u32),
     /// A host by its IPv4 address, or by the first 64 bits of its IPv6 address: a host chooses the
-    /// other bits itself (RFC 4291 2.5.1). All peers without an IP address are one host, as nobody
-    /// knows how many addresses one of them can have.
+    /// other bits itself (RFC 4291 2.5.1). All peers without an IP address count as one host,
+    /// because the number of addresses of such a peer is unknown.
     Host(Host),
 }
 

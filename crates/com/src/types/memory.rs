@@ -16,8 +16,8 @@ unsafe extern "C" {
 /// value.
 const LEAST: usize = 16;
 
-/// Allocates memory that one side of a call allocates and the other frees. The memory comes from
-/// the C library, which every language can use.
+/// Allocates memory for a value that one side of a call allocates and the other side frees. The
+/// memory comes from the C library, which every language can use.
 ///
 /// # Errors
 ///
@@ -45,7 +45,8 @@ pub(crate) fn allocate_zeroed(bytes: usize) -> Result<*mut c_void> {
 ///
 /// `memory` must be null, or come from the C library's allocator and not be used again.
 pub unsafe fn release(memory: *mut c_void) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the memory is null or comes from the C library's allocator,
+    // and is not used again.
     unsafe { free(memory) };
 }
 
@@ -56,9 +57,10 @@ pub unsafe fn release(memory: *mut c_void) {
 /// `object` must be a live interface pointer whose vtable is a `V`.
 #[inline(always)]
 pub unsafe fn vtable<'a, V>(object: *mut c_void) -> &'a V {
-    // SAFETY: the caller's promise: an interface pointer points to a pointer to its vtable.
+    // SAFETY: the caller promises that `object` is a live interface pointer, so it points to a
+    // pointer to its vtable.
     let vtable = unsafe { *object.cast::<*const V>() };
-    // SAFETY: as above; vtables outlive their objects.
+    // SAFETY: the caller promises that the vtable is a `V`; vtables outlive their objects.
     unsafe { &*vtable }
 }
 
@@ -73,7 +75,8 @@ pub unsafe fn slice<'a, T>(first: *const T, count: usize) -> &'a [T] {
     if first.is_null() || count == 0 {
         return &[];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the pointer is not null. The caller promises that `count` elements are readable for
+    // `'a`, and that no code writes them meanwhile.
     unsafe { std::slice::from_raw_parts(first, count) }
 }
 
@@ -87,7 +90,8 @@ pub unsafe fn slice_mut<'a, T>(first: *mut T, count: usize) -> &'a mut [T] {
     if first.is_null() || count == 0 {
         return &mut [];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the pointer is not null. The caller promises that `count` elements are exclusively
+    // writable for `'a`.
     unsafe { std::slice::from_raw_parts_mut(first, count) }
 }
 
@@ -97,7 +101,8 @@ pub unsafe fn slice_mut<'a, T>(first: *mut T, count: usize) -> &'a mut [T] {
 ///
 /// `text` must be null or end in a zero, and stay valid for `'a`.
 pub unsafe fn text<'a>(text: *const u8) -> Option<&'a CStr> {
-    // SAFETY: the caller's promise; the pointer is not null.
+    // SAFETY: the pointer is not null. The caller promises that the string ends in a zero and stays
+    // valid for `'a`.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text.cast()) })
 }
 
@@ -107,7 +112,8 @@ pub unsafe fn text<'a>(text: *const u8) -> Option<&'a CStr> {
 ///
 /// As for [`text`].
 pub unsafe fn wide<'a>(text: *const u16) -> Option<&'a U16CStr> {
-    // SAFETY: the caller's promise; the pointer is not null.
+    // SAFETY: the pointer is not null. The caller promises that the string ends in a zero and stays
+    // valid for `'a`.
     (!text.is_null()).then(|| unsafe { U16CStr::from_ptr_str(text) })
 }
 
@@ -124,7 +130,7 @@ pub(crate) unsafe fn put<T>(to: *mut T, value: T) -> Result<()> {
     if to.is_null() {
         return Err(code::E_POINTER.into());
     }
-    // SAFETY: the caller's promise; the pointer is not null.
+    // SAFETY: the pointer is not null, so the caller promises that it is writable.
     unsafe { to.write(value) };
     Ok(())
 }

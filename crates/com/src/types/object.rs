@@ -42,14 +42,14 @@ impl Count {
     ///
     /// `identity` must be that of the object.
     unsafe fn query(&self, iid: &GUID, identity: *mut c_void) -> *mut c_void {
-        /// The lock under which an object's source is made. If two threads make the source at once,
-        /// windows-core 0.100 releases the object in the second thread.
+        /// The lock under which an object's weak reference source is made. If two threads make the
+        /// source at once, windows-core 0.100 releases the object in the second thread.
         static FIRST: Mutex<()> = Mutex::new(());
         if *iid != IWeakReferenceSource::IID {
             return ptr::null_mut();
         }
         let _first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `identity` is that of the object.
         unsafe { self.0.query(iid, identity) }
     }
 
@@ -71,7 +71,8 @@ where
     T::Outer: Send + Sync + 'static,
 {
     let object = NonNull::from(Box::leak(Box::new(object)));
-    // SAFETY: the box is alive, and has one reference by the caller's promise.
+    // SAFETY: the box is alive. The caller promises that its count is new, so there is one
+    // reference.
     unsafe { ComObject::from_raw(object) }
 }
 
@@ -116,9 +117,10 @@ pub unsafe fn query<T: Any>(
     if interface.is_null() {
         return E_POINTER;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the parameters are those of QueryInterface: `iid` is null or
+    // points to an IID.
     let Some(&iid) = (unsafe { iid.as_ref() }) else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the pointer is not null, so by the contract of QueryInterface it is writable.
         unsafe { interface.write(ptr::null_mut()) };
         return E_POINTER;
     };
@@ -131,10 +133,11 @@ pub unsafe fn query<T: Any>(
         unsafe { interface.cast::<*const dyn Any>().write(ptr::from_ref(object)) };
         return HRESULT(0);
     } else {
-        // SAFETY: the caller's promise. The result, if any, has a reference of its own.
+        // SAFETY: the caller promises that the count and the identity are those of the object. The
+        // result, if any, has a reference of its own.
         found = unsafe { count.query(&iid, identity.cast_mut()) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the pointer is not null, so by the contract of QueryInterface it is writable.
     unsafe { interface.write(found) };
     if found.is_null() { E_NOINTERFACE } else { HRESULT(0) }
 }
@@ -147,7 +150,8 @@ pub unsafe fn query<T: Any>(
 pub unsafe fn pointer_to<'a, I: Interface>(field: *const c_void) -> InterfaceRef<'a, I> {
     // SAFETY: a field's address is not null.
     let pointer = unsafe { NonNull::new_unchecked(field.cast_mut()) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the field contains the interface's vtable, and that the
+    // object outlives the result.
     unsafe { InterfaceRef::from_raw(pointer) }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn has_ended(process: &OwnedFd) -> bool {
 }
 
 /// Returns for each process whether it has ended, with one system call. If the call fails, all
-/// count as living.
+/// processes count as living.
 pub(crate) fn have_ended(processes: &[&OwnedFd]) -> Vec<bool> {
     let mut polled: Vec<_> = processes.iter().map(|process| PollFd::new(process, PollFlags::IN)).collect();
     let has_answer = poll(&mut polled, Some(&Timespec::default())).is_ok();

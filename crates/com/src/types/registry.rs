@@ -22,11 +22,11 @@ use windows_core::{GUID, Interface};
 /// An interface's description.
 #[derive(Clone, Copy)]
 pub struct Description {
-    /// The name.
+    /// The name of the interface.
     pub name: &'static str,
-    /// The IID.
+    /// The IID of the interface.
     pub iid: GUID,
-    /// The version, major and minor.
+    /// The version of the interface: major and minor.
     pub version: (u16, u16),
     /// The first 16 bytes of SHA-256 over the canonical text, which must be the same on both sides
     /// of a binding.
@@ -53,7 +53,7 @@ pub struct Description {
 /// The compiler's description of an interface: one `static` for each interface, in the generated
 /// module. Calls use the vtable and the stubs of the description, so only generated code may make
 /// one.
-// Invariant: the requirements of `new`.
+// Invariant: the description meets the requirements of `new`.
 pub struct InterfaceInfo {
     description: Description,
     /// Whether programs call the interface by frames. Proxies and objects then have the vtable of
@@ -105,7 +105,7 @@ pub struct VtablePointer(pub *const c_void);
 
 // SAFETY: vtables are immutable statics.
 unsafe impl Sync for VtablePointer {}
-// SAFETY: as above.
+// SAFETY: vtables are immutable statics.
 unsafe impl Send for VtablePointer {}
 
 /// An interface for calls across processes, implemented by generated code.

@@ -12,7 +12,7 @@ thread_local! {
 }
 
 /// The greatest length, in bytes, of the memory for arguments that a thread keeps. The first call
-/// that needs no more than this length shortens longer memory to it.
+/// that needs no more than this length shortens longer memory to this length.
 const KEPT: usize = 4 << 20;
 
 /// Returns the address of the word `start` of the memory for arguments. `frame` returns the length
@@ -49,8 +49,8 @@ pub(crate) fn keep_lent(elements: &mut Option<Box<dyn Any>>) -> bool {
     LENT.try_with(|kept| kept.replace(elements.take())).is_ok()
 }
 
-/// Gives back the memory of the thread's last call, except for some that most calls need. The
-/// thread must perform no call.
+/// Gives back the memory of the thread's last call, except for at most [`KEPT`] bytes, which
+/// suffice for most calls. The thread must perform no call.
 pub(crate) fn give_back() {
     // A thread that is ending gives everything back.
     let _ = ARGUMENTS.try_with(|memory| {

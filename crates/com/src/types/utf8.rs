@@ -52,7 +52,7 @@ impl Utf8Room {
 ///
 /// # Errors
 ///
-/// E_INVALIDARG.
+/// E_INVALIDARG if the string contains a zero.
 pub fn refuse_zero(text: &str, name: &str) -> Result<()> {
     if text.as_bytes().contains(&0) {
         return Err(contains_zero(name));
@@ -76,8 +76,9 @@ fn contains_zero(name: &str) -> Error {
 /// `first` must be null or end in a zero, and be valid for `'a`, and no code may write the string
 /// meanwhile.
 pub unsafe fn utf8_argument<'a>(first: *const u8, name: &str) -> Result<Option<&'a str>> {
-    // SAFETY: the caller's promise. Nobody writes the bytes between this check and their use: stubs
-    // copy strings from shared memory to memory of this process before they call a method.
+    // SAFETY: the caller promises that `first` is null or ends in a zero, and that no code writes
+    // the string meanwhile. Peers cannot write it either: stubs copy strings from shared memory to
+    // memory of this process before they call a method.
     let bytes = unsafe { text(first) };
     bytes.map(CStr::to_str).transpose().map_err(|wrong| not_utf8(name, wrong))
 }
@@ -99,10 +100,11 @@ fn not_utf8(name: &str, wrong: std::str::Utf8Error) -> Error {
 ///
 /// As for [`take_text`](crate::rt::take_text).
 pub unsafe fn take_utf8(first: *mut u8) -> Result<String> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `first` is null or ends in a zero.
     let bytes = unsafe { text(first) }.map(CStr::to_bytes).unwrap_or_default();
     let taken = std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| invalid_reply());
-    // SAFETY: as above; the memory is not used again.
+    // SAFETY: the caller promises that it owns this memory of the C library, which is not used
+    // again.
     unsafe { release(first.cast::<c_void>()) };
     taken
 }

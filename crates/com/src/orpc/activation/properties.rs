@@ -11,15 +11,15 @@ use windows_core::{GUID, HRESULT};
 /// InstantiationInfoData (2.2.22.2.1): the class and the wanted interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstantiationInfo {
-    /// The class.
+    /// The CLSID of the class.
     pub class: GUID,
     /// The contexts in which the object may run (CLSCTX); servers need not check them.
     pub context: u32,
-    /// ACTVFLAGS.
+    /// The activation flags (ACTVFLAGS).
     pub flags: u32,
-    /// The interfaces: at least one.
+    /// The IIDs of the wanted interfaces: at least one.
     pub iids: Vec<GUID>,
-    /// The client's version.
+    /// The client's version of DCOM.
     pub version: ComVersion,
 }
 
@@ -29,8 +29,8 @@ impl InstantiationInfo {
         Self { class, context: 0, flags: 0, iids, version: ComVersion::OURS }
     }
 
-    /// Returns the length that the structure contains: the headers of a serialized value, the
-    /// members, the array with its conformance, and padding.
+    /// Returns the value of the field `thisSize`: the length of the headers of a serialized value,
+    /// the members, the array with its conformance, and the padding.
     fn serialized_length(&self) -> usize {
         HEADERS + (52 + 16 * self.iids.len()).next_multiple_of(8)
     }
@@ -72,7 +72,7 @@ impl Body for InstantiationInfo {
 pub struct SpecialProperties {
     /// The logon session for the object; 0xffff_ffff for any.
     pub logon: u32,
-    /// Whether a session is given.
+    /// Whether `logon` names a logon session.
     pub has_logon: bool,
     /// The default authentication level; servers need not check it.
     pub authn_level: u32,
@@ -99,7 +99,7 @@ impl Body for SpecialProperties {
         let partition = Some(from.guid("guidPartition")?).filter(|_| has_partition);
         from.u32("dwPRTFlags")?;
         let (context, flags) = (from.u32("dwOrigClsctx")?, from.u32("dwFlags")?);
-        // The rest is reserved: 36 bytes in one form, 32 in the other.
+        // The remaining bytes are reserved: 36 in one form, 32 in the other.
         Ok(Self { logon, has_logon, authn_level, partition, context, flags })
     }
 
@@ -122,7 +122,7 @@ impl Body for SpecialProperties {
 /// InstanceInfoData (2.2.22.2.3): the source of the object's initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InstanceInfo {
-    /// A file name.
+    /// The name of the file with the initial state, if any.
     pub file: Option<String>,
     /// The mode in which the file is opened (STGM).
     pub mode: u32,
@@ -161,9 +161,9 @@ impl Body for InstanceInfo {
 /// the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScmRequestInfo {
-    /// The impersonation level; ignored.
+    /// The client's impersonation level, which servers ignore.
     pub impersonation: u32,
-    /// The tower identifiers.
+    /// The tower identifiers of the protocol sequences.
     pub protseqs: Vec<u16>,
 }
 
@@ -197,9 +197,9 @@ impl Body for ScmRequestInfo {
 /// ActivationContextInfoData (2.2.22.2.5): contexts, as the bytes of references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActivationContextInfo {
-    /// The context of the client.
+    /// The client's context, as the bytes of a reference.
     pub client: Option<Vec<u8>>,
-    /// The prototype of the object's context.
+    /// The prototype of the object's context, as the bytes of a reference.
     pub prototype: Option<Vec<u8>>,
 }
 
@@ -232,13 +232,13 @@ impl Body for ActivationContextInfo {
 /// LocationInfoData (2.2.22.2.6), which is mandatory and ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocationInfo {
-    /// A machine.
+    /// The name of a machine (machineName).
     pub machine: Option<String>,
-    /// A process.
+    /// The id of a process on the machine (processId).
     pub process: u32,
-    /// An apartment of the process.
+    /// The id of an apartment of the process (apartmentId).
     pub apartment: u32,
-    /// A context of the apartment.
+    /// The id of a context in the apartment (contextId).
     pub context: u32,
 }
 
@@ -265,7 +265,7 @@ impl Body for LocationInfo {
 /// SecurityInfoData with COSERVERINFO (2.2.22.2.7), which should not be sent and is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecurityInfo {
-    /// Reserved: zero.
+    /// A reserved field: zero.
     pub flags: u32,
     /// The name of the server, as the client uses it.
     pub server: Option<String>,
@@ -306,13 +306,13 @@ impl Body for SecurityInfo {
 /// has the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScmReplyInfo {
-    /// The OXID of the process.
+    /// The OXID of the process that has the object.
     pub oxid: u64,
-    /// The bindings, with endpoints.
+    /// The bindings of the process, with endpoints.
     pub bindings: DualStringArray,
     /// The IPID of the process's `IRemUnknown`.
     pub rem_unknown: GUID,
-    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 stands for no
+    /// The least authentication level of the process (MS-RPCE 2.2.1.1.8); 1 means no
     /// authentication.
     pub authn_hint: u32,
     /// The version of the process.
@@ -348,9 +348,9 @@ impl Body for ScmReplyInfo {
 /// The result for a wanted interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutInterface {
-    /// The interface.
+    /// The IID of the wanted interface.
     pub iid: GUID,
-    /// Whether the object has the interface.
+    /// The result of the query: whether the object has the interface.
     pub result: HRESULT,
     /// The bytes of the reference, if the object has the interface.
     pub reference: Option<Vec<u8>>,

@@ -12,15 +12,15 @@ use windows_core::GUID;
 pub(super) struct Share {
     pub(super) ipids: HashSet<GUID>,
     pub(super) sets: HashSet<u64>,
-    /// The number of objects in the client's sets, counted in each set.
+    /// The number of objects in the client's sets. An object counts once in each set.
     pub(super) pinged: usize,
     /// The client that passed the first references on to this client, until this client is
     /// connected.
     pub(super) giver: Option<SourcedClient>,
 }
 
-/// Returns the entries of a client, which are made if the client is new. There may be `most`
-/// clients.
+/// Returns the entries of a client, which are made if the client is new. At most `most` clients can
+/// have entries.
 pub(super) fn share(shares: &mut HashMap<Client, Share>, most: usize, client: Client) -> Result<&mut Share, Status> {
     let count = shares.len();
     match shares.entry(client) {

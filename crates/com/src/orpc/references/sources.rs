@@ -1,19 +1,20 @@
-//! Clients with the users or hosts behind them, and the limits that these share.
+//! Clients with the users or hosts behind them, and the counts of each user and host.
 
 use super::{Client, SourceLimits};
 use obvia_rpc::counts::Counts;
 
-/// A client, and the source that it shares limits with.
+/// A client and its source. All clients of one source share limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcedClient {
     /// The client.
     pub client: Client,
     /// A number for the user or host behind the client. One user or host can appear as many
-    /// clients. `None` for a client of a user without a limit of its own.
+    /// clients. `None` if the clients of its user share no limit.
     pub source: Option<u64>,
 }
 
-/// The numbers of a thing that clients have made, for each client and for each source.
+/// The number of entries of one kind, such as sets, that clients have made: for each client and for
+/// each source.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SourceCounts {
     by_client: Counts<Client>,
@@ -21,25 +22,25 @@ pub struct SourceCounts {
 }
 
 impl SourceCounts {
-    /// Whether nothing is counted.
+    /// Whether no entry is counted.
     pub fn is_empty(&self) -> bool {
         self.by_client.all() == 0
     }
 
-    /// Whether a client may make another one.
+    /// Whether a client may make one more entry.
     pub fn has_room(&self, SourcedClient { client, source }: SourcedClient, limits: SourceLimits) -> bool {
         let SourceLimits { per_client, per_source, all } = limits;
         let has_source_room = source.is_none_or(|source| self.by_source.of(&source) < per_source);
         has_source_room && self.by_client.room(&client, per_client, all) > 0
     }
 
-    /// Counts one of a client.
+    /// Counts one more entry of a client.
     pub fn add(&mut self, SourcedClient { client, source }: SourcedClient) {
         self.by_client.add(client, 1);
         source.into_iter().for_each(|source| self.by_source.add(source, 1));
     }
 
-    /// Forgets one of a client, which was counted.
+    /// Counts one entry less of a client. The entry must have been counted.
     pub fn remove(&mut self, SourcedClient { client, source }: SourcedClient) {
         self.by_client.subtract(client, 1);
         source.into_iter().for_each(|source| self.by_source.subtract(source, 1));

@@ -107,7 +107,7 @@ fn references_without_pings_expire() {
     let (mut tables, now) = tables();
     tables.hand_out(7, ipid(70), ALICE, Refs::public(5), now).unwrap();
     tables.hand_out(8, ipid(80), CAROL, Refs::public(5), now).unwrap();
-    // References of peers expire, those of processes do not.
+    // References of peers expire. References of processes do not.
     tables.hand_out(8, ipid(80), ALICE, Refs::public(5), now).unwrap();
     tables.hand_out(8, ipid(81), ALICE, Refs::public(5), now).unwrap();
     assert_eq!(tables.due(), Some(now + seconds(360)));
@@ -138,7 +138,7 @@ fn ping_sets_keep_their_objects_while_pinged() {
     let change = |sequence, added, removed| ComplexPing { set: 99, sequence, added, removed };
     let at = now + seconds(900);
     assert_eq!(tables.complex_ping(&change(5, vec![9], vec![8]), alone(ALICE), 0, at).status, INVALID_OID);
-    // A late change has no effect.
+    // A change with an older sequence number has no effect.
     assert_eq!(tables.complex_ping(&change(4, vec![8], vec![7]), alone(ALICE), 0, at + seconds(300)).status, OK);
     tables.check();
     assert_eq!(tables.collect(now + seconds(1259)), []);
@@ -200,7 +200,7 @@ fn ping_sets_of_one_host_leave_room_for_the_sets_and_references_of_others() {
     let hand = |tables: &mut References, client| tables.hand_out(1, ipid(1), client, Refs::public(1), now);
     assert_eq!(hand(&mut tables, ALICE), Ok(()));
     let empty = ComplexPing { set: 0, sequence: 0, added: vec![], removed: vec![] };
-    // Each client of the host is another one, because the host has many addresses.
+    // One host appears as many clients, because it has many addresses.
     let make = |tables: &mut References, number, source| {
         tables.complex_ping(&empty, SourcedClient { client: Client::Peer(number), source }, number, now).status
     };
@@ -261,12 +261,12 @@ fn clients_of_one_user_or_host_leave_room_for_the_receivers_of_others() {
         passed
     };
     assert_eq!([3, 4, 5, 6].map(|client| pass_on_all(&mut tables, client, Some(1))), [4, 4, 0, 0]);
-    // Clients without a source share the receivers that the sources leave free.
+    // Clients without a source have only the limit of one client and the limit of all receivers.
     assert_eq!([7, 8, 9].map(|client| pass_on_all(&mut tables, client, None)), [4, 4, 0]);
-    // A newcomer that connects is served.
+    // A client that connects gets references, although the limit on receivers is reached.
     tables.hand_out(7, ipid(70), process(50), Refs::public(1), now).unwrap();
     tables.check();
-    // The source's share outlives the clients, and ends with their receivers.
+    // Receivers still count for a source when the client that passed references to them is gone.
     tables.drop_client(Client::Peer(3), now);
     assert_eq!(pass_on_all(&mut tables, 9, Some(1)), 0);
     tables.connected(process(101));
@@ -334,10 +334,10 @@ fn ping_sequence_numbers_wrap() {
     assert!(!super::is_older(0, u16::MAX) && super::is_older(u16::MAX - 1, u16::MAX));
 }
 
-/// The number of simulations. Miri is slow.
+/// The number of simulations. Under Miri, which is slow, one simulation must suffice.
 const SEEDS: u64 = if cfg!(miri) { 1 } else { 40 };
 
-/// SplitMix64.
+/// A generator of pseudorandom numbers: SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -410,7 +410,7 @@ impl Simulation {
     fn new(seed: u64) -> Self {
         let now = Instant::now();
         let person = |number| HonestClient {
-            // The first two are processes, which do not ping.
+            // The clients with the numbers 1 and 2 are processes, which do not ping.
             client: if number < 3 { process(number) } else { Client::Peer(number) },
             plan: PingPlan::new(Pinging::default()),
             owned: HashMap::new(),

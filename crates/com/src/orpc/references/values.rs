@@ -16,7 +16,7 @@ impl ClientNumber {
         Self(number)
     }
 
-    /// Returns the number.
+    /// Returns the client number as an integer.
     pub(crate) const fn get(self) -> u64 {
         self.0
     }
@@ -61,7 +61,7 @@ impl Pinging {
     }
 }
 
-/// Two minutes and three pings (MS-DCOM 3.1.2.2).
+/// The parameters of the standard: two minutes and three pings (MS-DCOM 3.1.2.2).
 impl Default for Pinging {
     fn default() -> Self {
         Self { period: Duration::from_secs(120), missed: 3 }
@@ -71,27 +71,29 @@ impl Default for Pinging {
 /// The limits of the tables: the greatest permitted numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The number of objects.
+    /// The greatest number of objects.
     pub objects: usize,
-    /// The number of clients that hold references. Clients with sets but without references do not
-    /// use it up, because each set raises it by one.
+    /// The greatest number of clients that hold references. Each set raises this limit by one, so
+    /// clients that have sets but no references do not use it up.
     pub clients: usize,
-    /// The number of clients that received references from others and are not connected yet.
+    /// The greatest number of clients that received references from others and are not connected
+    /// yet.
     pub receivers: usize,
-    /// The number of such receivers whose first references one client has passed on.
+    /// The greatest number of such receivers whose first references one client has passed on.
     pub receivers_per_client: usize,
-    /// The number of such receivers whose first references the clients of one user or host have
-    /// passed on.
+    /// The greatest number of such receivers whose first references the clients of one user or host
+    /// have passed on.
     pub receivers_per_source: usize,
-    /// The number of interface pointers to which one client has references.
+    /// The greatest number of interface pointers to which one client has references.
     pub interfaces_per_client: usize,
-    /// The number of sets.
+    /// The greatest number of ping sets.
     pub sets: usize,
-    /// The number of sets that the clients of one user or host have made.
+    /// The greatest number of ping sets that the clients of one user or host have made.
     pub sets_per_source: usize,
-    /// The number of sets of one client.
+    /// The greatest number of ping sets of one client.
     pub sets_per_client: usize,
-    /// The number of objects in all sets of one client, counted in each set.
+    /// The greatest number of objects in all ping sets of one client. An object counts once in each
+    /// set.
     pub pinged_per_client: usize,
 }
 
@@ -127,14 +129,14 @@ impl Default for Limits {
     }
 }
 
-/// The greatest permitted numbers of a thing that clients have made.
+/// The greatest permitted numbers of entries of one kind, such as sets, that clients have made.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceLimits {
-    /// The number for one client.
+    /// The greatest number for one client.
     pub per_client: usize,
-    /// The number for the clients of one user or host.
+    /// The greatest number for the clients of one user or host.
     pub per_source: usize,
-    /// The number for all clients.
+    /// The greatest number for all clients together.
     pub all: usize,
 }
 
@@ -171,9 +173,9 @@ impl Refs {
 /// Interface pointers that have no more references.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// The object.
+    /// The OID of the object.
     pub oid: u64,
-    /// The object's interface pointers.
+    /// The IPIDs of the object's interface pointers.
     pub ipids: Vec<GUID>,
     /// Whether these were the object's last interface pointers, so that the OID is gone as well.
     pub is_last: bool,

@@ -157,7 +157,7 @@ fn forwarded_calls_carry_the_identity_of_the_caller() {
     };
     body_round_trips(&call);
     body_round_trips(&Forwarded { process: None, maker: None, stub: Vec::new(), ..call.clone() });
-    // Level 7 does not exist.
+    // There is no authentication level 7.
     let mut bytes = call.encode(ByteOrder::Little).unwrap();
     let level = bytes.windows(4).rposition(|word| word == 6_u32.to_le_bytes()).unwrap();
     bytes[level] = 7;
@@ -298,7 +298,7 @@ fn activation_properties_round_trip() {
     for length in 0..bytes.len() {
         assert!(Properties::from_answer(&bytes[..length]).is_err(), "{length} bytes");
     }
-    // An answer is rejected as a request.
+    // The bytes of an answer are rejected as a request.
     assert!(Properties::from_request(&bytes).is_err());
 }
 
@@ -316,7 +316,7 @@ fn activation_properties_state_their_length() {
     assert_eq!((word(0), total), (bytes.len() - 8, bytes.len() - 8));
     let serialized = &bytes[8 + header..];
     // The field thisSize follows the class, the flags and the counts: 16 + 5 * 4 + 4 bytes, after
-    // 16 of headers.
+    // 16 bytes of headers.
     assert_eq!(u32::from_le_bytes(serialized[16 + 40..16 + 44].try_into().unwrap()) as usize, serialized.len());
     assert_eq!((header % 8, serialized.len() % 8), (0, 0));
     let none = Properties::new(Vec::new()).to_bytes().unwrap();
@@ -327,7 +327,7 @@ fn activation_properties_state_their_length() {
 
 #[test]
 fn counts_are_checked_before_memory_is_allocated() {
-    // The count is 65535 interfaces, in 4 bytes.
+    // The count says 65535 interfaces, but only 4 bytes follow.
     let bytes = [&[0; 20][..], &[0xff, 0xff, 0, 0, 0xff, 0xff, 0, 0, 1, 2, 3, 4]].concat();
     let read = rem_unknown::Request::read(3, &mut Decoder::new(&bytes, ByteOrder::Little));
     assert_eq!(read, Err(BadCall::Malformed(Malformed::Short { what: "iids", at: 28 })));

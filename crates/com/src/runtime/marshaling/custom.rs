@@ -22,9 +22,9 @@ pub const STANDARD: GUID = com_guid(0x17);
 /// The interface that is marshaled, and its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passing {
-    /// The interface.
+    /// The IID of the interface.
     pub iid: GUID,
-    /// The destination.
+    /// The destination of the reference.
     pub context: Context,
     /// The manner of unmarshaling.
     pub flags: Flags,
@@ -45,7 +45,7 @@ pub trait Marshaler: Send + Sync + 'static {
     /// If the object cannot be marshaled.
     fn class(&self, passing: &Passing) -> Result<GUID>;
 
-    /// Returns the data for the class: at most [`DATA_MAX`] bytes.
+    /// Returns the data that the class unmarshals: at most [`DATA_MAX`] bytes.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ pub trait Marshaler: Send + Sync + 'static {
 ///
 /// `iid` must be null or readable.
 unsafe fn passing(iid: *const GUID, context: u32, flags: u32) -> Result<Passing> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `iid` is null or readable.
     let iid = *unsafe { iid.as_ref() }.ok_or(code::E_POINTER)?;
     let context = Context::from_number(context).ok_or(code::E_INVALIDARG)?;
     Ok(Passing { iid, context, flags: Flags::from_number(flags).ok_or(code::E_INVALIDARG)? })
@@ -96,13 +96,14 @@ unsafe fn passing(iid: *const GUID, context: u32, flags: u32) -> Result<Passing>
 ///
 /// `stream` must be null or a live pointer to a stream.
 unsafe fn read_all(stream: *mut c_void) -> Result<Vec<u8>> {
-    // SAFETY: the caller's promise; every IStream is an ISequentialStream.
+    // SAFETY: the caller promises that `stream` is null or a live stream; every IStream is an
+    // ISequentialStream.
     let stream = unsafe { ISequentialStream::from_raw_borrowed(&stream) }.ok_or(code::E_POINTER)?;
     let mut data = vec![0; DATA_MAX + 1];
     let mut length = 0;
     loop {
         let (place, mut read) = (&mut data[length..], 0);
-        // SAFETY: the place has room for that many bytes.
+        // SAFETY: `place` has room for `place.len()` bytes, and `read` for their number.
         unsafe { stream.Read(place.as_mut_ptr().cast(), place.len() as u32, &mut read) }.ok()?;
         length += (read as usize).min(place.len());
         if length > DATA_MAX {
@@ -133,9 +134,9 @@ where
         class: *mut GUID,
     ) -> HRESULT {
         guard(|| {
-            // SAFETY: by the contract of IMarshal.
+            // SAFETY: by the contract of IMarshal, `iid` is null or readable.
             let named = unsafe { passing(iid, context, flags) }.and_then(|passing| self.class(&passing));
-            // SAFETY: as above.
+            // SAFETY: by the contract of IMarshal, `class` is null or writable.
             result_of(named.and_then(|named| unsafe { put(class, named) }))
         })
     }
@@ -149,7 +150,7 @@ where
         _: u32,
         size: *mut u32,
     ) -> HRESULT {
-        // SAFETY: by the contract of IMarshal.
+        // SAFETY: by the contract of IMarshal, `size` is null or writable.
         result_of(unsafe { put(size, DATA_MAX as u32) })
     }
 
@@ -163,9 +164,10 @@ where
         flags: u32,
     ) -> HRESULT {
         guard(|| {
-            // SAFETY: by the contract of IMarshal.
+            // SAFETY: by the contract of IMarshal, `iid` is null or readable.
             let data = unsafe { passing(iid, context, flags) }.and_then(|passing| self.marshal(&passing));
-            // SAFETY: as above; every IStream is an ISequentialStream.
+            // SAFETY: by the contract of IMarshal, `stream` is null or a live stream; every IStream
+            // is an ISequentialStream.
             let Some(stream) = (unsafe { ISequentialStream::from_raw_borrowed(&stream) }) else {
                 return code::E_POINTER;
             };
@@ -177,19 +179,20 @@ where
 
     unsafe fn UnmarshalInterface(&self, stream: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
         guard(|| {
-            // SAFETY: by the contract of IMarshal.
+            // SAFETY: by the contract of IMarshal, `stream` is null or a live stream.
             let made = unsafe { read_all(stream) }.and_then(|data| self.unmarshal(&data));
             match made {
                 Err(error) => leave(error),
                 Ok(_) if iid.is_null() || object.is_null() => code::E_POINTER,
-                // SAFETY: as above; the pointer is not null.
+                // SAFETY: neither pointer is null. By the contract of IMarshal, `iid` is readable
+                // and `object` is writable.
                 Ok(made) => unsafe { made.query(iid, object) },
             }
         })
     }
 
     unsafe fn ReleaseMarshalData(&self, stream: *mut c_void) -> HRESULT {
-        // SAFETY: by the contract of IMarshal.
+        // SAFETY: by the contract of IMarshal, `stream` is null or a live stream.
         guard(|| result_of(unsafe { read_all(stream) }.and_then(|data| self.release(&data))))
     }
 
@@ -225,7 +228,7 @@ impl Drop for UnmarshalerRegistration {
 }
 
 /// Registers a class for unmarshaling: `make` makes an object for each reference that names the
-/// class. Every caller and callee of this process may send arbitrary bytes to any registered class.
+/// class. Every caller and callee of this process can send arbitrary bytes to any registered class.
 ///
 /// # Errors
 ///
@@ -259,7 +262,7 @@ pub(super) fn find(class: &GUID) -> Result<IMarshal> {
         Error::new(code::REGDB_E_CLASSNOTREG, text)
     };
     let make = found.ok_or_else(unknown)?;
-    // The program's code may panic.
+    // The program's code can panic.
     guarded(|| make())
 }
 
@@ -279,7 +282,7 @@ pub(crate) fn marshal(
 }
 
 /// Returns the custom reference of an object that is called over virtual interfaces; `None` for all
-/// others.
+/// other objects.
 pub(crate) fn marshal_specialised(
     object: &IUnknown,
     info: &'static InterfaceInfo,
@@ -310,7 +313,8 @@ fn marshal_where(
     }
     let memory = ComObject::new(Memory::with_room(DATA_MAX));
     let stream: IStream = memory.to_interface();
-    // SAFETY: as above; the stream is live.
+    // SAFETY: by the contract of IMarshal. The stream is live, and the other arguments are valid as
+    // above.
     unsafe { marshaler.MarshalInterface(stream.as_raw(), iid, pointer, context, nothing, flags) }.ok()?;
     Ok(Some(Any::Custom { iid: info.iid, clsid, data: memory.take_bytes() }.to_bytes()?))
 }
@@ -318,6 +322,6 @@ fn marshal_where(
 /// Disconnects other processes by an object's own marshaler, where it has one.
 pub(crate) fn disconnect(object: &IUnknown) -> Result<()> {
     let Some(marshaler) = marshaler_of(object) else { return Ok(()) };
-    // SAFETY: by the contract of IMarshal.
+    // SAFETY: by the contract of IMarshal. The method takes no pointer.
     Ok(unsafe { marshaler.DisconnectObject(0) }.ok()?)
 }

@@ -10,7 +10,7 @@ use std::ops::BitOr;
 pub enum Context {
     /// Another process of this host.
     Local = 0,
-    /// Another process of this host that shares no memory with this one: this process must
+    /// Another process of this host that shares no memory with this process: this process must
     /// [listen](crate::listen).
     NoSharedMemory = 1,
     /// Another host: this process must [listen](crate::listen) on a network.
@@ -48,7 +48,8 @@ impl Flags {
     /// object, and the reference does not expire without pings.
     pub const NO_PING: Self = Self(4);
 
-    /// Returns the flags with this number; `None` for unknown flags or a contradiction.
+    /// Returns the flags with this number; `None` for unknown flags, or flags that contradict each
+    /// other.
     pub fn from_number(number: u32) -> Option<Self> {
         (number <= 6 && number & 3 != 3).then_some(Self(number))
     }

@@ -1,5 +1,5 @@
 //! Handler marshaling: objects with a handler class of their own in clients. A handler answers some
-//! calls itself and uses the proxy for the others.
+//! calls itself and uses the proxy for other calls.
 //!
 //! A table maps handlers to objects, so that an object has one handler in a process, and so that
 //! the object itself is passed on when its handler is marshaled.
@@ -39,7 +39,7 @@ impl<T: Handled + IUnknownImpl> IStdMarshalInfo_Impl for T {
         guard(|| {
             let context = Context::from_number(context).ok_or_else(|| Error::from(code::E_INVALIDARG));
             let named = context.and_then(|context| self.handler(context));
-            // SAFETY: by the contract of IStdMarshalInfo.
+            // SAFETY: by the contract of IStdMarshalInfo, `class` is null or writable.
             result_of(named.and_then(|named| unsafe { put(class, named) }))
         })
     }
@@ -94,7 +94,7 @@ impl Drop for HandlerRegistration {
 }
 
 /// Registers a handler class for the objects that name it. `make` receives the proxy, which the
-/// handler keeps, and returns the handler. A handler must be usable by any thread and have weak
+/// handler keeps, and returns the handler. A handler must be usable by any thread and support weak
 /// references, as objects made by `#[obvia::object]` do. The proxy provides the interfaces that the
 /// handler lacks.
 ///
@@ -122,7 +122,7 @@ impl Handlers {
     }
 
     /// Removes dead handlers once there are many. Returns the live handlers, which must be dropped
-    /// without the lock.
+    /// while the lock is not held.
     fn sweep(&mut self) -> Vec<IUnknown> {
         if self.made.len() < self.room.max(64) {
             return Vec::new();
@@ -190,7 +190,7 @@ pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) 
         (Some(found), _) => found,
         (None, Some(maker)) => {
             let proxy = proxy.cast()?;
-            // The program's code may panic.
+            // The program's code can panic.
             let made = guarded(|| maker(proxy))?;
             // The handler may be given to any thread.
             crate::types::agile::check(&made)?;

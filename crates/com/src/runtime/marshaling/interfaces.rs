@@ -27,9 +27,9 @@ pub unsafe trait IStream: ISequentialStream {
     pub unsafe fn Commit(&self, flags: u32) -> HRESULT;
     /// Reverts a transaction.
     pub unsafe fn Revert(&self) -> HRESULT;
-    /// Locks bytes.
+    /// Locks a range of bytes.
     pub unsafe fn LockRegion(&self, at: u64, count: u64, kind: u32) -> HRESULT;
-    /// Unlocks bytes.
+    /// Unlocks a range of bytes.
     pub unsafe fn UnlockRegion(&self, at: u64, count: u64, kind: u32) -> HRESULT;
     /// Returns the properties of the stream (STATSTG).
     pub unsafe fn Stat(&self, what: *mut c_void, flags: u32) -> HRESULT;
@@ -50,7 +50,7 @@ pub unsafe trait IMarshal: IUnknown {
         flags: u32,
         class: *mut GUID,
     ) -> HRESULT;
-    /// Returns the greatest length of the data.
+    /// Returns the greatest length of the marshaled data.
     pub unsafe fn GetMarshalSizeMax(
         &self,
         iid: *const GUID,

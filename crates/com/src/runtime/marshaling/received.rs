@@ -1,4 +1,4 @@
-//! References that are received: unmarshaling them, and releasing those that are not wanted.
+//! Received references: unmarshaling them, and releasing those that are not wanted.
 
 use super::custom::find;
 use super::interfaces::IStream;

@@ -14,7 +14,7 @@ const MEDIUM_FULL: HRESULT = HRESULT(0x8003_0070_u32.cast_signed());
 #[derive(Default)]
 struct Content {
     bytes: Vec<u8>,
-    // Invariant: not greater than the length.
+    // The position. Invariant: `at` is not greater than the length.
     at: usize,
 }
 
@@ -53,7 +53,7 @@ impl Memory {
 /// `to` must be null or writable.
 unsafe fn tell<T>(to: *mut T, value: T) {
     if !to.is_null() {
-        // SAFETY: the caller's promise; the pointer is not null.
+        // SAFETY: the pointer is not null, so the caller promises that it is writable.
         unsafe { to.write(value) };
     }
 }
@@ -74,7 +74,7 @@ impl ISequentialStream_Impl for Memory_Impl {
         }
         let length = part.len() as u32;
         *at += part.len();
-        // SAFETY: by the contract of Read.
+        // SAFETY: by the contract of Read, `read` is null or writable.
         unsafe { tell(read, length) };
         if length == count { code::S_OK } else { code::S_FALSE }
     }
@@ -94,7 +94,7 @@ impl ISequentialStream_Impl for Memory_Impl {
         content.bytes.resize(length.max(end), 0);
         content.bytes[at..end].copy_from_slice(bytes);
         content.at = end;
-        // SAFETY: by the contract of Write.
+        // SAFETY: by the contract of Write, `written` is null or writable.
         unsafe { tell(written, count) };
         code::S_OK
     }
@@ -113,7 +113,7 @@ impl IStream_Impl for Memory_Impl {
         // Positions after the end are not supported.
         let Some(to) = to.filter(|&to| to <= content.bytes.len()) else { return INVALID_FUNCTION };
         content.at = to;
-        // SAFETY: by the contract of Seek.
+        // SAFETY: by the contract of Seek, `place` is null or writable.
         unsafe { tell(place, to as u64) };
         code::S_OK
     }
@@ -171,7 +171,7 @@ mod tests {
         // SAFETY: the bytes and their number are valid, and there is room for the count.
         let result = unsafe { stream.Write(b"abcdef".as_ptr().cast(), 6, &mut count) };
         assert_eq!((result, count), (code::S_OK, 6));
-        // SAFETY: as above.
+        // SAFETY: the bytes and their number are valid, and there is room for the count.
         assert_eq!(unsafe { stream.Write(b"ghi".as_ptr().cast(), 3, &mut count) }, MEDIUM_FULL);
         let whole: IStream = stream.cast().unwrap();
         let mut place = 0;
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(unsafe { whole.Seek(-2, 2, &mut place) }, code::S_OK);
         assert_eq!(place, 4);
         for (by, from) in [(-1, 0), (7, 0), (i64::MAX, 1), (3, 2), (0, 3)] {
-            // SAFETY: as above.
+            // SAFETY: there is room for the new position.
             assert_eq!(unsafe { whole.Seek(by, from, &mut place) }, INVALID_FUNCTION, "{by} from {from}");
         }
         let mut bytes = [0_u8; 4];

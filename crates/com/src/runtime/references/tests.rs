@@ -134,7 +134,8 @@ fn references_are_counted_for_no_client_that_has_left() {
     assert_eq!(refused, Some(code::RPC_E_DISCONNECTED));
     let Client::Process(number) = left else { panic!("a process has a number") };
     assert_eq!(runtime.exports().held_by(number), 0);
-    // The reference to pass on is counted for the client that follows the one that has left.
+    // The reference to pass on is counted for the client that is behind the link after the first
+    // client has left.
     let (receiver, made) = runtime.marshal_for(&link, left, &object, &UNKNOWN_INFO).unwrap();
     assert!(receiver != left && runtime.is_there(receiver));
     runtime.exports().release(receiver, [(made.target, made.public_refs.into())]);
@@ -164,7 +165,8 @@ fn a_caller_names_only_objects_to_which_it_has_references_or_which_it_may_call()
     let named = |sender: Sender<'_>| runtime.unmarshal(&forged, &UNKNOWN_INFO, sender).map_err(|error| error.code());
     caller_behind(runtime, &link).enter();
     assert_eq!(named(Sender::Caller), Err(code::E_ACCESSDENIED));
-    // A result of a call that this thread makes meanwhile is not the caller's.
+    // The check does not apply to a reference in the result of a call that this thread makes
+    // meanwhile.
     assert_eq!(named(Sender::Callee(None)).as_ref(), Ok(&object));
     let given = runtime.marshal_own(&object, &UNKNOWN_INFO, runtime.receiver_behind(&link)).unwrap();
     assert_eq!((given.target, named(Sender::Caller).as_ref()), (forged.target, Ok(&object)));
@@ -220,12 +222,13 @@ fn a_third_process_cannot_state_a_false_interface_of_a_target() {
     };
     let forged = ObjRef { iid: other.iid, ..given() };
     assert_eq!(from(Sender::Callee(Some(&third)), &forged), Err(code::E_NOINTERFACE));
-    // The target for IUnknown is another one, and the object has both interfaces.
+    // The object has the stated interface, but the target is the object's target for IUnknown.
     let unknown = runtime.marshal_own(&object, &UNKNOWN_INFO, runtime.receiver_behind(&link)).unwrap();
     let forged = ObjRef { iid: stated.iid, ..unknown };
     caller_behind(runtime, &third).enter();
     assert_eq!(from(Sender::Caller, &forged), Err(code::RPC_E_INVALID_OBJREF));
-    // The object's own process is believed, and a true statement confirmed.
+    // A true statement of the third process is confirmed. A statement of the object's own process
+    // is believed.
     let (known, target) = (given(), given().target);
     assert_eq!(from(Sender::Caller, &known).map(drop), Ok(()));
     caller_behind(runtime, &link).enter();

@@ -30,8 +30,9 @@ pub(super) struct Known {
     /// The group of the client's associations, where the client has not introduced itself. The
     /// group is kept so that a returning client can join it.
     pub(super) group: Option<Arc<Group<GroupClient>>>,
-    /// The number of connections, and of the admitted ones. A connection is not admitted while its
-    /// principal has not proved to own the process, or if it belongs to another principal.
+    /// The number of connections, and the number of admitted connections. A connection is not
+    /// admitted while its principal has not proved to own the process, or if it belongs to another
+    /// principal.
     pub(super) count: usize,
     pub(super) admitted: usize,
     /// The references in refused calls, which this process gives back once it has a link to the
@@ -50,13 +51,13 @@ pub(super) struct Source {
     /// The id of the process that is the origin, if it has an id in this PID namespace; otherwise
     /// 0.
     pid: u32,
-    /// The host name by which connections from there reach this process.
+    /// The host name by which connections from this source reach this process.
     local: Option<String>,
 }
 
-/// The number from which a client's mark and the mark's key follow. The connections that outlive
-/// the state of a client get another number, so that a principal which proves to own the process
-/// later has a mark that the former owner does not know.
+/// The number from which a client's mark and the mark's key are computed. The connections that
+/// outlive the state of a client get another number. A principal that proves later to own the
+/// process then has a mark that the former owner does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MarkNumber(pub(super) u64);
 
@@ -65,8 +66,8 @@ pub(super) struct Lost {
     /// The time from which the client's patience counts: the time of the loss, or the time at which
     /// a process of this host was last given references.
     pub(super) since: Instant,
-    /// The descriptor of the client's process, if it is one of this host. The end of the process
-    /// ends the client. `None` also if this process could open no descriptor.
+    /// The descriptor of the client's process, if the process runs on this host. The end of the
+    /// process ends the client. `None` also if this process could open no descriptor.
     pub(super) process: Option<OwnedFd>,
 }
 
@@ -154,9 +155,10 @@ impl Known {
         self.lost.take()
     }
 
-    /// Whether a connection with this origin belongs to the client without a proof of its own. The
-    /// first connection may have the same origin. Or the origin is a process of this host, which
-    /// the kernel identifies, and an earlier connection of the process has proved the mark.
+    /// Whether a connection with this origin belongs to the client without a proof of its own.
+    /// There are two cases: the client's first connection has the same origin, or the origin is a
+    /// process of this host that has proved the mark on an earlier connection. The kernel
+    /// identifies such a process.
     pub(super) fn needs_no_proof(&self, origin: &Origin) -> bool {
         let is_process = matches!(origin, Origin::Process(_));
         self.first.origin == *origin || is_process && self.further.iter().any(|source| source.origin == *origin)

@@ -19,7 +19,7 @@ pub(super) const SAME_OXID_MAX: usize = 16;
 /// The greatest number of addresses of one other host from which the same OXID is claimed.
 pub(super) const SAME_HOST_MAX: usize = 8;
 /// The greatest number of processes that are expected because peers have named them. One
-/// process may be expected at up to [`SAME_OXID_MAX`] places.
+/// process can be expected at up to [`SAME_OXID_MAX`] places.
 const EXPECTED_MAX: usize = 1 << 14;
 
 /// The time for which references of an expected process are kept while clients at other places
@@ -29,9 +29,9 @@ pub(super) const STRANGERS_PATIENCE: Duration = Duration::from_secs(24 * 60 * 60
 /// The greatest number of lost clients, in all and of one [`SourceGroup`].
 pub(super) const LOST_MAX: usize = 1024;
 pub(super) const LOST_BY_GROUP_MAX: usize = 64;
-/// The greatest number of references and states that are kept for all lost clients, and for those
-/// of one group of sources. The total equals one client's maximum of interface pointers plus its
-/// maximum of states.
+/// The greatest number of references and states that are kept for all lost clients, and for the
+/// lost clients of one group of sources. The total equals one client's maximum of interface
+/// pointers plus its maximum of states.
 const KEPT_MAX: usize = 1 << 17;
 pub(super) const KEPT_BY_GROUP_MAX: usize = KEPT_MAX / 2;
 
@@ -40,12 +40,12 @@ pub(super) const KEPT_BY_GROUP_MAX: usize = KEPT_MAX / 2;
 pub(super) struct Register {
     pub(super) known: HashMap<ClientNumber, Known>,
     pub(super) expected: HashMap<ClientNumber, Expected>,
-    /// The numbers by OXID.
+    /// The client numbers by OXID.
     // Invariant: each number in `known` or `expected` is here once.
     numbers: HashMap<u64, Vec<ClientNumber>>,
-    /// The number that was given last.
+    /// The client number that was given last.
     last: u64,
-    /// The number of changes. After each of them a search may find another client.
+    /// The number of changes. After each change, a search can find another client.
     pub(super) changes: u64,
     /// The lost clients, ordered by the time from which their patience counts.
     pub(super) lost: BTreeSet<(Instant, ClientNumber)>,
@@ -93,9 +93,9 @@ impl Register {
 
     /// Returns the client of an OXID that fits a place best, or the process that is expected there,
     /// if any. Clients that have no admitted connection and are not lost do not count. Among
-    /// clients that fit alike, connected ones come before lost ones, and then the lowest number
-    /// counts: a stranger can know the OXID only after the process has used it, so the process
-    /// usually came first.
+    /// clients that fit alike, connected clients come before lost ones, and then lower numbers come
+    /// first: a stranger can know the OXID only after the process has used it, so the process
+    /// usually has a lower number than a stranger.
     pub(super) fn at(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let rank = |number, known: &Known| Some((known.fit(place)?, known.lost.is_some(), number));
         let fits = self.entered(oxid).filter_map(|(number, known)| rank(number, known));
@@ -104,8 +104,8 @@ impl Register {
         known.or_else(|| expected().map(|(number, _)| number))
     }
 
-    /// As [`Self::at`], for the place to which a link of this process leads. Also finds a client of
-    /// this host that connected over a network.
+    /// Returns the client or the process as [`Self::at`] does, for the place to which a link of
+    /// this process leads. Also finds a client of this host that connected over a network.
     pub(super) fn behind(&self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let is_on_host = |(_, known): &(_, &Known)| known.fit(place) == Some(Fit::OwnHost);
         self.at(oxid, place).or_else(|| self.entered(oxid).find(is_on_host).map(|(number, _)| number))
@@ -143,9 +143,9 @@ impl Register {
     }
 
     /// Returns the number of the client at a place that a peer has named, or of the process that is
-    /// expected there from now on. `None` if too many are expected. For a lost client, returns the
-    /// number of an expected process instead, whose references expire separately: otherwise a peer
-    /// could keep the client's references for ever by passing more.
+    /// expected there from now on. `None` if too many processes are expected. For a lost client,
+    /// returns the number of an expected process instead, whose references expire separately:
+    /// otherwise a peer could keep the client's references for ever by passing more references.
     pub(super) fn expect_named(&mut self, oxid: u64, place: &Place) -> Option<ClientNumber> {
         let found = self.at(oxid, place);
         let lost = found.filter(|number| self.is_lost(*number));
@@ -160,15 +160,15 @@ impl Register {
         found.or_else(|| (!is_full).then(|| self.expect_at(oxid, place, lost)))
     }
 
-    /// Returns the number of the client behind a link, which may be lost. If there is none, expects
-    /// a process there from now on, and returns its number. Notes that this client or process is
-    /// given references.
+    /// Returns the number of the client behind a link, even if the client is lost. If there is no
+    /// client, expects a process there from now on, and returns its number. Notes that this client
+    /// or process is given references.
     pub(super) fn expect_behind(&mut self, oxid: u64, place: &Place) -> ClientNumber {
         let number = self.behind(oxid, place).unwrap_or_else(|| self.expect_at(oxid, place, None));
         self.note_given_here(number)
     }
 
-    /// As [`Self::note_given`], for references that this process itself gives.
+    /// Does the same as [`Self::note_given`], for references that this process itself gives.
     pub(super) fn note_given_here(&mut self, number: ClientNumber) -> ClientNumber {
         if let Some(expected) = self.expected.get_mut(&number) {
             expected.is_named = false;
@@ -214,8 +214,8 @@ impl Register {
         hosts.len() >= expected + SAME_OXID_MAX
     }
 
-    /// Returns the number of the client of a connection: the client of which the connection has
-    /// proved the mark, the client that the connection belongs to without a proof, or a new client.
+    /// Returns the number of the client of a connection: the client whose mark the connection has
+    /// proved, the client to which the connection belongs without a proof, or a new client.
     pub(super) fn enter(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let origin = Origin::of(arrival.peer);
         let proved = self.of(oxid).find(|(_, known)| arrival.proved == Some(known.mark));
@@ -226,9 +226,9 @@ impl Register {
         }
     }
 
-    /// Returns the processes that are expected at the source of a connection, and those whose
-    /// references wait for `client`. `client` is the client of the connection; `None` for a new
-    /// client.
+    /// Returns the processes that are expected at the source of a connection, and the expected
+    /// processes whose references wait for `client`. `client` is the client of the connection;
+    /// `None` for a new client.
     fn meant(
         &self,
         oxid: u64,
@@ -245,7 +245,8 @@ impl Register {
     /// Adds a client.
     fn add(&mut self, oxid: u64, arrival: &Arrival<'_>) -> Result<ClientNumber, Full> {
         let sources = SourceGroup::of(arrival.peer);
-        // `None` if this process itself has given an expected process references.
+        // `named` is `None` if this process itself has given references to one of the expected
+        // processes.
         let mut meant = self.meant(oxid, None, arrival);
         let named = meant.try_fold(0, |count, (_, expected)| expected.is_named.then_some(count + 1));
         drop(meant);
@@ -287,7 +288,8 @@ impl Register {
         }
     }
 
-    /// Gives up clients and expected processes. Returns the results of `end_client` for each.
+    /// Gives up clients and expected processes. Returns the results of `end_client` for each client
+    /// and process.
     pub(super) fn give_up_each<R>(
         &mut self,
         numbers: Vec<ClientNumber>,
@@ -314,7 +316,8 @@ impl Register {
         self.changes += 1;
     }
 
-    /// Lets the references that wait for a lost client go to any client at their places.
+    /// Ends the wait of references for a lost client. From now on, any client that is admitted at
+    /// the place of their expected process gets them.
     fn free_waiting(&mut self, lost: ClientNumber) {
         let Some(known) = self.known.get(&lost) else { return };
         for number in self.numbers.get(&known.oxid).into_iter().flatten() {
@@ -377,7 +380,7 @@ impl Register {
             *sum = (sum.0 + 1, sum.1.saturating_add(kept));
             sum.0 > count_max || sum.1 > kept_max
         };
-        // The surplus of a group does not count for the limits of all.
+        // The surplus clients of a group do not count towards the limits of all groups.
         let is_surplus = |number: &ClientNumber| {
             let (group, kept) = (self.known.get(number).map(Known::source_group), kept(*number));
             add_exceeds(of_groups.entry(group).or_default(), kept, (LOST_BY_GROUP_MAX, KEPT_BY_GROUP_MAX))

@@ -354,7 +354,7 @@ fn take_references_to_return(clients: &Clients, oxid: u64, peer: &Peer, local: O
 fn owed_references_are_released_only_to_the_sending_process() {
     let clients = Clients::default();
     let take = |oxid, peer: &Peer| take_references_to_return(&clients, oxid, peer, None, &[]);
-    // No client is there yet.
+    // No client has this number yet.
     clients.add_references_to_return(ClientNumber::new(1), refs(3));
     let (first, second) = (enter(&clients, 1, &process(7)), enter(&clients, 2, &host("far")));
     clients.add_references_to_return(first, refs(3));
@@ -438,7 +438,7 @@ fn marks_and_their_keys_follow_from_a_random_secret_and_not_from_each_other() {
         let clients = Clients::default();
         let [mark, again] = [(); 2].map(|()| u128::from(clients.mark(number).unwrap()));
         assert_eq!(mark, again);
-        // A reader of the network knows the second mark.
+        // A reader of the network can know the clear mark.
         let clear = u128::from(clients.clear_mark(number).unwrap());
         [mark, clear, clients.mark_key(number).unwrap(), clients.mark_key(MarkNumber(2)).unwrap()]
     };
@@ -664,7 +664,7 @@ fn references_that_are_passed_to_a_lost_client_wait_for_it() {
         passed.0
     };
     let passed = lose();
-    // Not even a client at that place gets the references.
+    // Even a client at that place does not get the references.
     let stranger = enter(&clients, 1, &other);
     assert_ne!(stranger, number);
     assert_eq!(leave(&clients, stranger, End::InOrder, 0), [stranger]);

@@ -17,26 +17,26 @@ struct Thing {
 static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query, AddRef: add_ref, Release: release };
 
 unsafe extern "system" fn query(this: *mut c_void, iid: *const GUID, out: *mut *mut c_void) -> HRESULT {
-    // SAFETY: by the contract of QueryInterface.
+    // SAFETY: by the contract of QueryInterface, `iid` is readable.
     let iid = unsafe { *iid };
     if iid != IUnknown::IID && iid != IID_AGILE_OBJECT {
         return code::E_NOINTERFACE;
     }
-    // SAFETY: only vtables of `Thing`s contain this function.
+    // SAFETY: only vtables of `Thing`s contain this function, so `this` is a live `Thing`.
     unsafe { add_ref(this) };
-    // SAFETY: by the contract of QueryInterface.
+    // SAFETY: by the contract of QueryInterface, `out` is writable.
     unsafe { out.write(this) };
     code::S_OK
 }
 
 unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
-    // SAFETY: only vtables of `Thing`s contain this function.
+    // SAFETY: only vtables of `Thing`s contain this function, so `this` is a live `Thing`.
     let thing = unsafe { &*this.cast::<Thing>() };
     thing.references.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 unsafe extern "system" fn release(this: *mut c_void) -> u32 {
-    // SAFETY: only vtables of `Thing`s contain this function.
+    // SAFETY: only vtables of `Thing`s contain this function, so `this` is a live `Thing`.
     let thing = unsafe { &*this.cast::<Thing>() };
     let left = thing.references.fetch_sub(1, Ordering::AcqRel) - 1;
     if left == 0 {
@@ -47,9 +47,9 @@ unsafe extern "system" fn release(this: *mut c_void) -> u32 {
 }
 
 unsafe extern "system" fn query_anything(this: *mut c_void, _: *const GUID, out: *mut *mut c_void) -> HRESULT {
-    // SAFETY: only vtables of `Thing`s contain this function.
+    // SAFETY: only vtables of `Thing`s contain this function, so `this` is a live `Thing`.
     unsafe { add_ref(this) };
-    // SAFETY: by the contract of QueryInterface.
+    // SAFETY: by the contract of QueryInterface, `out` is writable.
     unsafe { out.write(this) };
     code::S_OK
 }
@@ -126,7 +126,7 @@ fn only_the_exact_target_id_finds_a_cached_target() {
     }
 }
 
-/// An invalid watch contains, in place of a target's number, a number that a call may also name.
+/// An invalid watch has a fixed number in place of a target's number. A call can have this number.
 #[test]
 fn the_vacant_target_id_finds_no_removed_target() {
     let table = SharedTable::default();
@@ -202,7 +202,7 @@ fn refused_callers_get_no_target_and_recalled_targets_are_checked_again() {
     assert!(dispatch.find(first.word()).is_some() && dispatch.fetch(&table, first, nobody).is_ok());
     table.recall();
     assert!([first, second].iter().all(|target| dispatch.find(target.word()).is_none()));
-    // Fetching one target after a recall does not make the other available.
+    // Fetching one target after a recall does not make the other target available.
     assert!(dispatch.fetch(&table, second, everybody).is_ok());
     assert!(dispatch.find(first.word()).is_none());
     assert_eq!(dispatch.fetch(&table, first, nobody).err(), Some(Status::ACCESS_DENIED));

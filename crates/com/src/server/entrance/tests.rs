@@ -179,7 +179,7 @@ fn a_newcomer_for_which_there_is_no_room_ends_no_connection() {
     door.enter_and_call::<5>(2, 12);
     assert_eq!(door.enter_with("10.0.0.3", 5, 12).unwrap_err(), OF_ALL);
     assert!(small.iter().all(|number| door.has(*number)));
-    // A connection gets its places if it needs no more places than the others can yield.
+    // A connection gets its places if it needs no more places than other connections can yield.
     assert!(door.enter_with("10.0.0.3", 4, 12).is_ok());
     assert!(small.iter().all(|number| !door.has(*number)));
     door.check();

@@ -1,10 +1,10 @@
 //! Marshaled data (CoMarshalInterface), whose unmarshaler is not known yet.
 //!
-//! The data has an entry of its own, whose IPID identifies the data. The references to the entry
-//! are held by a client that must ping, so that forgotten data expires, or by this process until
-//! the data is released. The unmarshaler gets references to the object's usual entry. Weakly
-//! marshaled data, which does not keep its object alive, has no entry: its number is outside of the
-//! object table.
+//! The data has an entry of its own, whose IPID identifies the data. A client that must ping holds
+//! the references to the entry, so that forgotten data expires. If the data is table-marshaled,
+//! this process holds the references until the data is released. The unmarshaler gets references to
+//! the object's usual entry. Weakly marshaled data, which does not keep its object alive, has no
+//! entry: its number is outside of the object table.
 
 use super::{Entry, Exported, Exports, Tables, query};
 use crate::orpc::{Client, Refs};
@@ -27,7 +27,7 @@ const WEAK_FIRST: u32 = 1 << 16;
 
 /// Marshaled data, by the manner in which it is kept.
 pub(super) enum Data {
-    /// Data to be unmarshaled once. This client holds the reference to the entry until then.
+    /// Data to be unmarshaled once. Until then, this client holds the reference to the entry.
     Once(Client),
     /// Table-marshaled data. This process holds the reference to the entry until the data is
     /// released.
@@ -40,7 +40,7 @@ pub(super) enum Data {
 /// The manner in which marshaled data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// The data is unmarshaled once, and this client keeps it until then.
+    /// The data is unmarshaled once. Until then, this client holds the reference to its entry.
     Once(Client),
     /// The data is kept until it is released.
     Table,

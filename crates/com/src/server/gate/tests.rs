@@ -127,7 +127,7 @@ fn calls_before_authentication_are_refused_unread() {
     assert_eq!(leg(&mut channel, &seal), Err(Status::OP_RNG_ERROR.0), "a proof is made once");
 }
 
-/// Whether the server makes an area for a frame that does not fit the first one.
+/// Whether the server makes an area for a frame that does not fit the first area.
 fn gets_area(channel: &mut Channel) -> bool {
     channel.request(1 << 20, 0, LIMIT).is_ok()
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// send a message every half minute.
 const RUNDOWN: Duration = Duration::from_secs(120);
 
-/// Listens for associations, and sets the binding's endpoint to the actual one.
+/// Listens for associations, and sets the binding's endpoint to the actual endpoint.
 pub(super) fn listen_for_streams(
     exporter: &'static Exporter,
     wanted: &Wanted,
@@ -80,7 +80,7 @@ fn rundown(wanted: &Wanted) -> Result<Duration> {
     }
 }
 
-/// Listens for datagrams, and sets the binding's endpoint to the actual one.
+/// Listens for datagrams, and sets the binding's endpoint to the actual endpoint.
 pub(super) fn listen_for_datagrams(
     exporter: &'static Exporter,
     wanted: &Wanted,

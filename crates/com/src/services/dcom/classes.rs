@@ -139,7 +139,7 @@ impl Classes {
     }
 
     /// Ends the service of all classes if none has been used for `idle` and no object is
-    /// referenced. Returns whether it did.
+    /// referenced. Returns whether the service has ended.
     pub(super) fn end_unused(&self, idle: Duration, is_unused: impl FnOnce() -> bool) -> bool {
         let mut table = self.lock();
         if table.busy > 0 || table.used.is_some_and(|used| used.elapsed() < idle) || !is_unused() {

@@ -57,7 +57,7 @@ impl BitOr for ClassContext {
 /// Makes an object of a class (CoCreateInstanceEx) in the process at `server`, which is an exported
 /// name or a string binding as for [`connect`](crate::connect). Without `server`, this process
 /// makes the object if it has registered the class. Otherwise the [registrations](crate::scm) on
-/// this host decide: a running process, or one that the SCM starts.
+/// this host decide which process makes the object: a running process, or one that the SCM starts.
 ///
 /// # Errors
 ///
@@ -68,9 +68,10 @@ pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I
     Ok(activate(class, server, Activated::Instance, ClassContext::ALL, I::INFO)?.cast()?)
 }
 
-/// Makes an object of a class that is [registered](crate::scm) on this host, in the first of these
-/// contexts that the registration provides: a shared library, a process of this user, or another
-/// host. Where this process has registered the class, it makes the object itself.
+/// Makes an object of a class that is [registered](crate::scm) on this host. The object is made in
+/// the first of these contexts that `context` contains and the registration provides: a shared
+/// library, a process of this user, or another host. Where this process has registered the class,
+/// it makes the object itself.
 ///
 /// # Errors
 ///
@@ -80,7 +81,8 @@ pub fn create_instance_in<I: Remote>(class: GUID, context: ClassContext) -> Resu
     Ok(activate(class, None, Activated::Instance, context, I::INFO)?.cast()?)
 }
 
-/// Returns the class object of a class (CoGetClassObject), found as by [`create_instance`].
+/// Returns the class object of a class (CoGetClassObject), from the process in which
+/// [`create_instance`] would make an object.
 ///
 /// # Errors
 ///
@@ -147,7 +149,8 @@ impl ActivationRequest {
         if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
             return self.runtime.adopt(link, reference, self.info);
         }
-        // The process has forwarded the activation to another process, or says so.
+        // According to the called process, the object belongs to a third process, to which the
+        // called process may have forwarded the activation.
         self.runtime.with_link_for(reference, |third| {
             let give_back = |_: &_| third.give_back(reference.target, reference.public_refs);
             third.bind(self.info).inspect_err(give_back)?;
@@ -179,8 +182,9 @@ impl ActivationRequest {
         })
     }
 
-    /// Activates the class in a process of this user: a running one, or one that the SCM starts.
-    /// `program` is the file of the class's registration, if the registration has a program.
+    /// Activates the class in a process of this user: a running process, or a process that the SCM
+    /// starts. `program` is the file of the class's registration, if the registration has a
+    /// program.
     fn by_process(&self, program: Option<&Path>) -> Result<IUnknown> {
         let start = |_| {
             let Some(path) = program else {

@@ -1,7 +1,8 @@
 //! IClassFactory: makes objects of a class, for its own process and for others.
 //!
-//! Programs call two methods, and two other methods are marshaled (Windows' unknwn.idl:
-//! RemoteCreateInstance, RemoteLockServer). This module converts between them.
+//! Programs call CreateInstance and LockServer. Two other methods are marshaled in their place:
+//! RemoteCreateInstance and RemoteLockServer (Windows' unknwn.idl). This module converts between
+//! both pairs.
 
 #![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
 
@@ -44,7 +45,8 @@ impl IClassFactory {
         if object.is_null() {
             return Err(code::E_NOINTERFACE.into());
         }
-        // SAFETY: the call succeeded, so the pointer is a counted one of the requested interface.
+        // SAFETY: the call succeeded, so the pointer is a counted pointer of the requested
+        // interface.
         Ok(unsafe { I::from_raw(object) })
     }
 
@@ -101,7 +103,8 @@ unsafe extern "system" fn create_proxy(
     iid: *const GUID,
     object: *mut *mut c_void,
 ) -> HRESULT {
-    // SAFETY: by the contract of IClassFactory.
+    // SAFETY: by the contract of IClassFactory, `iid` is null or points to an IID, and `object` is
+    // null or has room for a pointer.
     match unsafe { begin(outer, iid, object) } {
         // SAFETY: the arguments are those that this function has received.
         Ok(iid) => unsafe { made::IClassFactory_RemoteCreateInstance_proxy(this, &raw const iid, object) },
@@ -120,16 +123,17 @@ unsafe fn begin(outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) 
     if iid.is_null() || object.is_null() {
         return Err(code::E_POINTER);
     }
-    // SAFETY: the pointer is not null, and the caller promises the rest.
+    // SAFETY: the pointer is not null, so the caller promises that it has room for a pointer.
     unsafe { object.write(null_mut()) };
     if !outer.is_null() {
         return Err(code::CLASS_E_NOAGGREGATION);
     }
-    // SAFETY: as above.
+    // SAFETY: the pointer is not null, so the caller promises that it points to an IID.
     Ok(unsafe { iid.read() })
 }
 
-/// The vtable by which the generated stubs see a class factory, with the marshaled methods.
+/// The vtable through which the generated stubs call a class factory. The vtable has the marshaled
+/// methods.
 static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
     // The stubs never call IUnknown's methods of an adapter.
     base__: crate::client::proxy::UNKNOWN,
@@ -143,7 +147,7 @@ static METHODS: made::IClassFactory_Vtbl = made::IClassFactory_Vtbl {
 ///
 /// `this` must be an adapter that one of the stubs below has made.
 unsafe fn factory(this: *mut c_void) -> Option<IClassFactory> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `this` is an adapter that one of the stubs has made.
     let object = unsafe { Adapter::<made::IClassFactory_Vtbl>::object(this) };
     // SAFETY: the stubs receive class factories, which are alive during the call.
     unsafe { IClassFactory::from_raw_borrowed(&object) }.cloned()
@@ -157,12 +161,12 @@ unsafe extern "C-unwind" fn create_stub(object: *mut c_void, call: &mut ServerCa
 
 unsafe extern "C-unwind" fn lock_stub(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer {
     let mut adapter = Adapter::new(&METHODS, object);
-    // SAFETY: as above.
+    // SAFETY: the stub calls only the method that it marshals, and the adapter's vtable has it.
     unsafe { made::IClassFactory_RemoteLockServer_stub(adapter.as_raw(), call) }
 }
 
 unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
-    // SAFETY: only the stub above calls this.
+    // SAFETY: only `create_stub` calls this function, with the adapter that it has made.
     let Some(factory) = (unsafe { self::factory(this) }) else {
         return code::E_POINTER;
     };
@@ -173,11 +177,11 @@ unsafe extern "system" fn remote_create(this: *mut c_void, iid: *const GUID, obj
         return code::E_NOINTERFACE;
     }
     let Ok(own) = factory.cast_object_ref::<Factory>() else {
-        // SAFETY: the arguments are those that this function has received, and no outer object is
-        // passed.
+        // SAFETY: the stub passes a pointer to an IID and room for a pointer, and no outer object
+        // is passed.
         return unsafe { factory.CreateInstance(null_mut(), iid, object) };
     };
-    // SAFETY: the arguments are those that this function has received.
+    // SAFETY: the stub passes a pointer to an IID and room for a pointer.
     unsafe { hand_out(null_mut(), iid, object, |iid| own.make_for_caller(iid)) }
 }
 
@@ -192,15 +196,16 @@ pub(super) unsafe fn hand_out(
     object: *mut *mut c_void,
     make: impl FnOnce(&GUID) -> Result<IUnknown>,
 ) -> HRESULT {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises for `iid` and `object` what `begin` requires.
     let iid = match unsafe { begin(outer, iid, object) } {
         Ok(iid) => iid,
         Err(refused) => return refused,
     };
-    // The program's code may panic.
+    // The program's code can panic.
     guard(|| match make(&iid) {
         Ok(made) => {
-            // SAFETY: the pointer is not null, and the caller promises the rest.
+            // SAFETY: the pointer is not null, so the caller promises that it has room for a
+            // pointer.
             unsafe { object.write(made.into_raw()) };
             code::S_OK
         }
@@ -209,7 +214,7 @@ pub(super) unsafe fn hand_out(
 }
 
 unsafe extern "system" fn remote_lock(this: *mut c_void, lock: i32) -> HRESULT {
-    // SAFETY: only the stub above calls this.
+    // SAFETY: only `lock_stub` calls this function, with the adapter that it has made.
     let Some(factory) = (unsafe { self::factory(this) }) else {
         return code::E_POINTER;
     };
@@ -264,7 +269,8 @@ impl Factory_Impl {
 
 impl IClassFactory_Impl for Factory_Impl {
     unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
-        // SAFETY: by the contract of IClassFactory.
+        // SAFETY: by the contract of IClassFactory, `iid` is null or points to an IID, and `object`
+        // is null or has room for a pointer.
         unsafe { hand_out(outer, iid, object, |iid| self.make(iid)) }
     }
 

@@ -43,7 +43,7 @@ impl Loaded {
         // SAFETY: COM defines the function with this signature.
         let get = unsafe { library.get::<GetClassObject>("DllGetClassObject") };
         let get_class_object = *get.map_err(|error| failed(code::CO_E_ERRORINDLL, error))?;
-        // SAFETY: as above.
+        // SAFETY: COM defines the function with this signature.
         let can_unload = unsafe { library.get::<CanUnloadNow>("DllCanUnloadNow") }.ok().map(|found| *found);
         Ok(Self { get_class_object, can_unload, _library: library })
     }
@@ -56,7 +56,7 @@ impl Loaded {
 
     /// Whether no object of the library is in use.
     fn is_unused(&self) -> bool {
-        // SAFETY: the library is loaded.
+        // SAFETY: the library is loaded, and the function takes no argument.
         self.can_unload.is_some_and(|can_unload| unsafe { can_unload() } == code::S_OK)
     }
 }
@@ -144,7 +144,8 @@ struct Factory(Make);
 
 impl IClassFactory_Impl for Factory_Impl {
     unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
-        // SAFETY: by the contract of IClassFactory.
+        // SAFETY: by the contract of IClassFactory, `iid` is null or points to an IID, and `object`
+        // is null or has room for a pointer.
         unsafe { hand_out(outer, iid, object, |iid| query_by(&(self.0)()?, iid)) }
     }
 
@@ -170,12 +171,12 @@ pub unsafe fn provide(
     if class.is_null() {
         return code::E_POINTER;
     }
-    // SAFETY: the pointer is not null, and the caller promises the rest.
+    // SAFETY: the pointer is not null, so the caller promises that it points to a GUID.
     let class = unsafe { class.read() };
     let Some(&(_, make)) = classes.iter().find(|(known, _)| *known == class) else {
         return code::CLASS_E_CLASSNOTAVAILABLE;
     };
-    // SAFETY: the caller makes the same promise.
+    // SAFETY: the caller promises for `iid` and `object` what `hand_out` requires.
     unsafe { hand_out(null_mut(), iid, object, |iid| query_by(&IClassFactory::from(Factory(make)).into(), iid)) }
 }
 

@@ -12,7 +12,7 @@ use crate::services::scm::remote::PingSets;
 use obvia_rpc::status::Status;
 use std::sync::Arc;
 
-/// Performs a call.
+/// Performs a call of `IObjectExporter`.
 pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) -> Result<Vec<u8>, Status> {
     let runtime = Runtime::serving()?;
     let (exports, pings) = (runtime.exports(), PingSets::of(runtime));

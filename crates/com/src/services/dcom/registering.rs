@@ -67,8 +67,8 @@ pub fn register_class<I: Remote>(
     register_class_by(class, object, I::INFO, move || Ok(make()?.cast()?))
 }
 
-/// As [`register_class`], for objects whose interfaces are those of the IDL file that `info`
-/// describes.
+/// Registers a class as [`register_class`] does, for objects whose interfaces are those of the IDL
+/// file that `info` describes.
 ///
 /// # Errors
 ///
@@ -129,8 +129,8 @@ pub fn lock_server() -> Result<ServerLock> {
 /// made, and no [lock](lock_server) exists. The `idle-timeout` of the class's registration replaces
 /// `idle` where the process was started on demand.
 ///
-/// When this function returns, no more objects are made, and the next client has a new server
-/// started.
+/// When this function returns, no more objects are made, and a new server is started for the next
+/// client.
 ///
 /// # Errors
 ///

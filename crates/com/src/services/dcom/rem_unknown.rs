@@ -15,7 +15,7 @@ use obvia_rpc::vi_call::TargetId;
 use std::sync::Arc;
 use windows_core::{GUID, HRESULT};
 
-/// Performs a call.
+/// Performs a call of `IRemUnknown` or `IRemUnknown2`.
 pub(super) fn perform(
     caller: &Arc<Caller>,
     opnum: u16,

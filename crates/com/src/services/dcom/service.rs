@@ -105,7 +105,7 @@ pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::
         };
         orpc_headers::leave();
         match answered {
-            // If the SCM gives up the call, these references are taken back.
+            // If the SCM gives up the call, the references in the answer are taken back.
             Ok(_) => caller.answer_for(&client),
             Err(_) => client.take_back(),
         }

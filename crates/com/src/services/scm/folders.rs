@@ -12,8 +12,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use windows_core::GUID;
 
-/// The environment variable with the folders that replace the default ones, separated by colons.
-/// Registrations are written to the first folder.
+/// The environment variable with the folders, separated by colons, that replace the default
+/// folders. Registrations are written to the first folder.
 pub const VARIABLE: &str = "OBVIA_CLASSES";
 
 /// The path of the folder within a user's or the system's data directory.
@@ -40,7 +40,7 @@ fn file_of(folder: &Path, id: &GUID) -> PathBuf {
 }
 
 /// Reads a registration; `None` where there is no such file. Only this user or root may be able to
-/// write the file, since its programs run as this user.
+/// write the file, since the programs that the file names run as this user.
 fn read(path: &Path) -> Result<Option<Class>> {
     let Some(text) = plain_file::read(path, Readers::Everybody)? else { return Ok(None) };
     let class = text.parse().map_err(|error: Error| error.with_detail(|what| format!("{}: {what}", path.display())))?;

@@ -20,11 +20,11 @@ const STARTS_MAX: usize = 3;
 /// The pause before the next attempt while a server is starting or ending.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The environment variable with the inode of the pipe that is a started server's standard error
-/// until it has registered its class.
+/// The environment variable with the inode of a pipe. The pipe is the standard error of a started
+/// server until the server has registered its class.
 pub(super) const STARTED: &str = "OBVIA_STARTED";
-/// The environment variable with a server's idle timeout in seconds, where its registration has
-/// one.
+/// The environment variable with a server's idle timeout in seconds, if the server's registration
+/// has a timeout.
 pub(super) const IDLE: &str = "OBVIA_IDLE_TIMEOUT";
 
 /// Returns the name in the directory by which the server of a class is found.
@@ -56,8 +56,8 @@ pub(crate) fn announce(runtime: &'static Runtime, class: &GUID) -> Result<Option
 }
 
 /// Detaches this process from the SCM that started it, so that the process may outlive the SCM. The
-/// standard error of this process no longer goes to the SCM's pipe. It goes to the standard output
-/// of this process, which is the SCM's own standard error.
+/// standard error of this process no longer goes to the SCM's pipe, but to the standard output of
+/// this process, which is the SCM's own standard error.
 fn leave_service() {
     let pipe = std::env::var(STARTED).ok().and_then(|pipe| pipe.parse().ok());
     let own = rustix::fs::fstat(io::stderr()).ok().map(|found| found.st_ino);
@@ -83,9 +83,9 @@ pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bo
     }
 }
 
-/// Performs `attempt`, which needs a running server of a class. If it finds none, calls `start`,
-/// which returns whether a start was needed, and tries again. All of this must end by this thread's
-/// deadline.
+/// Performs `attempt`, which needs a running server of a class. If `attempt` finds none, calls
+/// `start`, and then `attempt` again. `start` returns whether a start was needed. All attempts and
+/// starts must end by this thread's deadline.
 pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadline) -> Result<bool>) -> Result<R> {
     let deadline = deadline::of_thread().start();
     let mut starts = 0;

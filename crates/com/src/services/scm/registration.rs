@@ -29,8 +29,8 @@ pub struct Class {
     pub program: Option<Program>,
     /// The host that makes objects (RemoteServerName), or the string binding of a server there.
     pub host: Option<String>,
-    /// The clients of other hosts that may activate the class through the SCM and have the program
-    /// started; empty for none.
+    /// The clients of other hosts that may activate the class through the SCM, which starts the
+    /// program for them. Empty if no such client may.
     pub remote: Vec<Remote>,
 }
 
@@ -88,7 +88,7 @@ impl FromStr for Remote {
 pub struct Program {
     /// The path of the program's file.
     pub path: PathBuf,
-    /// The arguments.
+    /// The arguments of the program.
     pub arguments: Vec<String>,
     /// The environment variables that are added to those of the SCM.
     pub environment: Vec<(String, String)>,

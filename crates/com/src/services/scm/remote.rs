@@ -1,5 +1,6 @@
-//! The SCM's service for clients of other hosts: activations by servers of this user, which the SCM
-//! starts where they do not run, and resolver calls, which the SCM forwards to them.
+//! The SCM's service for clients of other hosts: activations by servers of this user, and resolver
+//! calls. For an activation, the SCM starts the server if it does not run. Resolver calls are
+//! forwarded to the servers.
 
 mod pings;
 
@@ -47,8 +48,8 @@ pub(crate) fn is_for(caller: &Caller) -> bool {
 /// Returns a call in the form in which it is forwarded for a client.
 fn forwarded(caller: &Caller, interface: GUID, opnum: u16, stub: Vec<u8>) -> Result<Forwarded> {
     let Peer::Host(host) = caller.peer.clone() else { return Err(code::E_ACCESSDENIED.into()) };
-    // If several bindings lead to the same address, it is unknown which one the client used. The
-    // binding with the greatest protection is taken.
+    // If several bindings lead to the same address, it is unknown which binding the client used.
+    // The binding with the greatest protection is taken.
     let ways = Runtime::current()?
         .bindings_of_caller(Some(caller))
         .into_iter()
@@ -182,7 +183,7 @@ pub(crate) fn reference_for(caller: &Arc<Caller>, class: GUID, wanted: Activated
     reference.ok_or_else(|| result.into())
 }
 
-/// Returns the error for a fault that the server answered with.
+/// Returns the error for a fault with which the server has answered.
 fn faulted(status: Status) -> Error {
     Error::new(code::RPC_E_SERVERFAULT, format!("the server answered with a fault: {status}"))
 }

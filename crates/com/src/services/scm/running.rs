@@ -8,7 +8,7 @@ use windows_core::GUID;
 /// A class that a process of this user has registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// The CLSID.
+    /// The CLSID of the class.
     pub class: GUID,
     /// The id of the process, where it could be read.
     pub pid: Option<u32>,

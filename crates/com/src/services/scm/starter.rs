@@ -46,7 +46,7 @@ impl Attempt {
         self.is_over.notify_all();
     }
 
-    /// Waits for the outcome; `None` if the deadline passes before, or if the client of the call
+    /// Waits for the outcome; `None` if the deadline passes first, or if the client of the call
     /// that this thread performs no longer waits.
     fn wait(&self, deadline: Deadline) -> Option<Result<()>> {
         let deadline = deadline.start();
@@ -77,7 +77,7 @@ impl Starter {
     ///
     /// E_ACCESSDENIED where this process is not the SCM; REGDB_E_CLASSNOTREG for a class without a
     /// program; CO_E_SERVER_EXEC_FAILURE, with details, where the program does not register the
-    /// class; RPC_E_TIMEOUT where the deadline passes before, or the client no longer waits.
+    /// class; RPC_E_TIMEOUT where the deadline passes first, or the client no longer waits.
     pub(crate) fn start(&'static self, runtime: &'static Runtime, class: &GUID, deadline: Deadline) -> Result<bool> {
         if !self.is_serving() {
             return Err(Error::new(code::E_ACCESSDENIED, "this process is not an SCM"));

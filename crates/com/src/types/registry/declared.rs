@@ -28,8 +28,8 @@ impl DeclaredInterface {
         Self { name, iid, fingerprint, vtable: fingerprint }
     }
 
-    /// Sets the fingerprint that modules of one program compare. It differs from the usual one if
-    /// the interface has `[local]` methods or lent arrays.
+    /// Sets the fingerprint that modules of one program compare. This fingerprint differs from the
+    /// usual one if the interface has `[local]` methods or lent arrays.
     #[must_use]
     pub const fn with_vtable(self, vtable: u128) -> Self {
         Self { vtable, ..self }
@@ -41,7 +41,8 @@ impl DeclaredInterface {
 pub struct Declared {
     module: &'static str,
     interfaces: &'static [DeclaredInterface],
-    // Invariant: null, or another declaration, which lives as long as the program.
+    // Invariant: the pointer is null, or leads to another declaration, which lives as long as the
+    // program.
     next: AtomicPtr<Self>,
 }
 

@@ -6,10 +6,10 @@ use std::ffi::c_void;
 use std::sync::{PoisonError, RwLock};
 use windows_core::Interface;
 
-/// The addresses of the vtables of proxies. The runtime recognises its own proxies by them, since
-/// no other object has such a vtable, as [`InterfaceInfo::new`](crate::InterfaceInfo::new)
-/// requires. The result of QueryInterface proves nothing, since a foreign object may give any
-/// answer.
+/// The addresses of the vtables of proxies. The runtime recognises its own proxies by these
+/// addresses, since no other object has such a vtable, as
+/// [`InterfaceInfo::new`](crate::InterfaceInfo::new) requires. The result of QueryInterface proves
+/// nothing, since a foreign object may give any answer.
 static VTABLES: RwLock<BTreeSet<usize>> = RwLock::new(BTreeSet::new());
 
 /// Registers a vtable of proxies.

@@ -166,8 +166,8 @@ fn further_references_renew_the_patience_with_a_lost_process() {
     assert!(clients.due(PATIENCE).unwrap() >= again + PATIENCE);
     assert_eq!((give_up(&clients, first), clients.has(number)), (vec![], true));
     let due = clients.due(PATIENCE).unwrap();
-    // Any peer can pass references to the process. These must not keep the other references for
-    // ever.
+    // Any peer can pass references to the process. Such references must not keep the process's
+    // other references for ever.
     let pass_on = || clients.pass_on(1, &place(&peer), |to, is_connected| Ok((to, is_connected))).unwrap();
     let (passed, is_connected) = pass_on();
     assert!(passed != number && !is_connected);
@@ -209,7 +209,7 @@ fn lost_processes_of_a_user_and_their_references_are_limited() {
     assert!(numbers.iter().all(|(_, gone)| gone.is_empty()));
     assert_eq!([lose(100 + max).1, lose(101 + max).1], [[numbers[0].0], [numbers[1].0]]);
     assert_eq!(clients.register().lost.len(), LOST_BY_GROUP_MAX + 1);
-    // To keep the limit of references, the other clients of this user give way to the client that
+    // To meet the limit on references, the other clients of this user give way to the client that
     // was lost last. The client of another user stays.
     let (last, gone) = give_and_leave(&clients, 3, &own, KEPT_BY_GROUP_MAX);
     assert_eq!((gone.len(), clients.is_lost(last), clients.is_lost(of_other)), (LOST_BY_GROUP_MAX, true, true));

@@ -28,7 +28,7 @@ struct Sets {
     by_id: HashMap<u64, Set>,
     /// The sets, in the order of their expiry.
     quiet: BTreeSet<(Instant, u64)>,
-    /// The numbers of sets by their makers.
+    /// The number of sets that each client and each source has made.
     makers: SourceCounts,
 }
 
@@ -47,7 +47,8 @@ impl Sets {
         }
     }
 
-    /// Removes the sets without a ping since `expired`. Their parts expire in their processes.
+    /// Removes the sets without a ping since `expired`. The parts of these sets expire by
+    /// themselves, in the processes that have the parts.
     fn expire(&mut self, expired: Instant) {
         while let Some(&(pinged, id)) = self.quiet.first()
             && pinged <= expired
@@ -140,7 +141,8 @@ impl PingSets {
         self.make_for(caller.pinger(), sequence, caller.exporter.exports().patience())
     }
 
-    /// As [`Self::make`], for any client. Sets without a ping for the time `patience` have expired.
+    /// Makes a set as [`Self::make`] does, for any client. Sets without a ping for the time
+    /// `patience` have expired.
     fn make_for(&self, maker: SourcedClient, sequence: u16, patience: Duration) -> std::result::Result<u64, Status> {
         let (mut sets, now) = (lock(&self.0), Instant::now());
         now.checked_sub(patience).into_iter().for_each(|expired| sets.expire(expired));
