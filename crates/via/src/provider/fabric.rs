@@ -3,9 +3,10 @@
 //!
 //! With a connection-oriented provider of libfabric (`tcp`, `verbs`), a VI is an endpoint of type
 //! `FI_EP_MSG`. With a connectionless one (`shm`, `efa`, `psm3`), a VI is an endpoint of type
-//! `FI_EP_RDM` with a single peer. A socket introduces the two endpoints to each other, and stays
-//! open as the connection's pulse. A protection tag is a domain, so that a peer reaches no region
-//! of another tag. `docs/fabric.md` has the properties of each provider.
+//! `FI_EP_RDM` with a single peer. A socket introduces the two endpoints to each other. The socket
+//! stays open, and its end shows that the peer's process is gone. A protection tag is a domain, so
+//! that a peer reaches no region of another tag. `docs/fabric.md` has the properties of each
+//! provider.
 
 mod contexts;
 mod endpoint;
@@ -46,11 +47,11 @@ pub struct Options {
     /// The domain, which is libfabric's word for an adapter: `mlx5_0`, `eth0`. The default is the
     /// first.
     pub domain: Option<String>,
-    /// The maximum length of a message or RDMA, in bytes, if the provider takes as much.
+    /// The requested maximum length of a message or RDMA, in bytes. The provider can lower it.
     pub max_transfer: u32,
-    /// The maximum number of descriptors of a queue, if the provider takes as many.
+    /// The requested maximum number of descriptors of a queue. The provider can lower it.
     pub queue_depth: usize,
-    /// The maximum silence of a peer before it counts as gone.
+    /// The time without a sign of life after which a peer counts as gone.
     pub silence: Duration,
     /// The directory for the names of listeners. The default is this user's.
     pub directory: Option<PathBuf>,
@@ -74,8 +75,9 @@ impl Options {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when libfabric has no such provider here, or none with messages and RDMA;
-/// [`Error::Unsupported`] when the provider has a requirement that this module does not meet.
+/// [`Error::NotFound`] when libfabric has no such provider on this host, or the provider lacks
+/// messages or RDMA; [`Error::Unsupported`] when the provider has a requirement that this module
+/// does not meet.
 pub fn open(options: &Options) -> Result<Nic, Error> {
     Ok(Nic::open(Box::new(Provided { state: NicState::open(options)? })))
 }
@@ -101,8 +103,8 @@ struct NicState {
 /// The kinds of endpoints to search for: with connections (`FI_EP_MSG`), or without. Those with
 /// connections come first, because they correspond to VIs.
 const KINDS: [bool; 2] = [true, false];
-/// The combinations of requests, as (order of writes and sends, report of delivery), the strongest
-/// first. The first combination that the provider supports is used.
+/// The combinations of properties to request, as (order of writes and sends, report of delivery),
+/// with the strongest first. The first combination that the provider supports is used.
 const WISHES: [(bool, bool); 4] = [(true, true), (false, true), (true, false), (false, false)];
 
 impl NicState {
@@ -201,7 +203,7 @@ fn attributes(info: &Info, capabilities: &Capabilities, options: &Options) -> At
         "verbs" => "fabric/verbs",
         _ => "fabric",
     };
-    // The length plus one must fit 32 bits: see `FabricPort::post_send`.
+    // The length plus one must fit in 32 bits: see `FabricPort::post_send`.
     let most = u32::try_from(capabilities.max_message).unwrap_or(u32::MAX).min(u32::MAX - 1);
     // Half of the send queue is kept free for announcements of RDMA writes and for messages between
     // the two providers.

@@ -1,10 +1,10 @@
 //! A provider for processes of one host, over sealed shared memory.
 //!
-//! Each side makes one anonymous segment (a memfd, so nothing is left behind when a process is
-//! killed), seals it against shrinking, growing and foreign writes, and passes it over a Unix
-//! socket. From then on the socket carries no frames. The socket is the connection's *pulse*: its
-//! end shows at once that the peer is gone. The socket also carries larger areas, and the calls to
-//! a peer that waits without a thread (`parking.rs`).
+//! Each side makes one anonymous segment: a memfd, so nothing is left behind when a process is
+//! killed. The side seals the segment against shrinking, growing and foreign writes, and passes the
+//! segment over a Unix socket. From then on the socket carries no frames. The socket is the
+//! connection's *pulse*: its end shows at once that the peer is gone. The socket also carries
+//! larger areas, and the calls to a peer that waits without a thread (`parking.rs`).
 //!
 //! A [`Directory`] maps names to listening sockets. Names lead to two kinds of connection, which do
 //! not interfere with each other:
@@ -24,10 +24,11 @@
 //!
 //! After its first RDMA on a region, the initiator has that region's file. It then makes its copies
 //! itself, at the speed of memory and without the target (`opened.rs` has the consequences of a
-//! hostile peer). Before each stride it looks at the target's table of registrations (`table.rs`):
-//! an RDMA on a region whose registration has ended is left to the target, which refuses it. A copy
-//! that is running while the registration ends may still touch up to 256 KiB of the region. The
-//! region's file is used for nothing else, so only these bytes can be hit.
+//! hostile peer). Before each piece of a copy, the initiator looks at the target's table of
+//! registrations (`table.rs`). If the region's registration has ended, the initiator leaves the
+//! RDMA to the target, which refuses it. A copy that is running while the registration ends may
+//! still touch one piece, up to 256 KiB of the region. The region's file is used for nothing else,
+//! so the copy touches no other data.
 //!
 //! All three levels of reliability are supported. Memory loses nothing, so reliable delivery and
 //! reliable reception differ in one respect only: with reliable reception, no RDMA is performed

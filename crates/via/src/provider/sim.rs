@@ -1,11 +1,11 @@
 //! A simulated network in virtual time, in one process: the same seed causes the same faults.
 //!
 //! The network has two uses. [`trial()`](trial::trial) runs two VIs with a random workload over
-//! random conditions, in one thread and by one clock, and checks every completion against the
-//! promises of the VI Architecture: the same seed gives the same run, to the last bit. [`network`]
-//! makes a provider like any other, for tests without a special interface. Its NICs reach each
-//! other by wires with [`Conditions`], its clock advances when all ports have done what they can,
-//! and a lost datagram costs no real time.
+//! random conditions, and checks every completion against the promises of the VI Architecture. A
+//! trial has one thread and one clock, so the same seed gives the same run, to the last bit.
+//! [`network`] makes a provider like any other, for tests that use only the general interface of
+//! providers. Its NICs reach each other by wires with [`Conditions`]. Its clock advances when all
+//! ports have done what they can, so a lost datagram costs no real time.
 //!
 //! ```
 //! use obvia_via::provider::sim;
@@ -80,7 +80,7 @@ impl Network {
         Self { core: Arc::new(Core::new(Net::new(Clock::Settling(SPEED)), seed, conditions, settings)) }
     }
 
-    /// Makes a NIC of the network. Providers with the same number stand for the same host.
+    /// Makes a NIC of the network. Providers with the same number are NICs of the same host.
     pub fn nic(&self, number: u16) -> Box<dyn Provider> {
         Box::new(Sim::new(&self.core, number.into(), true))
     }

@@ -26,7 +26,8 @@ use std::time::Duration;
 /// The options of connections over UDP.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The silence after which the peer counts as gone, if this end expects something from it.
+    /// The time without a packet from the peer after which the peer counts as gone, if an answer of
+    /// the peer is outstanding.
     pub silence: Duration,
     /// Whether a silent peer is asked for a sign of life.
     pub keep_alive: bool,
@@ -148,7 +149,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "asks for the interfaces of this host")]
     fn ipv6_zones_are_parsed_by_name_and_number() {
-        // The loopback interface, which every network namespace has as its first.
+        // Both zones name the loopback interface, which is the first interface of every network
+        // namespace.
         let places = ["[fe80::1%lo]:7", "[fe80::1%1]:7"].map(|text| resolve(text).unwrap());
         assert_eq!(places[0], places[1]);
         assert_eq!(resolve("[::1]:7").unwrap(), ["[::1]:7".parse().unwrap()]);

@@ -41,7 +41,7 @@ pub struct Options {
     /// The receive queue, counted from 0. Frames in the interface's other queues take the slow path
     /// through the kernel; `ethtool -N` steers the hardware's choice of queue.
     pub queue: u32,
-    /// The IPv4 address at the interface. `None` stands for the interface's first address.
+    /// The IPv4 address at the interface. `None` means the interface's first address.
     pub address: Option<Ipv4Addr>,
     /// The Ethernet addresses of peers, or of the gateways to them. The kernel is asked for
     /// addresses that are missing here.
@@ -53,7 +53,8 @@ pub struct Options {
     /// the program and that mode is faster; otherwise the program runs in the kernel's stack.
     /// [`Xdp::mode`] returns the choice.
     pub mode: Option<Mode>,
-    /// The silence after which a peer counts as gone, if this end expects something from it.
+    /// The time without a packet from a peer after which the peer counts as gone, if an answer of
+    /// the peer is outstanding.
     pub silence: Duration,
     /// The settings of busy polling: while this process polls, the kernel polls the hardware
     /// instead of taking interrupts. With `None`, the hardware keeps interrupting.
@@ -152,7 +153,7 @@ pub struct Xdp {
 }
 
 impl Xdp {
-    /// Puts the program on an interface, and takes a queue of it.
+    /// Puts the program on an interface, and binds to one of the interface's queues.
     ///
     /// # Errors
     ///
@@ -168,7 +169,7 @@ impl Xdp {
         Ok(Self { queue, neighbours, silence: *silence, fault, refusal_observer: *refusal_observer })
     }
 
-    /// Opens a UDP port; 0 stands for any free port.
+    /// Opens a UDP port; 0 means any free port.
     ///
     /// # Errors
     ///
@@ -182,7 +183,8 @@ impl Xdp {
         let frames = self.queue.frames() as usize;
         let mtu = self.queue.datagram_max();
         let defaults = Settings::default();
-        // Half of the places, since acknowledgements and other VIs need some.
+        // The window is half of the places, because acknowledgements and other VIs need places,
+        // too.
         let window = u32::try_from(frames * mtu / 2).unwrap_or(u32::MAX);
         let settings = Settings {
             window: window.min(defaults.window),
@@ -198,8 +200,8 @@ impl Xdp {
         self.queue.attached.mode
     }
 
-    /// Returns the reason why the program does not run in the driver, although [`Options::mode`]
-    /// left the choice. Otherwise returns `None`.
+    /// Returns the reason why the program does not run in the driver, if [`Options::mode`] is
+    /// `None`. Returns `None` if the program runs in the driver, or if the caller chose the mode.
     pub fn why_not_native(&self) -> Option<&io::Error> {
         self.queue.attached.not_native.as_ref()
     }

@@ -21,8 +21,9 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// The divisor of the growth in conservative slow start. RFC 9406, 4.3.
 const CONSERVATIVE: f64 = 4.0;
 
-/// The number of bytes that may be in flight: slow start, then growth by a cubic function of the
-/// time since the last reduction, towards the window at that reduction and beyond.
+/// The window: the number of bytes that may be in flight. After slow start, the window grows by a
+/// cubic function of the time since the last reduction, towards its size before the reduction, and
+/// beyond.
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     // All windows are in bytes. Invariant: `window` is `exact`, rounded down.

@@ -60,7 +60,7 @@ impl Ecn {
         std::mem::take(&mut self.is_congested)
     }
 
-    /// Notes that a packet of that length is sent.
+    /// Notes that a packet of `length` bytes is sent.
     pub(super) fn sent(&mut self, length: usize) {
         self.has_sent |= length > SHORT_MAX;
     }

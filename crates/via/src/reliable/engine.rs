@@ -157,7 +157,7 @@ impl Liveness {
     }
 }
 
-/// The reason why a datagram was dropped. Nothing was changed.
+/// The reason why a datagram was dropped. The dropped datagram has changed nothing in the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dropped {
     /// The datagram is not a packet.
@@ -178,7 +178,8 @@ impl Engine {
         let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu.min(packet::FRAGMENTED_MAX));
         let silence = nanoseconds(settings.silence);
         let most = nanoseconds(settings.timeout_max);
-        // Several packets must get lost before the peer counts as gone.
+        // Doubling raises the timeout to at most a quarter of the silence, so several packets must
+        // get lost before the peer counts as gone.
         let trip = RoundTrip::new(nanoseconds(settings.timeout_min).min(most), most, most.min(silence / 4));
         Self {
             silence,
@@ -337,7 +338,7 @@ impl Engine {
     }
 }
 
-/// Returns the reason of a refusal, for the user.
+/// Returns the reason that the user is given when a refusal ends the connection.
 fn why(refusal: Refusal) -> Ended {
     match refusal {
         Refusal::ReceiverNotReady => Ended::ReceiverNotReady,

@@ -5,7 +5,8 @@
 //! its peer has the keys, and seals every datagram that it sends. The end that sent the last
 //! message does not know whether the message arrived. This end seals its datagrams as soon as it
 //! has received a sealed one. Until it does, the peer's address may also change by a claim without
-//! a seal, because the peer may not have the keys. Datagrams dropped meanwhile are sent again.
+//! a seal (`moved.rs`), because the peer may not have the keys. Datagrams dropped meanwhile are
+//! sent again.
 //!
 //! A sealed datagram ends with its *sequence*, which goes up by one with each datagram, and a code.
 //! The code also covers the number of the sender's first data packet under the keys, although the
@@ -24,8 +25,8 @@ pub const TAG: usize = 16;
 pub(super) const OVERHEAD: usize = 8 + TAG;
 /// The maximum number of datagrams dropped in one call.
 const DROPS: usize = 32;
-/// The number of words that note the sequences received. The words have twice as many bits as
-/// packets may be in flight, 4,096, because repeated packets and acknowledgements take sequences
+/// The number of words that note the sequences received. At most 4,096 packets may be in flight.
+/// The words have twice as many bits, because repeated packets and acknowledgements take sequences
 /// too.
 const WORDS: usize = 128;
 /// The number of latest sequences for which the guard knows whether each was received. Earlier
@@ -61,8 +62,7 @@ pub struct Guard {
     /// it receives a sealed one.
     pub peer_has_keys: bool,
     /// The key of the packets by which a client says that it may have moved. The key is separate
-    /// from the cipher because not only the connection verifies these packets, but also the
-    /// listener, which has no cipher.
+    /// from the cipher because the listener, which has no cipher, also verifies these packets.
     pub moves: MoveKey,
 }
 
@@ -115,7 +115,8 @@ impl Seen {
     /// Notes a sequence that was not received before.
     fn note(&mut self, sequence: u64) {
         if sequence >= self.next {
-            // The words that hold no sequence below `next` still have bits of the previous round.
+            // Words that begin at `next` or later still have the bits of the sequences that they
+            // held before.
             for word in (self.next.div_ceil(64)..=sequence / 64).take(WORDS) {
                 self.words[Self::place(word * 64).0] = 0;
             }

@@ -65,15 +65,14 @@ pub trait Link: Send + fmt::Debug {
         false
     }
 
-    /// Finds out whether the network has given this end another address, because the peer is
-    /// silent.
+    /// Finds out, when the peer is silent, whether the network has given this end another address.
     fn find_moved(&mut self) {}
 
-    /// Seals this end's claims to have moved with this key from now on, and notes the seals of the
-    /// peer's claims.
+    /// Uses this key from now on, to seal this end's claims to have moved, and to verify the seals
+    /// of the peer's claims.
     fn seal_moves(&mut self, _key: &MoveKey) {}
 
-    /// Lets the connection move to another address only by claims with a seal from now on: the peer
+    /// Requires from now on that each claim that moves the connection has a seal, because the peer
     /// has shown that it has the key.
     fn require_seals(&mut self) {}
 
@@ -163,7 +162,8 @@ macro_rules! forward_wire {
     };
 }
 
-/// Forwards the methods of [`Link`] about sleep, as [`forward_wire`] forwards the others.
+/// Forwards the methods of [`Link`] about sleep, as [`forward_wire`] forwards the methods about the
+/// wire.
 macro_rules! forward_sleep {
     ($this:ident => $link:expr) => {
         fn file(&self) -> Option<std::sync::Arc<rustix::fd::OwnedFd>> {

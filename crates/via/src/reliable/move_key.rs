@@ -9,12 +9,12 @@ use std::sync::Arc;
 pub(super) const CODE: usize = 16;
 
 /// The key by which a client seals the packets that say that it may have moved. Both ends have it.
-// Clones share the key, so that they leave no copies behind that are not wiped.
+// Clones share the key, so that no unwiped copy of it remains in memory.
 #[derive(Clone)]
 pub struct MoveKey(Arc<ChaCha20Poly1305>);
 
 impl MoveKey {
-    /// Makes the key of these bytes, which serve no other purpose.
+    /// Makes the key from these bytes, which must not be used for another purpose.
     pub fn new(key: &[u8; 32]) -> Self {
         Self(Arc::new(ChaCha20Poly1305::new(key.into())))
     }
@@ -22,7 +22,8 @@ impl MoveKey {
     /// Returns the code of claim `number`. No two claims may have the same number.
     pub fn seal(&self, number: u64, claim: &[u8]) -> [u8; CODE] {
         let code = self.0.encrypt_inout_detached(&nonce(number), claim, [].as_mut_slice().into());
-        // Encryption fails only for messages of many gigabytes. No listener accepts this code.
+        // Encryption fails only for messages of many gigabytes. A listener rejects the code of
+        // zeros.
         code.map_or([0; CODE], Into::into)
     }
 

@@ -8,9 +8,9 @@
 //!
 //! If a key protects the connection, the client seals each claim with a number. Once the client has
 //! shown its key, a claim moves the connection only with a seal that was not used before. So
-//! neither a stranger nor a copy of a claim turns the connection away from its client. A copy that
-//! arrives from another address is refused as well if the connection has read the original: then
-//! the client has not moved.
+//! neither a stranger nor a copy of a claim turns the connection away from its client. If the
+//! connection has read the original of a claim, a copy that arrives from another address is refused
+//! as well, because the client has not moved.
 //!
 //! The packet also arrives at a listener that does not know the connection, for example after a
 //! restart of the server's process. This listener answers by a rejection. The rejection may be
@@ -161,7 +161,7 @@ mod tests {
     use super::{ClaimAnswer, Claims, MoveKey, ReceivedSeals, answer, header, rejection, seal_of};
     use crate::reliable::packet::{self, Body, MOVED_LENGTH, MoveSeal, SEALED_MOVED_LENGTH, TOKEN};
 
-    /// The ids of the connection, in the order of the client and in that of the server's end.
+    /// The ids of the connection. In `IDS`, the client's id is first; in `OWN`, the server's.
     const IDS: [u64; 2] = [5, 9];
     const OWN: [u64; 2] = [9, 5];
 

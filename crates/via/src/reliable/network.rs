@@ -27,7 +27,7 @@ pub trait Network: Send + Sync + fmt::Debug + 'static {
     /// The socket of a port.
     type Socket: DatagramSocket + 'static;
 
-    /// Opens a port; 0 stands for any free port.
+    /// Opens a port; 0 means any free port.
     ///
     /// # Errors
     ///
@@ -108,8 +108,8 @@ impl<N: Network> Provider for NetworkProvider<N> {
         self.network.attributes()
     }
 
-    /// Listens on a port. The discriminator is the port's number; 0 or an empty discriminator
-    /// stands for any free port.
+    /// Listens on a port. The discriminator is the port's number; 0 or an empty discriminator means
+    /// any free port.
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
         let port = if discriminator.is_empty() { Ok(0) } else { discriminator.parse() };
         let port = port

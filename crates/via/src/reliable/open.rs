@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub(super) const POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// The maximum time between two checks whether a connection that is being accepted is still wanted.
 const LOOK: Duration = Duration::from_nanos(REPEAT_MAX);
-/// The time for which hints that nothing listens must last before they count.
+/// The time for which hints that nothing listens at the other end must go on before they count.
 const HINTS: Duration = Duration::from_millis(50);
 
 /// Asks the other end of a link for a connection, and waits for the answer. `id` is a random
@@ -76,8 +76,9 @@ pub fn connect<L: Link>(
 }
 
 /// Accepts a request over a link to the requesting peer, and waits for the peer's confirmation.
-/// Gives up once `is_wanted` returns false. `is_wanted` is called every 320 ms at least, even if
-/// the acceptance is repeated more rarely, which depends on the peer. `id` is a random number.
+/// Gives up once `is_wanted` returns false. `is_wanted` is called at least every 320 ms, even if
+/// the acceptance is repeated less often. The interval of the repetitions depends on the peer. `id`
+/// is a random number.
 ///
 /// # Errors
 ///

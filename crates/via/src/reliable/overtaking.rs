@@ -8,7 +8,8 @@ const DISTANCE: u64 = 3;
 /// The minimum of the time beyond a round trip in which an overtaken packet may still arrive, in
 /// nanoseconds.
 const WAIT_MIN: u64 = 100_000;
-/// The maximum of that time, in quarters of the shortest round trip.
+/// The maximum of the time beyond a round trip in which an overtaken packet may still arrive, in
+/// quarters of the shortest round trip.
 const QUARTERS_MAX: u64 = 4;
 
 /// The newest packet that has arrived, and the tolerance for packets that it has overtaken.
@@ -33,8 +34,8 @@ impl Overtaking {
     }
 
     /// Notes that a packet has arrived. `sent` is the time of the transmission with the number
-    /// `transmission`. Returns false if the answer came too soon to belong to this transmission: an
-    /// earlier one was answered.
+    /// `transmission`. Returns false if the answer came too soon to belong to this transmission: it
+    /// then belongs to an earlier transmission of the packet.
     pub(super) fn arrived(
         &mut self,
         now: u64,

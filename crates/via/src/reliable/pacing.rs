@@ -2,9 +2,9 @@
 
 /// The minimum number of packets that may pass at once.
 const BURST_PACKETS: u64 = 10;
-/// A time in nanoseconds. If the rate allows more than [`BURST_PACKETS`] packets in this time, they
-/// may pass at once, up to [`BURST_BYTES`], because a sleeping thread wakes late. A full window
-/// opens once it has room for the bytes that it sends in this time.
+/// The length of a burst, in nanoseconds. All packets that the rate allows in this time may pass at
+/// once, up to [`BURST_BYTES`], because a sleeping thread wakes late. A full window opens once it
+/// has room for the bytes that it sends in this time.
 pub(super) const BURST_TIME: u64 = 1_000_000;
 const BURST_BYTES: u64 = 64 << 10;
 

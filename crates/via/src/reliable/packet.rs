@@ -79,9 +79,9 @@ pub struct Header {
     pub ack: u32,
     /// Bit `i`: packet `ack + 1 + i` has arrived.
     pub sack: u64,
-    /// The number of bytes of datagrams that the sender buffers until it reads them. No more bytes
-    /// may be in flight to the sender from `ack` on. Over long round trips, a multiple of the
-    /// number may be in flight.
+    /// The number of bytes of datagrams that the sender buffers until it reads them. At most this
+    /// number of bytes may be in flight to the sender from `ack` on; over long round trips, at most
+    /// a multiple of it.
     pub window: u32,
 }
 
@@ -99,7 +99,8 @@ pub enum Action {
     Answer = 4,
     /// The refusal of an operation of the peer.
     Refuse = 5,
-    /// No action: the sender's connection is broken, and the content of this number is lost.
+    /// No action: the sender's connection is broken, and the content of the packet with this number
+    /// is lost.
     Void = 6,
 }
 
@@ -110,13 +111,13 @@ pub struct DataHeader {
     pub action: Action,
     /// The operation's number in its initiator's count, also in answers and refusals.
     pub operation: u32,
-    /// The offset of this part in the message, in bytes.
+    /// The offset of this part in the message or RDMA, in bytes.
     pub offset: u32,
-    /// The length of the message, in bytes.
+    /// The length of the message or RDMA, in bytes.
     pub total: u32,
     /// Whether this part is the last.
     pub is_last: bool,
-    /// Immediate data, in the last part; in a refusal the reason.
+    /// The immediate data, in the last part; in a refusal, the reason.
     pub immediate: Option<u32>,
     /// The position in the peer's memory, in the first part of an RDMA.
     pub place: Option<RemoteAddress>,
@@ -214,7 +215,7 @@ pub enum BadPacket {
     Version,
     /// The kind of packet does not exist.
     Kind,
-    /// The fields do not fit each other.
+    /// The fields contradict each other.
     Fields,
 }
 
@@ -243,8 +244,8 @@ pub(super) fn may_be_rejection(bytes: &[u8]) -> bool {
     bytes.len() == REJECTION_LENGTH && bytes[KIND] == REJECT
 }
 
-/// Whether a datagram looks like a sealed claim of a client that it may have moved. The check is
-/// faster than [`parse`].
+/// Whether a datagram looks like a client's sealed claim to have moved. The check is faster than
+/// [`parse`].
 #[inline]
 pub(super) fn may_be_sealed_claim(bytes: &[u8]) -> bool {
     bytes.len() == SEALED_MOVED_LENGTH && bytes[KIND] == MOVED
@@ -357,7 +358,7 @@ fn data(action: u8, flags: u8, bytes: &[u8]) -> Result<DataHeader, BadPacket> {
     })
 }
 
-/// Checks that the fields of a data packet fit each other.
+/// Checks that the fields of a data packet do not contradict each other.
 fn check(data: &DataHeader, payload: usize) -> Result<(), BadPacket> {
     let end = u64::from(data.offset) + payload as u64;
     let total = u64::from(data.total);

@@ -1,5 +1,6 @@
 //! Packet lengths: a connection begins with a length that every path takes, and probes for a longer
-//! one. If long packets stop getting through, the connection begins again. RFC 8899.
+//! one. If long packets stop getting through, the connection returns to the first length and probes
+//! again. RFC 8899.
 
 /// The number of probes of one length that must get lost before the length counts as too long.
 const TRIES: u32 = 2;
@@ -26,14 +27,14 @@ pub(super) struct Path {
     // `None` if no probe is due, or if the search waits for a sign of life.
     due: Option<u64>,
     // Whether the search goes on when a packet of the peer arrives. While nothing arrives, the loss
-    // of a probe does not tell that the probe was too long.
+    // of a probe does not show that the probe was too long.
     waits: bool,
 }
 
 /// A packet that the search needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
-    /// A probe of that length.
+    /// A probe of this length, in bytes.
     Probe(usize),
     /// A ping, whose answer shows that the peer receives short packets.
     Ping,
@@ -106,7 +107,7 @@ impl Path {
         (length == self.candidate && self.tries == 1).then(|| now.saturating_sub(self.sent))
     }
 
-    /// Notes that a probe of that length got through. Returns whether packets may be longer now.
+    /// Notes that a probe of `length` bytes got through. Returns whether packets may be longer now.
     pub(super) fn confirmed(&mut self, now: u64, length: usize) -> bool {
         if length <= self.current || length > self.most {
             return false;
@@ -125,8 +126,8 @@ impl Path {
         (self.current, self.tries, self.due, self.waits) = (self.base, 0, None, true);
     }
 
-    /// Notes that the link does not take a packet of that length any more. Returns whether packets
-    /// are shorter now.
+    /// Notes that the link does not take a packet of `length` bytes any more. Returns whether
+    /// packets are shorter now.
     pub(super) fn refused(&mut self, now: u64, length: usize) -> bool {
         if length <= self.base {
             return false;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of datagrams taken in one call, so that sending gets its turn.
 const BATCH: usize = 32;
-/// The number of predicted packets after which everything else is checked.
+/// The number of predicted packets after which a call takes the full path.
 const EXPECTED: u32 = 64;
 /// The time after which a datagram that the link had no room for is offered again.
 const FULL: Duration = Duration::from_micros(200);
@@ -92,13 +92,13 @@ impl<L: Link> LinkPort<L> {
         now.saturating_duration_since(self.start).as_nanos() as u64
     }
 
-    /// Returns the next datagram, as the peer's engine made it.
+    /// Returns the next datagram as the peer's engine made it, without a seal.
     #[inline]
     fn take(&mut self) -> Result<Option<usize>, Error> {
         let Self { engine, link, incoming, short_in_row, .. } = self;
         let taken = link.take(incoming, || engine.next_numbers()[0]);
         if let Ok(Some(length)) = taken {
-            // Reading marks takes longer, and a peer that sends short datagrams alone marks none.
+            // Reading marks takes longer, and a peer that sends only short datagrams marks none.
             *short_in_row = if length > SHORT_MAX { 0 } else { short_in_row.saturating_add(1) };
             link.read_marks(*short_in_row < UNREAD_AFTER);
         }

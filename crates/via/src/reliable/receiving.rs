@@ -107,7 +107,7 @@ impl Receiving {
         self.ack_due
     }
 
-    /// Returns the position of the packet whose number ends in these bits.
+    /// Returns the position of the packet whose number has `number` as its low 32 bits.
     pub(super) fn position(&self, number: u32) -> Position {
         let ahead = number.wrapping_sub(self.expected as u32);
         let full = self.expected + u64::from(ahead);

@@ -6,8 +6,8 @@ const REPEAT_MIN: u64 = 20_000_000;
 /// The maximum interval that doubling leads to, in nanoseconds.
 pub(super) const REPEAT_MAX: u64 = 320_000_000;
 /// The maximum time until the first repetition, in nanoseconds: the initial timeout of RFC 6298,
-/// 2.1. Bounds of the round trip may be far too high. An interval above [`REPEAT_MAX`] does not
-/// double.
+/// 2.1. This maximum limits the delay if the known bound of the round trip is far too high. An
+/// interval above [`REPEAT_MAX`] does not double.
 const FIRST_MAX: u64 = 1_000_000_000;
 
 /// The timer of a repeated handshake packet.
@@ -26,8 +26,9 @@ impl Repeat {
     }
 
     /// Makes the timer of a packet that is due at `due`. The round trip is at most `bound`
-    /// nanoseconds, so an answer that takes twice as long is overdue. Until then, the packet is
-    /// sent once, and its answer shows the round trip.
+    /// nanoseconds, so an answer that takes twice as long is overdue. Only then is the packet
+    /// repeated, but after [`FIRST_MAX`] at the latest. An answer before the first repetition shows
+    /// the round trip.
     pub(super) fn within(due: u64, bound: u64) -> Self {
         let interval = bound.saturating_mul(2).clamp(REPEAT_MIN, FIRST_MAX);
         Self { due, interval, first: None, is_repeated: false }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// IPv6 with a prefix of 64 bits counts as a host, because a host may use all of its addresses.
 pub(crate) const PENDING_OF_HOST_MAX: usize = 128;
 pub(super) const PENDING_MAX: usize = 256;
-/// The time after which a request yields its place to a new one, if there is no other place.
+/// The time after which a request yields its place to a new one, if no place is free.
 pub(crate) const YIELDS_AFTER: Duration = Duration::from_millis(750);
 /// Half of the maximum number of answered requests that are remembered.
 const ANSWERED_MAX: usize = 2048;

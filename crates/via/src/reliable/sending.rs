@@ -39,7 +39,7 @@ pub(super) enum Piece {
     Own { index: u64, offset: u32, length: u32, is_last: bool },
     /// A part of the answer to the peer's RDMA read numbered `serial` in this side's count.
     Answer { serial: u64, offset: u32, length: u32, is_last: bool },
-    /// The refusal.
+    /// The refusal of an operation of the peer.
     Refuse,
 }
 
@@ -83,7 +83,7 @@ struct NewlyAcked {
     bound: u64,
     // The maximum length of the packets that were never sent in fragments.
     longest: u32,
-    // The number of packets whose marks the peer reads.
+    // The number of long packets, whose marks the peer reads.
     long: u32,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct Sending {
     // Whether the congestion window had no room at the last attempt to send a new packet.
     was_window_full: bool,
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
-    // that were sent before it belong to that reduction and cause no further one.
+    // that were sent before that reduction belong to it, and cause no further reduction.
     reduced_at: u64,
     // The receiver's window, in bytes.
     window: u64,
@@ -255,7 +255,7 @@ impl Sending {
         self.window = u64::from(window);
     }
 
-    /// Whether a new packet of that length may be sent now.
+    /// Whether a new packet of `length` bytes may be sent now.
     pub(super) fn has_room(&mut self, now: u64, length: usize) -> bool {
         let length = length as u64;
         let is_first = self.packets.is_empty();
@@ -310,9 +310,10 @@ impl Sending {
     }
 
     /// Returns the packet to send again now: its number and its content. Lost packets come first.
-    /// When an acknowledgement is overdue, the oldest packet in flight lets the peer go on, and the
-    /// newest shows which packets got lost (RFC 8985, 7.3; RFC 9002, 6.2.4). The congestion window
-    /// and pacing do not limit these two.
+    /// When an acknowledgement is overdue, two packets are sent again: the oldest in flight, which
+    /// lets the peer go on, and the newest, whose acknowledgement shows which packets got lost (RFC
+    /// 8985, 7.3; RFC 9002, 6.2.4). The congestion window and pacing do not limit these two
+    /// packets.
     pub(super) fn repeat(&mut self, now: u64) -> Option<(u64, Piece)> {
         let is_in_flight = |packet: &Packet| packet.state == State::InFlight;
         let mut packets = self.packets.iter();
@@ -407,9 +408,9 @@ impl Sending {
         Some(())
     }
 
-    /// Draws the conclusions from packets that have arrived. Only such packets postpone the timeout
-    /// (RFC 6298, 5.3). Otherwise, two ends that repeat their acknowledgements to each other would
-    /// never notice a loss.
+    /// Evaluates the packets that have arrived. Only the arrival of packets postpones the timeout
+    /// (RFC 6298, 5.3). If any acknowledgement postponed it, two ends that repeat their
+    /// acknowledgements to each other would never notice a loss.
     fn progressed(&mut self, now: u64, newly: &NewlyAcked, was_full: bool) {
         self.in_flight -= newly.in_flight;
         self.lost -= newly.lost;
@@ -418,8 +419,9 @@ impl Sending {
             self.long_losses = 0;
         }
         let timeouts = std::mem::take(&mut self.timeouts);
-        // After a timeout, an acknowledgement was lost or answers a repeated packet. In both cases,
-        // packets that were sent once have arrived earlier than the acknowledgement suggests.
+        // There is no sample after a timeout. Either an earlier acknowledgement was lost, or this
+        // one answers a repeated packet. In both cases, the packets that were sent once have
+        // arrived earlier than this acknowledgement suggests.
         let sample = (newly.transmission > 0 && timeouts == 0).then(|| now.saturating_sub(newly.sent));
         if let Some(took) = sample {
             self.trip.sample(took);
@@ -478,7 +480,8 @@ impl Sending {
         is_fresh
     }
 
-    /// Reduces the congestion window, once for the packets in flight.
+    /// Reduces the congestion window. Further losses among the packets in flight do not reduce it
+    /// again.
     fn reduce(&mut self) {
         self.congestion.lost();
         self.reduced_at = self.transmissions;
@@ -489,7 +492,7 @@ impl Sending {
         self.expires = self.loss_due.or(overdue);
     }
 
-    /// Does what is due: looks for lost packets, or prepares to repeat packets whose
+    /// Performs the work that is due: looks for lost packets, or prepares to repeat packets whose
     /// acknowledgement is overdue.
     pub(super) fn tick(&mut self, now: u64) {
         if self.expires.is_none_or(|expires| now < expires) {

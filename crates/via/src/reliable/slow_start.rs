@@ -17,7 +17,8 @@ const GROWTH_MAX: u64 = 16_000_000;
 const GROWTH_PART: u64 = 8;
 /// The number of samples whose minimum shows the round trip.
 const SAMPLES: u32 = 16;
-/// The number of rounds in conservative slow start. The part of a round in which it begins counts.
+/// The number of rounds in conservative slow start. The round during which it begins counts as the
+/// first.
 const ROUNDS: u32 = 5;
 
 /// The round trips of the first slow start. A round lasts until a packet is acknowledged that was
@@ -39,7 +40,7 @@ pub(super) struct SlowStart {
 /// The state of conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    // The round trip that was exceeded. A shorter one ends conservative slow start.
+    // The bound that the round trip exceeded. A round trip below it ends conservative slow start.
     from: u64,
     rounds: u32,
 }
@@ -71,8 +72,8 @@ impl SlowStart {
         false
     }
 
-    /// Begins a round. Returns whether conservative slow start has had its maximum number of
-    /// rounds.
+    /// Ends a round, and begins the next. Returns whether conservative slow start has had its
+    /// maximum number of rounds.
     fn end_round(&mut self, sent: u64) -> bool {
         (self.begin, self.before) = (sent, self.shortest);
         (self.shortest, self.latest, self.samples) = (u64::MAX, u64::MAX, 0);
@@ -81,8 +82,9 @@ impl SlowStart {
         conservative.rounds >= ROUNDS
     }
 
-    /// Compares the latest round trip with that of the round before, or with that from which
-    /// conservative slow start began.
+    /// Compares the latest round trip with the bound: in conservative slow start, with the bound
+    /// that was exceeded; otherwise, with the shortest round trip of the round before, plus the
+    /// growth that ends slow start.
     fn compare(&mut self) {
         let growth = (self.before / GROWTH_PART).clamp(GROWTH_MIN, GROWTH_MAX);
         let longer = self.before.saturating_add(growth);
@@ -141,7 +143,8 @@ mod tests {
 
     #[test]
     fn sixteen_samples_beyond_the_last_round_slow_the_growth_down() {
-        // Growth counts from an eighth of the round trip on, at least 4 ms and at most 16.
+        // Growth counts from an eighth of the round trip on, but from at least 4 ms and at most 16
+        // ms.
         for (trip, grown) in [(1, 5), (20, 24), (64, 72), (104, 117), (128, 144), (400, 416)] {
             for (trips, growth) in [(grown - 1, Growth::Full), (grown, Growth::Conservative)] {
                 let mut rounds = Rounds::new();
@@ -205,7 +208,8 @@ mod tests {
 
     #[test]
     fn a_jittery_line_is_not_left_early() {
-        // Half of the round trip, four times the growth that ends slow start.
+        // The jitter in milliseconds: half of the round trip, and four times the growth that ends
+        // slow start.
         const JITTER: u64 = 25;
         let mut chance = Chance::new(5);
         for _ in 0..100 {

@@ -185,8 +185,8 @@ pub(super) struct End {
     pub(super) queues: Queues,
 }
 
-/// The faults of a network. The first three fields are the numbers of datagrams of which one has
-/// the fault; 0 for no fault.
+/// The faults of a network. In the first three fields, a value of *n* means that one in *n*
+/// datagrams has the fault; 0 means that none has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     pub(super) loses: u64,
@@ -438,7 +438,7 @@ impl Net {
     }
 }
 
-/// Adds a segment of that region to a descriptor.
+/// Adds a segment of `region` to a descriptor.
 pub(super) fn with(mut descriptor: Box<Descriptor>, region: &Arc<Region>, length: u32) -> Box<Descriptor> {
     descriptor.segments_mut().push(Segment { region: Arc::clone(region), offset: 0, length });
     descriptor

@@ -48,7 +48,7 @@ impl RoundTrip {
     /// Takes a sample: a packet that was sent once was acknowledged after this time. A sample ends
     /// the doubling. RFC 6298, section 2.
     pub(super) fn sample(&mut self, took: u64) {
-        // The peer may delay its acknowledgements as it likes.
+        // The peer can delay its acknowledgements without limit, so the sample is limited.
         let took = took.min(self.most);
         let is_replaced = std::mem::take(&mut self.is_of_handshake) && took < self.latest;
         match self.smoothed.filter(|_| !is_replaced) {
@@ -63,7 +63,8 @@ impl RoundTrip {
     }
 
     /// Notes that a repeated packet was acknowledged `took` after its first transmission. The round
-    /// trip is at most `took` (RFC 6298, section 3), so a timeout doubled beyond it is halved.
+    /// trip is at most `took` (RFC 6298, section 3). A doubling of the timeout is undone if the
+    /// timeout exceeds `took` by more than `least` even without that doubling.
     pub(super) fn answered_within(&mut self, took: u64) {
         while self.doubled > 0 && self.once() << (self.doubled - 1) > took.saturating_add(self.least) {
             self.doubled -= 1;
@@ -94,7 +95,7 @@ impl RoundTrip {
         self.smoothed.unwrap_or(0)
     }
 
-    /// Returns the larger one of the smoothed round trip and the latest; 0 while none is known.
+    /// Returns the larger of the smoothed and the latest round trip; 0 while none is known.
     pub(super) fn recent(&self) -> u64 {
         self.smoothed().max(self.latest)
     }

@@ -8,7 +8,7 @@
 //! A token contains the number of its key's period, the time at which the token was made, and a
 //! code. The code covers the period, the time, the source of the request and the requesting side's
 //! connection id. So the token is valid for this source, for this connection, and for some seconds.
-//! Its age bounds the round trip.
+//! When the token comes back, its age is an upper bound of the round trip.
 
 use super::handshake::Answering;
 use super::packet::{self, Body, Header, RETRY_LENGTH, TOKEN, Token};
@@ -27,8 +27,8 @@ pub const TOKEN_LIFETIME: Duration = Duration::from_nanos(2 * PERIOD);
 /// The length in bytes of the period and the time, with which a token begins. Both together are the
 /// nonce of the token's authentication code.
 const NUMBERS: usize = 12;
-/// The nonce by which a key makes the next key. No token has this nonce, because `rotate` never
-/// reaches the period in it.
+/// The nonce by which a key makes the next key. No token has this nonce: it would be a token of the
+/// period `u32::MAX`, which `rotate` never reaches.
 const NEXT_KEY: [u8; NUMBERS] = [0xff; NUMBERS];
 
 /// The accepting side's verdict about a request.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const NAMES: usize = 64;
 const BUSY: c_int = Errno::BUSY.raw_os_error();
 
-/// The source address that stands for any sender.
+/// The source address that means any sender.
 const UNSPECIFIED: u64 = u64::MAX;
 /// The maximum length of an endpoint's name, in bytes.
 pub(super) const NAME_MAX: usize = 256;
@@ -75,7 +75,7 @@ pub(super) struct Endpoint {
     pub(super) events: Option<EventQueue>,
     peers: Option<Owned>,
     peer: u64,
-    // Dropped last: regions that peers may still write until the endpoint is closed.
+    // The regions that peers can still write until the endpoint is closed. They are dropped last.
     _retired: Arc<Retired>,
 }
 
@@ -180,7 +180,7 @@ impl Endpoint {
         // any format, and ends with zeroes.
         let result = unsafe { ffi::ob_av_insert(peers.0, padded.as_ptr().cast(), &mut self.peer) };
         check("naming a peer", result)?;
-        // At the insertion the name may have belonged to another segment, so the segment is
+        // Another segment may have had the name at the time of the insertion, so the segment is
         // compared once more.
         if is_shm && segment::own(name).ok() != segment {
             return Err(Error::Violation(crate::Violation::BadGreeting));

@@ -52,8 +52,8 @@ impl EndpointHandle {
         handle
     }
 
-    /// Lets an endpoint of this process that accepts the connection join the pair: see
-    /// [`Self::join`].
+    /// Publishes the pair under the endpoint's name. If an endpoint of this process accepts the
+    /// connection, that endpoint joins the pair by [`Self::join`].
     pub(super) fn publish(&self, name: &[u8]) {
         let mut connecting = connecting();
         connecting.retain(|(other, pair)| pair.strong_count() > 0 && other != name);

@@ -39,8 +39,8 @@ fn piece(kind: u8, name: &[u8], rest: &[u8]) -> Vec<u8> {
     piece
 }
 
-/// Splits an introduction message into its kind, the name of an endpoint, and the rest. `None` for
-/// a malformed message.
+/// Splits an introduction message into its kind, the name of an endpoint, and the bytes after the
+/// name. `None` for a malformed message.
 fn parse(piece: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let rest = piece.strip_prefix(&MARK)?;
     let (head, rest) = rest.split_at_checked(3)?;

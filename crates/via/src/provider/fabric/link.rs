@@ -229,8 +229,8 @@ impl Incoming for Request {
         let domain = self.nic.domain(tag)?;
         let gone = || Error::Disconnected { peer: peer.clone(), why: crate::Ended::Silent };
         check_room(&data, self.passive.room())?;
-        // The queues are opened while the request can still be rejected: opening may fail for lack
-        // of file descriptors, and a rejection closes the request's own file.
+        // The queues are opened while the request can still be rejected. If file descriptors run
+        // out here, the rejection closes the request's own file.
         let queues = Queues::open(&domain.domain, true, self.nic.completions())?;
         // From here on the request belongs to the endpoint, and cannot be rejected any more.
         let info = self.info.take().ok_or_else(gone)?;

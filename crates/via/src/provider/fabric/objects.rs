@@ -282,7 +282,7 @@ pub(super) enum ConnectionEvent {
     Shutdown,
     /// A connection that was not made, or broke: an error number, and the peer's data.
     Failed(u32, Vec<u8>),
-    /// An event without meaning here.
+    /// An event that this provider ignores.
     Other,
 }
 

@@ -70,8 +70,8 @@ pub(super) struct FabricPort {
     receives_done: u64,
     sends: VecDeque<Sending>,
     sends_done: u64,
-    // The data that announce the newest send to the peer, if that send is an RDMA write with
-    // immediate data and its announcement has not been sent yet.
+    // The data that announce the newest send to the peer. `None` unless that send is an RDMA write
+    // with immediate data whose announcement has not been sent yet.
     notice: Option<u64>,
     writes: usize,
     // The number of a send whose memory handle is invalid. No later send is begun.
@@ -91,7 +91,7 @@ pub(super) struct FabricPort {
 }
 
 impl FabricPort {
-    /// Takes over an endpoint whose peer is set or connected.
+    /// Makes a port of an endpoint whose peer is set or connected.
     pub(super) fn new(
         nic: &Arc<NicState>,
         endpoint: EndpointHandle,
@@ -146,7 +146,7 @@ impl FabricPort {
         })
     }
 
-    /// Posts to the endpoint those receive descriptors that it does not have yet.
+    /// Posts to the endpoint those receive descriptors that the endpoint does not have yet.
     fn post_receives(&mut self, sink: &mut dyn Sink) {
         if sink.receiving(self.receives.len()).is_some() && !self.cancel_probe() {
             return;
@@ -161,8 +161,8 @@ impl FabricPort {
             let context = self.contexts.context_of(PostedOperation::Receive(number));
             // SAFETY: the segments were checked when the descriptor was posted. The descriptor
             // stays in its queue, and keeps the memory of its regions, until the operation is
-            // complete or the endpoint is closed (invariant). The contexts and the overflow live as
-            // long.
+            // complete or the endpoint is closed (invariant). The contexts and the overflow outlive
+            // the endpoint.
             let post =
                 |endpoint: &mut Endpoint| unsafe { endpoint.post(Work::Receive, &pieces[..=count], false, context) };
             match self.endpoint.with(post).unwrap_or_else(gone) {
@@ -310,8 +310,8 @@ impl FabricPort {
         }
     }
 
-    /// Returns the operation that consumed a receive, and its length. Returns `None` if the peer's
-    /// claims are invalid, such as a length over the agreed maximum.
+    /// Returns the operation that consumed a receive, and the length of the operation's data.
+    /// Returns `None` if the peer's claims are invalid, such as a length over the agreed maximum.
     fn received_operation(&self, received: Received) -> Option<(Operation, u32)> {
         let announced = received.data.map_or(0, |data| data >> 32);
         if announced > 0 && self.nic.capabilities.data_bytes >= 8 {
@@ -335,7 +335,7 @@ fn pieces(descriptor: &Descriptor) -> ([Piece; PIECES_MAX], usize) {
     let none = (Iovec { start: std::ptr::null_mut(), length: 0 }, std::ptr::null_mut());
     let (mut pieces, mut count) = ([none; PIECES_MAX], 0);
     for segment in descriptor.segments().iter().filter(|segment| segment.length > 0).take(PIECES_MAX - 1) {
-        // In bounds, as was checked when the descriptor was posted.
+        // The offset is in bounds, as was checked when the descriptor was posted.
         let start = segment.region().memory().start().as_ptr().wrapping_add(segment.offset as usize);
         let iovec = Iovec { start: start.cast(), length: segment.length as usize };
         pieces[count] = (iovec, piece_descriptor(segment.region()));

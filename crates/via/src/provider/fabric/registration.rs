@@ -37,8 +37,8 @@ pub(super) fn register(
     let is_empty = memory.is_empty();
     let new = |access: Access| {
         // SAFETY: the region keeps the registration in a field that is dropped before the memory.
-        // `retire` keeps the region until all endpoints are closed by which an operation on it may
-        // be running.
+        // `retire` keeps the region until all endpoints that may be running an operation on it are
+        // closed.
         unsafe { Registration::new(&tag.domain, memory, access, random_key()?) }
     };
     let local = (is_local && !is_empty).then(|| new(Access::LOCAL)).transpose()?;
@@ -115,8 +115,8 @@ pub(super) struct TagDomain {
     pub(super) domain: Arc<Domain>,
 }
 
-/// Memory behind every receive, for the excess of a message that is too long. Without this memory,
-/// providers would not write beyond the receive, but would break the connection without a reason
+/// Memory behind every receive, for the excess of a message that is too long. Providers never write
+/// beyond a receive, but without this memory they would break the connection without a reason
 /// (`tcp`) or hang (`shm`). No code reads this memory, and the system allocates its pages only when
 /// they are written.
 #[derive(Debug)]

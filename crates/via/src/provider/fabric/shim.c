@@ -151,7 +151,7 @@ int ob_info(const char *provider, const char *domain, const char *node, const ch
 	if (!hints)
 		return result;
 	hints->caps = FI_MSG | FI_RMA;
-	/* shm does not check keys unless an order of writes and sends is requested. */
+	/* shm checks keys only if an order of writes and sends is requested. */
 	hints->tx_attr->msg_order = order;
 	hints->rx_attr->msg_order = order;
 	hints->tx_attr->op_flags = delivered ? FI_DELIVERY_COMPLETE : 0;
@@ -170,7 +170,7 @@ int ob_info(const char *provider, const char *domain, const char *node, const ch
 		result = libfabric.getinfo(VERSION, node, service, node && is_source ? FI_SOURCE : 0, hints, info);
 		give_signals_back(before);
 	}
-	/* The flags only tested the provider's support; each operation sets its own. */
+	/* The flags were only a test of the provider's support; each operation sets its own flags. */
 	if (!result)
 		(*info)->tx_attr->op_flags = 0;
 	libfabric.freeinfo(hints);
@@ -529,8 +529,8 @@ int ob_event(struct fid_eq *eq, struct ob_event *event)
 	return 1;
 }
 
-/* Returns 0 if a thread may sleep on the files of these objects, or -FI_EAGAIN when there is
- * something to do. */
+/* Returns 0 if a thread may sleep on the files of these objects, or -FI_EAGAIN when an
+ * event or a completion is waiting. */
 int ob_may_sleep(struct fid_fabric *fabric, struct fid *first, struct fid *second)
 {
 	struct fid *both[2] = { first, second };

@@ -25,7 +25,7 @@ pub(super) enum SideChannel {
     None,
     /// The introduction's socket, whose end of file also shows that the peer's process is gone.
     Socket(SocketMessages),
-    /// Writes to this address in the peer's memory; and the reason that the peer gave for the end.
+    /// Writes to this address in the peer's memory, and the reason that the peer gave for the end.
     Writes(RemoteRange, Option<Ended>),
 }
 
@@ -108,8 +108,8 @@ impl SocketMessages {
     }
 
     fn send(&self, bytes: &[u8]) {
-        // An error means that the peer is gone, or has not read for long. A peer that is gone is
-        // noticed by the end of the socket.
+        // An error means that the peer is gone, or that the socket is full because the peer has not
+        // read for a long time. The end of the socket shows that a peer is gone.
         let _ = rustix::net::send(&self.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
     }
 
@@ -308,8 +308,8 @@ mod tests {
         let question = |number| Question { number, place, length: 8, intent: Intent::Write };
         for number in 0..3 {
             assert!(asks.question(question(number)));
-            // Later requests, also about the next descriptor, are not sent while the first is
-            // unanswered.
+            // While the first question is unanswered, no later question is sent, not even one about
+            // the next descriptor.
             assert!((0..10).all(|later| !asks.question(question(number + later % 2))));
             assert!(!answers.receive(), "no more than it may ask");
             answers.answer(|asked| asked != question(1));

@@ -74,8 +74,8 @@ impl ListeningSocket {
             return Ok(Self::Tcp(listener, found.to_string()));
         }
         let file = named(directory, discriminator)?;
-        // A live server of the name accepts connections. A socket that nothing listens on was left
-        // behind.
+        // A live server of the name accepts connections. If nothing listens on the socket, a dead
+        // server has left it behind.
         match try_connect(&file)? {
             // The server is overloaded, but alive.
             Ok(_) | Err(Errno::AGAIN) => return Err(Error::NameInUse { name: discriminator.to_owned(), pid: None }),

@@ -1,5 +1,5 @@
-//! The carrier over shared memory: wakes sleepers, and passes areas and regions. Loads and stores
-//! do the rest.
+//! The carrier over shared memory: wakes sleepers, and passes areas and regions. Frames need no
+//! carrier here: the two sides store and load them in the shared memory.
 
 use super::directory::local_process;
 use super::futex::{Futexes, PeerWord};
@@ -21,8 +21,9 @@ use std::time::Duration;
 
 /// The length of a note, which announces a file on the socket: u32 number, u32 kind, u64 length.
 const NOTE: usize = 16;
-/// The first byte of a message on the socket to a peer that cannot pass files: a call, which ends a
-/// sleep on the socket, or a name, which is a note followed by the number of a file descriptor.
+/// The first byte of a message on the socket to a peer that cannot pass files. The message is a
+/// call, which ends a sleep on the socket, or a name: a note followed by the number of a file
+/// descriptor.
 const CALL: u8 = 0;
 const NAMED: u8 = 1;
 /// The kind of a note without a file: a call, at which a parked connection looks for a message.
@@ -34,7 +35,8 @@ const CONSUMED_MAX: usize = 64;
 /// an area or a region right before the message that names it. A connection that has reached this
 /// number, for example after failed calls, does not park.
 const WAITING_MAX: usize = 4;
-/// The maximum number of calls to a parked connection before their messages are counted.
+/// The maximum by which the number of calls to a parked connection may exceed the number of counted
+/// messages. A call can arrive before its message is counted.
 const EARLY_CALLS_MAX: u64 = 64;
 const _: () = assert!(EARLY_CALLS_MAX >= layout::SLOT_COUNT as u64);
 
@@ -69,8 +71,9 @@ impl Calls {
     ///
     /// # Errors
     ///
-    /// [`Violation::FalseCalls`] for more calls than there were messages. Each such call looks like
-    /// a message to the threads that wait for all parked connections.
+    /// [`Violation::FalseCalls`] when the calls outnumber the messages by more than
+    /// [`EARLY_CALLS_MAX`]. A call without a message wakes a thread that waits for all parked
+    /// connections.
     fn count(&mut self, calls: u64, next: u32) -> Result<(), Error> {
         self.count += calls;
         self.messages += u64::from(next.wrapping_sub(self.next));
@@ -193,14 +196,16 @@ impl Socket {
     }
 
     fn next_note(&self, wanted: u32) -> Result<Note, Error> {
-        // A missing note is a violation by the peer. A timeout would look as if no message had
-        // arrived: a server would go on waiting, and the message would be lost.
+        // A missing note is reported as a violation by the peer. If it were reported as a timeout,
+        // a server would assume that no message had arrived and go on waiting, and the message
+        // would be lost.
         let missing = || Error::from(Violation::UnknownArea(wanted));
         let deadline = Deadline::after_secs(1).start();
         while !deadline.is_over() {
             match self.receive_note(deadline) {
                 Ok(Some(note)) => return Ok(note),
-                // A call that arrived after the connection was resumed.
+                // The note is a call that arrived after the connection was resumed. It has no
+                // effect.
                 Ok(None) => {}
                 Err(Error::TimedOut) => break,
                 Err(error) => return Err(error),
@@ -397,8 +402,8 @@ impl Carrier for Socket {
     }
 
     fn end(&self, _: &Wire) {
-        // The pulse thread and alarms may keep the socket open a little longer. The shutdown lets
-        // the peer see the end at once.
+        // The pulse thread, or a holder of a `window::Alarm`, may keep the socket open a little
+        // longer. The shutdown lets the peer see the end at once.
         let _ = rustix::net::shutdown(&*self.socket, Shutdown::Both);
         pulse::forget(&self.socket, self.number);
     }
@@ -406,7 +411,7 @@ impl Carrier for Socket {
 
 impl Parking for Socket {
     fn begin(&self) {
-        // Without threads, no connection parks.
+        // After a failure, no thread waits for parked connections, and `prepare` returns false.
         let _ = parking::begin();
     }
 

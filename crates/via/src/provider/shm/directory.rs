@@ -3,7 +3,7 @@
 //! A name is a socket file, and beside it a lock file that its server holds locked. The kernel
 //! releases the lock when the server ends, however it ends. A name is therefore alive while its
 //! lock is held. The next server of the name takes the lock and replaces the socket. A server that
-//! cannot hold such a lock, such as a Java virtual machine, has its name as long as its socket
+//! cannot hold such a lock, such as a Java virtual machine, keeps its name as long as its socket
 //! answers.
 //!
 //! The module removes and writes only files of this user that are known to be a lock or a socket
@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex, Weak};
 /// The maximum number of dead names that one listing of the directory removes. The next listing
 /// removes more.
 const SWEPT_MAX: usize = 16;
-/// The longest wait for a lock whose holder does not answer at the name.
+/// The maximum time to wait for the lock of a name while no server listens at the name's socket.
 const LOCK_TIMEOUT: Deadline = Deadline::after_secs(3);
 /// The reason for refusing a name that is too long for a socket's address.
 const TOO_LONG: &str = "it does not fit the 107 bytes of a socket's path";
@@ -124,8 +124,8 @@ impl Directory {
         Self::at(path)
     }
 
-    /// Opens a directory of the caller's choice, which is made when it is missing. A directory of
-    /// the superuser is accepted as well: it has the names of servers for other users.
+    /// Opens a directory of the caller's choice. Makes the directory if it is missing. A directory
+    /// of the superuser is accepted as well: it has the names of servers for other users.
     ///
     /// The directory is opened and checked once. If the path leads to another directory afterwards,
     /// this value still uses the directory that it opened. If the opened directory was removed, the
@@ -135,9 +135,9 @@ impl Directory {
     ///
     /// [`Error::UnsafeDirectory`] when the directory belongs to another user, when other users may
     /// write to it, when it lies on a file system in user space (FUSE) that is not the root's, or
-    /// when the path leads to something else, such as a link to a directory; [`Error::Names`] when
-    /// the directory can neither be opened nor made, or when its file system does not answer in
-    /// time.
+    /// when the path leads to a file that is no directory, such as a link to a directory;
+    /// [`Error::Names`] when the directory can neither be opened nor made, or when its file system
+    /// does not answer in time.
     pub fn at(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let place = Place::open(&path.into())?;
         let path = place.path().to_owned();
@@ -167,8 +167,9 @@ impl Directory {
         Ok(Arc::clone(&place))
     }
 
-    /// Opens the names that are served from now on to processes of every user, for connections and
-    /// for streams. The directory's mode still limits access.
+    /// Lets processes of every user connect to the names that are served from now on through this
+    /// value and its clones. Peers of other users get windows and streams, but no virtual
+    /// interfaces with descriptors. The directory's mode still limits access.
     pub fn open_to_all_users(&self) {
         self.is_open.store(true, Ordering::Release);
     }
@@ -320,7 +321,7 @@ impl Directory {
         self.files_of(name).is_ok_and(|files| files.is_served())
     }
 
-    /// Returns the socket of a name, for a provider without locks.
+    /// Returns the socket of a name, for a provider that takes no locks.
     #[cfg(feature = "fabric")]
     pub(crate) fn socket(&self, name: &str, ending: &str) -> Result<NamedSocket, Error> {
         let NameFiles { place, name, .. } = self.files_of(name)?;

@@ -1,5 +1,5 @@
 //! The first bytes on the socket: the greeting of each side, with its segment; or the server's
-//! refusal where it has reached a limit of the system. A refusal is a greeting without slots, with
+//! refusal if the server is at one of the [`LIMITS`]. A refusal is a greeting without slots, with
 //! the error's number in the place of the flags.
 
 use super::carrier::{self, Side, Sleep};
@@ -20,8 +20,8 @@ const MAGIC: u32 = 0x4956_424f;
 /// The version of the segment's layout and of this greeting.
 const VERSION: u32 = 2;
 const LENGTH: usize = 24;
-/// The errors that report a limit: of the system's open files, memory or mappings, watches, or
-/// threads; or of the server's own connections in setup.
+/// The errors that report a limit: the system's limit of open files, of memory or mappings, of
+/// watches, or of threads; or the server's own limit of connections that are still being made.
 const LIMITS: [Errno; 6] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOSPC, Errno::AGAIN, Errno::USERS];
 
 /// The greeting that each side sends before the first message.
@@ -97,8 +97,8 @@ fn refused(bytes: &[u8; LENGTH]) -> Option<Errno> {
 
 /// An accepted connection without a greeting so far.
 ///
-/// Greeting waits for the peer. A server therefore greets on the connection's own thread: a peer
-/// that connects and stays silent then delays no other peer.
+/// [`Incoming::complete`] waits for the peer's greeting. A server therefore calls it on the
+/// connection's own thread, so that a peer that connects and stays silent delays no other peer.
 #[derive(Debug)]
 pub struct Incoming {
     pub(super) socket: Arc<OwnedFd>,
@@ -215,7 +215,8 @@ impl Outgoing {
         let socket = &self.socket;
         let own = mapping::create(layout::AREA + options.area)?;
         send(socket, options, &own.1).or_else(|why| match why {
-            // A server that refuses a connection does not wait for the client's greeting.
+            // A server that refuses a connection does not wait for the client's greeting, so its
+            // refusal may have arrived although the greeting could not be sent.
             Error::PeerGone { .. } => receive(socket, options, deadline).and(Err(why)),
             why => Err(why),
         })?;
@@ -232,7 +233,7 @@ impl Interrupter {
     /// Ends the connection, and the wait for the peer's greeting.
     pub fn interrupt(&self) {
         if let Some(socket) = self.0.upgrade() {
-            // A socket whose peer has left needs no end.
+            // The shutdown fails only if the peer has left, and then it is not needed.
             let _ = shutdown(&socket, Shutdown::Both);
         }
     }
@@ -243,7 +244,7 @@ impl Interrupter {
 /// greeted.
 struct Prepared {
     window: Window,
-    /// The file of the own segment.
+    /// The file of this side's segment.
     file: OwnedFd,
     /// The segment of a peer that uses names.
     named: Option<named::Segment>,

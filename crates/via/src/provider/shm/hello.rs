@@ -12,7 +12,7 @@
 //!     24       the offer (see `Offer`); in a rejection, its reason in UTF-8
 //! ```
 //!
-//! Two files accompany a request and an acceptance: the segment and the table.
+//! Two files accompany each request and each acceptance: the segment and the table.
 
 use super::mapping::{self, Mapping};
 use super::packet::{self, Received, Sent};

@@ -7,7 +7,8 @@
 //!
 //! For an RDMA on a region that the peer has opened (see [`super::opened`]), this side makes the
 //! copy. Any other RDMA, and any in which this side finds a fault, goes to the peer. The peer
-//! checks the RDMA, and performs or refuses it. Nothing else begins until the peer has answered.
+//! checks the RDMA, and performs or refuses it. No later operation begins until the peer has
+//! answered.
 
 use super::lent::Lender;
 use super::opened::Opened;
@@ -22,13 +23,14 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub(super) struct Initiator {
-    // The number of the descriptor whose work is going on or comes next, and its progress.
+    // The number of the descriptor whose work has begun or begins next, and the progress of that
+    // work.
     next: u64,
     stage: Stage,
     // Earlier descriptors whose bytes are in the ring and which are not complete.
     pending: VecDeque<Pending>,
-    // The number of RDMA that were left to the peer. All of them are answered, except possibly the
-    // last.
+    // The number of RDMA operations that were left to the peer. All of them are answered, except
+    // possibly the last.
     asked: u64,
     pub(super) opened: Opened,
     pub(super) lender: Lender,
@@ -200,8 +202,9 @@ impl Initiator {
         false
     }
 
-    /// Whether an RDMA has to wait for the pending descriptors. Reliable reception performs nothing
-    /// after a failure, so the outcomes of all earlier descriptors have to be known first.
+    /// Whether an RDMA has to wait for the pending descriptors. With reliable reception, no
+    /// operation is performed after one has failed, so the outcomes of all earlier descriptors have
+    /// to be known first.
     fn must_wait(&self, wire: &Wire) -> bool {
         wire.level == Reliability::ReliableReception && !self.pending.is_empty()
     }

@@ -7,7 +7,7 @@ use rustix::fs::{MemfdFlags, SealFlags, SeekFrom};
 use rustix::io::Errno;
 use std::sync::LazyLock;
 
-/// The seals of everything that a peer maps: the size is fixed.
+/// The seals of every file that a peer maps. They fix the file's size.
 const FIXED: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 /// Makes a segment of `length` bytes, maps it writable, then seals it against further writable
@@ -36,8 +36,8 @@ fn create_sealed(length: usize, seals: SealFlags) -> Result<(Mapping, OwnedFd), 
 static IS_COMMIT_LIMITED: LazyLock<bool> =
     LazyLock::new(|| std::fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2"));
 
-/// Has the system provide all pages of an own mapping if it limits the memory. Otherwise, pages
-/// take memory when they are first touched.
+/// Has the system provide all pages of a mapping of this process if the system limits the memory,
+/// as `is_limited` says. Otherwise, pages take memory when they are first touched.
 fn provided(mapping: Mapping, is_limited: bool) -> Result<Mapping, Error> {
     if is_limited {
         mapping.provide()?;
@@ -45,25 +45,27 @@ fn provided(mapping: Mapping, is_limited: bool) -> Result<Mapping, Error> {
     Ok(mapping)
 }
 
-/// Has the system provide all pages of an own region, whose file a peer is about to get, if the
-/// system limits the memory.
+/// Has the system provide all pages of a region of this process, whose file a peer is about to get,
+/// if the system limits the memory.
 pub(super) fn provide_region(memory: &Memory) -> Result<(), Error> {
     if *IS_COMMIT_LIMITED {
-        // SAFETY: the value ends here, and the caller's reference keeps the memory until then.
+        // SAFETY: the memory must outlive the mapping value. The value is dropped at the end of
+        // this statement, and the caller's reference keeps the memory until then.
         unsafe { Mapping::of(memory) }.provide()?;
     }
     Ok(())
 }
 
-/// Checks that the peer has had the system provide all pages of its file, as this process does for
-/// its own files. This process has none of them provided, because it would pay for memory whose
-/// size the peer chooses.
+/// Checks that a peer's file has all of its pages. Each process has the system provide the pages of
+/// its own files. This process does not add pages that a peer's file lacks, because it would then
+/// pay for memory whose size the peer chooses.
 fn check_provided(fd: &OwnedFd, length: usize) -> Result<(), Error> {
-    // If the kernel cannot provide pages, honest peers have none, either.
+    // If the kernel cannot provide pages, the files of honest peers lack them, too.
     if !Mapping::can_provide() {
         return Ok(());
     }
-    // The number of the file's blocks does not answer: pages may lie behind the file's end.
+    // The number of the file's blocks does not show whether a page is missing, because the file can
+    // have pages beyond its end.
     let hole = rustix::fs::seek(fd, SeekFrom::Hole(0)).map_err(Error::system("examining a segment"))?;
     if hole < length as u64 {
         return Err(Error::system("mapping a segment whose pages the peer has not provided")(Errno::NOMEM));
@@ -170,7 +172,8 @@ mod tests {
             assert_eq!(used(&file), 0, "no page is provided");
             own.provide().unwrap();
             assert!(opened(1, true).is_ok() && opened(length, true).is_ok());
-            // The half behind the hole is there, so the number of pages does not answer.
+            // The file has its pages behind the hole, so the number of its pages does not show how
+            // many there are before the hole.
             fallocate(&file, PUNCH, length as u64 / 2, length as u64 / 8).unwrap();
             assert!(opened(length / 2, true).is_ok() && opened(length / 2 + 1, true).is_err());
             fallocate(&file, PUNCH, 0, length as u64).unwrap();

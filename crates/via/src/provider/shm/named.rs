@@ -29,7 +29,7 @@ use rustix::net::{RecvFlags, SendFlags};
 /// The peer's confirmation that it has mapped both segments.
 const MAPPED: u8 = 1;
 
-/// Returns the number of a file descriptor, as other processes find it.
+/// Returns the number of a file descriptor, by which other processes find the file.
 pub(super) fn number_of(file: &OwnedFd) -> u32 {
     file.as_raw_fd().unsigned_abs()
 }

@@ -55,7 +55,8 @@ pub(super) fn seal(region: &Region) -> bool {
 pub(super) fn send(socket: &OwnedFd, kind: u8, region: &Region, handle: MemoryHandle) -> bool {
     let entry = region.provider.get().and_then(|own| own.downcast_ref::<Entry>());
     let (Some(entry), Some(file)) = (entry, region.memory().file()) else { return false };
-    // A peer takes no region without its pages. The caller gets along if this region is not passed.
+    // A peer refuses a region whose file lacks pages. If the region is not passed, the caller's
+    // bytes go through the ring instead.
     if mapping::provide_region(region.memory()).is_err() {
         return false;
     }
@@ -187,7 +188,7 @@ impl Opened {
                 return None;
             }
             let some = (whole - done).min(STRIDE);
-            // In bounds by the check of `has`, which the mapping repeats.
+            // The range is in bounds by the check of `has`, which the mapping repeats.
             let at = usize::try_from(place.offset.checked_add(done)?).ok()?;
             descriptor.stretches(done, some, |memory, offset, before, length| match intent {
                 Intent::Write => region.mapping.fill(at.checked_add(before)?, memory, offset, length),

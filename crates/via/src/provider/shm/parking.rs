@@ -31,7 +31,7 @@ use std::time::Duration;
 
 /// The pause before the next attempt if the system starts no thread.
 const BREATHER: Duration = Duration::from_millis(50);
-/// The number by which epoll reports that connections were rung.
+/// The number by which epoll reports events of [`Lot::rung`].
 const RUNG: u64 = u64::MAX;
 
 /// A connection without a thread, and the function that goes on with it.
@@ -51,7 +51,8 @@ impl Parked {
 /// The files of the threads that wait.
 struct Lot {
     epoll: OwnedFd,
-    /// An eventfd that counts the connections in [`Places::rung`].
+    /// An eventfd that is readable while [`Places::rung`] has connections, or while a waiting
+    /// thread has to start a successor.
     rung: OwnedFd,
 }
 
@@ -63,8 +64,9 @@ struct Places {
     /// The connections to be resumed whose socket has no event, in the order in which they are to
     /// be resumed.
     rung: VecDeque<Parked>,
-    /// The number of threads that wait for events, at most two: the next connection need not wait
-    /// until a thread has started.
+    /// The number of threads that wait for events, at most two. While one of them resumes a
+    /// connection, the second one waits, so the next connection need not wait until a thread has
+    /// started.
     // Invariant: at least one, once there is a parked connection. A thread counts before it runs.
     waiting: usize,
 }
@@ -117,7 +119,8 @@ pub(super) fn park(socket: &OwnedFd, number: Number, wire: &Wire, parked: Parked
     if lot.is_none_or(|lot| epoll::modify(&lot.epoll, socket.as_fd(), data, events).is_err()) {
         wire.close();
     }
-    // An interruption before the insertion found no parked connection.
+    // An interruption before the insertion found no parked connection, so the connection is resumed
+    // here.
     if wire.is_interrupted() {
         ring(number);
     }
@@ -152,7 +155,8 @@ impl Lot {
 
     /// Wakes a waiting thread.
     fn wake(&self) {
-        // The write fails only at a count that no number of connections reaches.
+        // The write fails only if the count would exceed 2^64 - 2, and there are never so many
+        // connections.
         let _ = rustix::io::write(&self.rung, &1_u64.to_ne_bytes());
     }
 
@@ -188,7 +192,7 @@ impl Lot {
         loop {
             self.start_second();
             let Some(mut parked) = self.event().and_then(|number| self.take(number)) else { continue };
-            // The call may have come without a message, as calls of a hostile peer do.
+            // A hostile peer can call without a message.
             if parked.outcome.is_ok() {
                 match parked.window.prepare_to_park() {
                     Ok(true) => {
@@ -216,8 +220,7 @@ impl Lot {
         if !is_last {
             places.waiting -= 1;
             drop(places);
-            // The thread that goes on waiting starts the other one, while this one performs the
-            // call.
+            // The other waiting thread starts a successor, while this thread performs the call.
             self.wake();
         }
         !is_last

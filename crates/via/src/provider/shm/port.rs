@@ -140,7 +140,7 @@ impl ShmPort {
                 break;
             }
             if self.wire.opened() != self.opened {
-                // The record may need regions that are on the socket.
+                // The record may need regions whose packets are still on the socket.
                 self.read_socket(now)?;
             }
             let Some(taken) = self.wire.from.take()? else { break };

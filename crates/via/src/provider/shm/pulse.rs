@@ -33,7 +33,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Closes a connection whose peer has hung up, unless it has been forgotten meanwhile.
+    /// Closes a connection whose peer has hung up, unless [`forget`] was called for the connection.
     fn close(&self, number: Number) {
         let wires = lock(&self.wires);
         let wire = wires.get(&number).and_then(Weak::upgrade);
@@ -48,8 +48,8 @@ impl Watch {
 /// The watch of this process, once its thread has started.
 static WATCH: Mutex<Option<Arc<Watch>>> = Mutex::new(None);
 
-/// Returns the watch of this process. After a failure the next call starts it anew, since the
-/// system may be at a limit for a while only.
+/// Returns the watch of this process. If the watch cannot be started, the next call tries again,
+/// because the system may be at a limit only for a while.
 fn watch_of_process() -> Result<Arc<Watch>, Error> {
     let mut own = lock(&WATCH);
     if let Some(watch) = &*own {

@@ -1,9 +1,9 @@
-//! Files that a peer passed: which are memory, and how others are closed.
+//! Files that a peer passed: how memory files are recognised, and how other files are closed.
 //!
-//! The file system decides how long the closing of a file takes. For a file system in user space
-//! (FUSE), the kernel asks its daemon and waits for the answer in a state that no signal ends, and
-//! a peer can be that daemon. Only memory files have seals, which the kernel reads without the file
-//! system. A separate thread therefore closes every other file.
+//! The file system decides how long the closing of a file takes. To close a file on a file system
+//! in user space (FUSE), the kernel asks the file system's daemon, and waits for the answer in a
+//! state that no signal ends. A peer can be that daemon. Only memory files have seals, which the
+//! kernel reads without the file system. A separate thread therefore closes every other file.
 
 use super::directory::{is_trusted, local_peer};
 use crate::Violation;
@@ -27,8 +27,9 @@ const FILES_TO_CLOSE_MAX: usize = 64;
 /// [`LIMIT_MIN`].
 const SHARE: usize = 4;
 
-/// The maximum number of files that a message can have (SCM_MAX_FD of Linux). The kernel would
-/// close files without room on the thread that receives the message.
+/// The maximum number of files that a message can have (SCM_MAX_FD of Linux). The buffer for files
+/// has room for all of them. Otherwise, the kernel would close the files that do not fit, on the
+/// thread that receives the message.
 const FILES_MAX: usize = 253;
 
 /// The lower bound of the limit of descriptors: room for two messages. The room for the second
@@ -115,11 +116,11 @@ impl Room {
     /// Returns whether the descriptors were reserved.
     ///
     /// Only a user without waiting files gets the room for the last message, and only while no
-    /// other message is being received: the files of that message could be the user's, too. One
-    /// user alone therefore never takes all of the room.
+    /// other message is being received: the files of the other message could be this user's, too.
+    /// One user alone therefore never takes all of the room.
     ///
-    /// Files from this process's own user and the superuser are not limited: both can do anything
-    /// to this process anyway, and the files of other users must not keep them out.
+    /// This process's own user and the superuser are not limited. Both can do anything to this
+    /// process anyway, and files of other users must not cause a refusal of their messages.
     fn reserve_last(&self, user: Option<u32>, waiting: impl Fn(Option<u32>) -> (usize, usize)) -> bool {
         if user.is_some_and(is_trusted) {
             self.taken.fetch_add(FILES_MAX, Ordering::Relaxed);
@@ -233,7 +234,8 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Messa
     let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)?;
     let files = take(&mut control, socket, &mut reserved);
     if got.flags.contains(ReturnFlags::CTRUNC) {
-        // If a descriptor is left, a rule of the system has kept the file back.
+        // The kernel has kept a file back. If this process has a free descriptor, the reason is a
+        // rule of the system, and not a lack of descriptors.
         return rustix::io::fcntl_dupfd_cloexec(socket, 0).map(|_| Err(Violation::NoSegment));
     }
     let is_cut = got.flags.contains(ReturnFlags::TRUNC);
@@ -278,10 +280,10 @@ fn memory_file(file: OwnedFd, socket: &OwnedFd, reserved: &mut Reserved<'_>) -> 
     None
 }
 
-/// Closes files until none is left. A close that hangs keeps the files behind it open. The users
-/// that passed these files have less room for messages until the files are closed. Messages of
-/// other users are refused only if these files take all of the room. For that, the files must be of
-/// several users, or of a user that is not limited: see [`Room::reserve_last`].
+/// Closes files until none is left. While a close hangs, the files behind it in the queue stay
+/// open. The users that passed these files have less room for messages until the files are closed.
+/// Messages of other users are refused only if these files take all of the room. For that, the
+/// files must be of several users, or of a user that is not limited: see [`Room::reserve_last`].
 fn close_all() {
     let mut files_to_close = files_to_close();
     while let Some((_, file)) = files_to_close.files.front_mut() {

@@ -1,5 +1,5 @@
-//! Responding to the peer's records: messages into receive descriptors, and RDMA that the peer does
-//! not perform itself.
+//! Responding to the peer's records: filling receive descriptors, and performing the RDMA that the
+//! peer does not perform itself.
 
 use super::lent::{Borrower, References};
 use super::opened::{self, OPENING};
@@ -135,7 +135,7 @@ impl Responder {
             Target::Message => sink.fill_message_from(incoming.received, view, at, piece as usize),
             Target::Write(region, place) => {
                 let offset = place.offset + u64::from(incoming.received);
-                // In bounds by the check at the beginning of the write.
+                // The range is in bounds by the check at the beginning of the write.
                 let written = region.memory().write_view(offset, view, at, piece as usize);
                 if !region.is_registered() || written.is_none() {
                     if is_reliable {
@@ -209,7 +209,7 @@ impl Responder {
             let record =
                 Record { kind: Kind::Data, immediate: None, whole: reading.whole, piece, area: None, place: NOWHERE };
             let offset = reading.place.offset + u64::from(reading.sent);
-            // In bounds by the check at the beginning of the read.
+            // The range is in bounds by the check at the beginning of the read.
             wire.publish(record, |bytes| reading.region.memory().read(offset, bytes));
             reading.sent += piece;
         }

@@ -42,9 +42,10 @@ impl Shape {
 
 /// The publishing side.
 ///
-/// The pieces of records follow one another through the area, and continue at its start when they
-/// reach its end. Free bytes before the last piece are not reused earlier, because writing bytes
-/// that the peer has just read is slow. Pieces are freed in the order of their records.
+/// The pieces of records follow one another through the area up to its end, and then continue at
+/// its start. Free bytes before the last piece are not reused before the end is reached, because
+/// writing bytes that the peer has just read is slow. Pieces are freed in the order of their
+/// records.
 #[derive(Debug)]
 pub(super) struct Publisher {
     // Invariant: the mapping is writable and at least `shape.length()` long. Only this value writes

@@ -17,8 +17,8 @@ unsafe extern "C" {
 }
 
 fn annotation(name: &CStr) -> Option<Annotation> {
-    // SAFETY: the name ends with a null character. A null handle stands for the whole program in
-    // the C libraries of Linux, where it is RTLD_DEFAULT.
+    // SAFETY: the name ends with a null character. In the C libraries of Linux, a null handle is
+    // RTLD_DEFAULT, which means the whole program.
     let found = unsafe { dlsym(ptr::null_mut(), name.as_ptr()) };
     // SAFETY: only the sanitizer has functions of these names, and they have this type.
     (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Annotation>(found) })

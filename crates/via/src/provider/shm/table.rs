@@ -12,8 +12,8 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{Ordering, fence};
 
-/// The length of a table, in bytes: 16384 regions. Further regions are only reached by their
-/// owner's own copies.
+/// The length of a table, in bytes: 16384 regions. Peers do not access further regions directly:
+/// their owner makes the copies.
 pub(super) const LENGTH: usize = 64 << 10;
 /// The maximum length of a peer's table, in bytes.
 const LENGTH_MAX: usize = 16 << 20;
@@ -92,7 +92,7 @@ impl Table {
     }
 }
 
-/// Whether the registration holds, by a peer's table.
+/// Whether the registration holds, according to a peer's table.
 pub(super) fn holds(table: &Mapping, entry: Entry) -> bool {
     let at = entry.index as usize * 4;
     at + 4 <= table.length() && table.word(at).load(Ordering::Acquire) == entry.value

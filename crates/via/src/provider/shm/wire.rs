@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 pub(super) enum Fault {
     /// The peer broke the rules.
     Violation,
-    /// The peer requested something that is refused, and delivery is reliable.
+    /// An operation of the peer was refused, and delivery is reliable.
     Refused(Refusal),
     /// The peer ended the connection, and published the reason.
     ByPeer(ConnectionState),
@@ -51,7 +51,7 @@ pub(super) struct Wire {
 }
 
 /// The peer's words, each loaded once. The order of the loads guarantees that the effects that a
-/// word stands for are visible.
+/// word reports are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) state: ConnectionState,
@@ -137,7 +137,8 @@ impl Wire {
         }
     }
 
-    /// Wakes the peer if it sleeps and this side has published or changed anything.
+    /// Wakes the peer if it sleeps and this side has published a record, or changed a word that the
+    /// peer reads.
     pub(super) fn call(&mut self) {
         if std::mem::take(&mut self.has_published)
             && doorbell::must_call(self.from.segment().word(record::SLEEP), &mut self.called)

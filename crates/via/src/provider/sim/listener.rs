@@ -90,7 +90,8 @@ impl Inbox {
     }
 
     /// Attaches or detaches the ends of the waiting wires. They are attached only during `accept`,
-    /// because the clock must not wait for an end whose user is not called.
+    /// because the clock waits for each attached end, and outside of `accept` no thread works for
+    /// these ends.
     fn set_attached(&self, is_attached: bool) {
         for wire in self.pending().iter() {
             if is_attached {

@@ -32,10 +32,10 @@ pub struct Summary {
     pub posted: u64,
     /// The number of operations done.
     pub done: u64,
-    /// The number of messages, and of RDMA writes with immediate data, received.
+    /// The number of messages, and of RDMA writes with immediate data, that were received.
     pub received: u64,
-    /// The numbers of ends of connections, by the reason for which each ended. Disconnections after
-    /// everything was done do not count.
+    /// For each reason, the number of sides whose connection ended for this reason. Disconnections
+    /// after everything was done do not count.
     pub ended: [u64; 7],
     /// The network's counts.
     pub datagrams: Counts,

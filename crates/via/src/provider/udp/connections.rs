@@ -40,7 +40,7 @@ impl Connections {
         drop(removed);
     }
 
-    /// Notes the seals of a connection's claims with this key.
+    /// Verifies the seals of a connection's claims with this key from now on.
     pub(super) fn seal_moves(&self, own: u64, key: &MoveKey) {
         if let Some(connection) = lock(&self.0).get_mut(&own) {
             connection.seals = Some(ReceivedSeals::new(key.clone()));
@@ -56,8 +56,8 @@ impl Connections {
 
     /// Takes a datagram that the connection with these ids has received. A sealed claim shows that
     /// the client is still at its address. The claim's seal is used up here, so copies that arrive
-    /// from elsewhere later have no effect. Other datagrams are dropped without the lock: their
-    /// source may be forged, and the other connections need the lock.
+    /// later from another address have no effect. Datagrams that are no sealed claims are dropped
+    /// without the lock: their source may be forged, and the other connections need the lock.
     pub(super) fn note_claim(&self, ids: [u64; 2], datagram: &[u8]) {
         let Some(seal) = moved::seal_of(ids, datagram) else { return };
         if let Some(Connection { seals: Some(seals), requires_seals, .. }) = lock(&self.0).get_mut(&ids[0]) {
@@ -65,11 +65,10 @@ impl Connections {
         }
     }
 
-    /// Judges a claim, given as seal and packet, that the client of the connection with these ids
-    /// is at `to` now. The connection may move only to another port of its client's host: access
-    /// rules know the client by its host. A claim from the client's present address moves nothing,
-    /// but its seal is used up. Such a claim is read after an earlier claim has moved the
-    /// connection.
+    /// Judges a claim, given as seal and packet: the client of the connection with these ids claims
+    /// to be at `to` now. The connection may move only to another port of its client's host,
+    /// because access rules know the client by its host. A claim from the address to which the
+    /// connection has already moved moves nothing, but its seal is used up.
     pub(super) fn judge(
         &self,
         [own, client_id]: [u64; 2],
@@ -83,7 +82,7 @@ impl Connections {
         let is_sealed = |seals: &mut ReceivedSeals| seals.take(seal, claim);
         // The seal is used up even if the connection does not require one.
         let is_sealed = may_be_clients && connection.seals.as_mut().is_some_and(is_sealed);
-        // A client that seals a claim has shown its key.
+        // The seal shows that the client has the key, so its later claims must be sealed.
         connection.requires_seals |= is_sealed;
         let is_clients = may_be_clients && (is_sealed || !connection.requires_seals);
         if is_clients && known != to { Claimed::Allowed } else { Claimed::Forbidden }

@@ -1,4 +1,4 @@
-//! Reports of hosts that a port is closed, shared by the connections to the port.
+//! Hosts' reports that a port is closed, shared by the connections to the port.
 //!
 //! A host sends only about one report a second to another host. So of many connections to a process
 //! that has died, only a few get a report.
@@ -113,7 +113,7 @@ mod tests {
         one.send(b"anybody there?").unwrap();
         assert!(matches!(next(&mut one), Err(Error::NotFound { .. })));
         assert!(matches!(same.receive(&mut [0; 100]), Err(Error::NotFound { .. })));
-        // Only the link with a report of its own has something to share.
+        // Only the link with a report of its own can pass a report on.
         assert!(one.take_report() && !one.take_report() && !same.take_report());
         for link in [&mut one, &mut same, &mut asking, &mut other] {
             assert!(matches!(link.receive(&mut [0; 100]), Ok(None)));

@@ -225,7 +225,7 @@ fn write_address(address: SocketAddr) -> ([u8; ADDRESS], usize) {
     (name, length)
 }
 
-/// Returns the control message that makes this the source of a datagram, and its length.
+/// Returns the control message that makes `from` a datagram's source, and the message's length.
 fn write_control(from: SocketAddr) -> ([u8; CONTROL], usize) {
     let mut control = [0; CONTROL];
     let data = &mut control[CONTROL_HEADER..];

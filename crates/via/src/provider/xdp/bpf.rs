@@ -101,12 +101,13 @@ pub(super) struct Attached {
     // The program leaves the interface when the last copy of this file is closed.
     link: OwnedFd,
     pub(super) mode: Mode,
-    /// The reason why the program is not in the interface's driver, where that was tried.
+    /// The reason why the program is not in the interface's driver, if [`Self::new`] chose the
+    /// mode.
     pub(super) not_native: Option<io::Error>,
 }
 
 impl Attached {
-    /// Loads the program and puts it on the interface. `None` stands for the best possible mode.
+    /// Loads the program and puts it on the interface. `None` means the best possible mode.
     pub(super) fn new(interface: &Interface, queue: u32, mode: Option<Mode>) -> Result<Self, Refused> {
         let Interface { index, address, .. } = *interface;
         let ports = map(MAP_HASH, PORTS_MAX, 1)?;
@@ -147,7 +148,7 @@ impl Attached {
         update(&self.ports, key(port), &[1]).map_err(Error::system("entering a port for the XDP program"))
     }
 
-    /// Leaves frames to this port to the kernel again.
+    /// Has the program pass frames to this port to the kernel again.
     pub(super) fn give_port(&self, port: u16) {
         let key = key(port);
         let mut attributes = ElementAttributes {

@@ -18,9 +18,9 @@ pub(super) const SHORTEST: usize = 60;
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
 /// Version 4, with a header of five words.
 const VERSION_AND_LENGTH: u8 = 0x45;
-/// "Don't fragment".
+/// The flag "don't fragment".
 const DONT_FRAGMENT: u16 = 0x4000;
-/// "More fragments", and the fragment's offset.
+/// The flag "more fragments", and the bits of the fragment's offset.
 const FRAGMENT: u16 = 0x3fff;
 const TIME_TO_LIVE: u8 = 64;
 const PROTOCOL_UDP: u8 = 17;
@@ -75,12 +75,12 @@ pub(super) struct Arrived {
     pub(super) payload: usize,
 }
 
-/// Whether a datagram can come from `source` over a wire: RFC 1122, 3.2.1.3. The sender may forge
-/// its address. The kernel would drop such a datagram, but never sees it. An answer would go to a
-/// program of this host, to many hosts, or to none.
+/// Whether a datagram can come from `source` over a wire: RFC 1122, 3.2.1.3. Any other source is
+/// forged, and an answer would go to a program of this host, to many hosts, or to none. The kernel
+/// would drop the datagram, but never sees it.
 fn is_source(source: SocketAddrV4, own: Ipv4Addr) -> bool {
     let ip = *source.ip();
-    // A class D address stands for many hosts. A class E address stands for none, except for the
+    // A class D address belongs to many hosts. A class E address belongs to none, except for the
     // last one, which is the broadcast address.
     let is_host = !matches!(ip.octets()[0], 0 | 127 | 224..);
     is_host && ip != own && source.port() != 0
@@ -100,7 +100,7 @@ pub(super) fn read(headers: &[u8; HEADERS], frame: usize, own: Ipv4Addr) -> Opti
         return None;
     }
     let (total, datagram) = (usize::from(word(16)), usize::from(word(38)));
-    // Ethernet pads behind a short packet; the packet itself has no spare bytes.
+    // Ethernet adds padding behind a short packet. The packet itself must have no spare bytes.
     if datagram < UDP || total != IPV4 + datagram || frame < ETHERNET + total {
         return None;
     }

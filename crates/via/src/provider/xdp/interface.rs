@@ -11,7 +11,7 @@ use rustix::ioctl::{Opcode, Updater};
 use std::io;
 use std::net::Ipv4Addr;
 
-// linux/sockios.h.
+// The commands of ioctl(2): linux/sockios.h.
 const FLAGS: Opcode = 0x8913;
 const ADDRESS: Opcode = 0x8915;
 const MTU: Opcode = 0x8921;
@@ -162,8 +162,8 @@ fn module(socket: BorrowedFd<'_>, name: &str) -> Option<String> {
     let data = std::ptr::from_mut(&mut answer).expose_provenance() as u64;
     let mut request = EthtoolRequest { name: name_bytes(name), data, rest: [0; 16] };
     // SAFETY: the call reads and writes one `struct ifreq` and, with this command, one `struct
-    // ethtool_drvinfo` at the address in it. That is `answer`, which outlives the call and is read
-    // only afterwards.
+    // ethtool_drvinfo` at the address in it. The latter structure is `answer`, which outlives the
+    // call and is read only afterwards.
     let ioctl = unsafe { Updater::<ETHTOOL, EthtoolRequest>::new(&mut request) };
     // SAFETY: as above.
     unsafe { rustix::ioctl::ioctl(socket, ioctl) }.ok()?;

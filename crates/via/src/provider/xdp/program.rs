@@ -1,14 +1,14 @@
-//! The eBPF program that an interface runs for each frame: own frames go to the socket's ring, all
-//! others to the kernel.
+//! The eBPF program that an interface runs for each frame: frames for this process go to the
+//! socket's ring, all others to the kernel.
 //!
 //! The program has some thirty instructions, so it is written down here rather than compiled from
 //! C. RFC 9669 has the instruction set; an instruction is eight bytes: opcode, two registers, a
 //! 16-bit offset, a 32-bit immediate.
 //!
-//! An own frame holds a whole UDP datagram over IPv4 without options, to the interface's address
-//! and to a port in the map of ports. The program passes any other frame to the kernel, in which
-//! sockets are bound to the same ports. So a datagram that arrives through another receive queue,
-//! in fragments or with options is late, but not lost.
+//! A frame for this process holds a whole UDP datagram over IPv4 without options, to the
+//! interface's address and to a port in the map of ports. The program passes any other frame to the
+//! kernel, in which sockets are bound to the same ports. So a datagram that arrives through another
+//! receive queue, in fragments or with options is late, but not lost.
 
 use std::net::Ipv4Addr;
 use std::os::fd::RawFd;
@@ -55,16 +55,16 @@ const XDP_PASS: i32 = 2;
 const CONTEXT_DATA: i16 = 0;
 const CONTEXT_DATA_END: i16 = 4;
 const CONTEXT_QUEUE: i16 = 16;
-/// A placeholder for the distance to the end.
+/// A placeholder for the distance to the last instructions, which pass the frame to the kernel.
 const TO_PASS: i16 = i16::MAX;
 
 const fn instruction(opcode: u8, to: u8, from: u8, offset: i16, immediate: i32) -> Instruction {
     Instruction { opcode, registers: (from << 4) | to, offset, immediate }
 }
 
-/// Assembles the program that puts frames into the sockets of the XSKMAP `sockets`, if the frames
-/// are addressed to `address` and to a port that is a key of the hash map `ports` (a 32-bit number
-/// whose first two bytes are the port in network order).
+/// Assembles the program that puts frames into the sockets of the XSKMAP `sockets`. The program
+/// takes frames to `address` and to a port that is a key of the hash map `ports`. A key is a 32-bit
+/// number whose first two bytes are the port in network order.
 pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<Instruction> {
     // Fields are loaded in the frame's byte order, so constants are compared in network order.
     let network16 = |value: u16| i32::from(value.to_be());

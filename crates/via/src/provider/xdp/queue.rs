@@ -168,7 +168,8 @@ impl Queue {
         lock(&self.rings)
     }
 
-    /// Has frames to `port` delivered to the inbox that notifies `delivery` from now on.
+    /// Makes an inbox for `port`, which notifies `delivery`. From now on, frames to `port` are put
+    /// into this inbox.
     pub(super) fn attach_port(&self, port: u16, delivery: &Arc<Delivery>) -> Result<(), Error> {
         let inbox = Inbox { frames: VecDeque::new(), delivery: Arc::clone(delivery) };
         self.lock().inboxes.insert(port, inbox);
@@ -239,8 +240,8 @@ impl Queue {
     }
 
     /// Takes the next datagram for `port`, and puts datagrams for other sockets into their inboxes.
-    /// Looks at no more frames than the ring has room for, so the datagram may need another call.
-    /// `wanted` is the only accepted sender, if given.
+    /// Looks at no more frames in a call than the ring has room for, so it may take several calls
+    /// to reach the datagram. `wanted` is the only accepted sender, if given.
     pub(super) fn receive(
         &self,
         port: u16,

@@ -2,9 +2,9 @@
 //!
 //! An ordinary UDP socket is bound to the same port. This socket reserves the port, and prevents
 //! the kernel from reporting that the port is unreachable. The socket also carries the datagrams
-//! that cannot use the ring: those to hosts whose Ethernet address is not known yet (the kernel
-//! then finds the address), and those that arrive through another receive queue, with IP options or
-//! in fragments.
+//! that cannot use the ring. They go to hosts whose Ethernet address is not known yet (the kernel
+//! then finds the address), or they arrive through another receive queue, with IP options or in
+//! fragments.
 
 use super::frames::Headers;
 use super::queue::{Delivery, Queue, count, set_number};
@@ -49,7 +49,7 @@ pub struct XdpSocket {
 /// The state of the socket's file: see [`super::watch`].
 #[derive(Debug, Default)]
 struct Watch {
-    // Whether a caller may sleep on the file at any time, without an announcement.
+    // Whether a caller may sleep on the file at any time, without a call of `prepare_sleep`.
     is_for_good: AtomicBool,
     sleepers: u32,
     // The number of datagrams found by polling since the last sleep.

@@ -1,11 +1,11 @@
 //! Wake-ups of sockets when frames arrive.
 //!
-//! A sleeping socket has a file, which watches the queue that all sockets share. While any file
-//! watches, the kernel notifies the file for each frame received or sent, before the sending thread
-//! goes on, and every sleeper wakes for every frame. So no file watches while a thread polls the
-//! *steward*: a socket that puts frames for other sockets into their inboxes and rings their bells.
-//! When the steward goes to sleep, or its NIC's attendant finds that no thread polls it any more,
-//! the other files watch again.
+//! A sleeping socket has a file, which watches the queue that all sockets share. While a file
+//! watches the queue, the kernel notifies the file of each frame received or sent. The sending
+//! thread waits for the notification, and every sleeper wakes for every frame. So no file watches
+//! while a thread polls the *steward*: a socket that puts frames for other sockets into their
+//! inboxes and rings their bells. When the steward goes to sleep, or its NIC's attendant finds that
+//! no thread polls it any more, the other files watch again.
 
 use crate::sync::lock;
 use rustix::event::epoll;
@@ -84,8 +84,8 @@ impl Watchers {
 }
 
 impl Inner {
-    /// Registers the queue with the files that have to watch it, and removes it from the others.
-    /// Returns `false` if the queue could not be registered with a file.
+    /// Registers the queue with the files that have to watch it, and removes the queue from the
+    /// other files. Returns `false` if the queue could not be registered with a file.
     fn settle(&mut self, queue: BorrowedFd<'_>) -> bool {
         let mut is_settled = true;
         for file in self.files.values_mut() {
@@ -136,8 +136,8 @@ mod tests {
         assert_eq!(are_told(&files), [true, false]);
         assert!(watchers.take_over(2, queue.as_fd()));
         assert_eq!(are_told(&files), [false, false]);
-        // A socket that goes to sleep while the steward polls watches the queue when the steward
-        // stops.
+        // If a socket goes to sleep while the steward polls, the socket's file watches the queue
+        // once the steward stops.
         assert!(watchers.want(1, queue.as_fd()));
         assert_eq!(are_told(&files), [false, false]);
         assert!(watchers.want(2, queue.as_fd()));

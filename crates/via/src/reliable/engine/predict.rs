@@ -3,9 +3,9 @@
 //!
 //! Where each side waits for the other, nearly every packet is the next one in order, carries a
 //! short RDMA write with immediate data, and acknowledges everything under way. A comparison of
-//! words recognizes such a packet. Only the part that its receiver waits for is done at once;
-//! [`Engine::catch_up`] does the remaining work after the answer is sent, when no thread waits for
-//! that work. All other packets take the full path.
+//! words recognizes such a packet. Only the part of the processing that the waiting thread needs is
+//! done at once; [`Engine::catch_up`] does the remaining work after the answer is sent, when no
+//! thread waits for that work. All other packets take the full path.
 
 use super::{Engine, Phase};
 use crate::descriptor::Operation;

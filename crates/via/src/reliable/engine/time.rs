@@ -6,10 +6,11 @@ use crate::error::Ended;
 use crate::spi::Sink;
 
 /// The minimum and the maximum time for the peer to contradict a hint that it is gone, in
-/// nanoseconds. The time is at least the round trip, or a quarter of the silence while no round
-/// trip is known.
+/// nanoseconds. The time is also at most a quarter of the silence, even if that is less than the
+/// minimum, but never shorter than the round trip. While no round trip is known, the time is a
+/// quarter of the silence.
 const HINT_LIMITS: (u64, u64) = (400_000_000, 1_000_000_000);
-/// The number of pings in the time for the peer to contradict a hint.
+/// The number of pings during the time in which the peer can contradict a hint.
 const HINT_PINGS: u64 = 4;
 
 impl Engine {
@@ -32,7 +33,7 @@ impl Engine {
         std::mem::take(&mut self.liveness.is_silent)
     }
 
-    /// Does what is due, except sending.
+    /// Performs all work that is due, except sending.
     pub fn tick(&mut self, now: u64, sink: &mut dyn Sink) {
         self.catch_up(now, sink);
         self.sending.tick(now);
@@ -72,7 +73,8 @@ impl Engine {
         self.liveness.ping = now + again.max(1);
     }
 
-    /// Returns the latest time of the next `tick` and `transmit`, or `None` if no time is set.
+    /// Returns the time by which `tick` and `transmit` have to be called next, or `None` if no time
+    /// is set.
     pub fn due(&self) -> Option<u64> {
         if self.deferred.is_some() {
             return Some(0);

@@ -10,8 +10,8 @@ use crate::spi::{Refusal, Sink};
 /// The span, in nanoseconds, in which unreliable delivery sends a quarter of the peer's window.
 const PACE: u64 = 1_000_000;
 
-/// The divisor by which the time to the next ping follows from the silence, for a side that has
-/// recently sent data. That side probably waits for an answer.
+/// The silence divided by this number is the time to the next ping, for a side that has recently
+/// sent data. That side probably waits for an answer.
 const PAUSE_SHARE: u64 = 10;
 
 impl Engine {
@@ -106,8 +106,8 @@ impl Engine {
         Some(self.make_new(now, Piece::Refuse, sink, into))
     }
 
-    /// Makes the acknowledgement that is due, before a sleep: no other packet will carry it along.
-    /// `None` if none is due.
+    /// Makes the acknowledgement that is due; `None` if none is due. The caller is about to sleep,
+    /// so no later packet will carry the acknowledgement.
     pub fn acknowledge_now(&mut self, into: &mut [u8]) -> Option<usize> {
         self.receiving.ack_due().filter(|_| !matches!(self.phase, Phase::Opening(..) | Phase::Over(Some(_))))?;
         self.put_ack(into)

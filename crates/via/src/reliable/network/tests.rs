@@ -5,8 +5,8 @@ use crate::attributes::Reliability;
 use crate::reliable::Requesting;
 use std::time::Duration;
 
-/// A network whose only socket receives what the test has put there. Once nothing is left, the
-/// socket receives nonsense without end.
+/// A network whose only socket receives the datagrams of a list that the test makes. Once the list
+/// is empty, the socket receives nonsense without end.
 #[derive(Debug)]
 struct Script {
     attributes: Attributes,

@@ -19,7 +19,7 @@ const _: () = assert!(RETRY_LENGTH <= MOVED_LENGTH && REJECTION_LENGTH <= MOVED_
 pub struct MoveSeal {
     /// The number of claims that the client has sealed before.
     pub number: u64,
-    /// The code over the rest of the packet.
+    /// The code over the packet, without the checksum and the code itself.
     pub code: [u8; CODE],
 }
 

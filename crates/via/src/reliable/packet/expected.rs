@@ -8,7 +8,7 @@ use crate::{Descriptor, RemoteAddress};
 
 /// The number of bytes before the payload of an RDMA write's first part.
 pub(in crate::reliable) const WRITE_HEADER: usize = DATA_HEADER + PLACE;
-/// The number of words of such a header behind the checksum.
+/// The number of words behind the checksum in the header of an RDMA write's first part.
 const WRITE_WORDS: usize = (WRITE_HEADER - 4) / 8;
 const _: () = assert!(4 + WRITE_WORDS * 8 == WRITE_HEADER);
 
@@ -25,7 +25,7 @@ pub(in crate::reliable) struct Expected {
     pub(in crate::reliable) operation: u32,
 }
 
-/// The fields that a predicted packet may choose.
+/// The fields in which predicted packets may differ.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::reliable) struct ExpectedWrite {
     pub(in crate::reliable) window: u32,

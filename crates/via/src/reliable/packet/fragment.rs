@@ -6,13 +6,13 @@ use super::{BadPacket, Body, FRAGMENT, HANDSHAKE_MAX, HEADER, Header, put, put_h
 
 /// The length of all fragments but the last, in bytes.
 pub(in crate::reliable) const FRAGMENT_BYTES: usize = 512;
-/// The maximum length of a data packet that is sent in fragments.
+/// The maximum length of a data packet that is sent in fragments, in bytes.
 pub(in crate::reliable) const FRAGMENTED_MAX: usize = FRAGMENTS_MAX * FRAGMENT_BYTES;
 /// The maximum number of fragments of a packet.
 const FRAGMENTS_MAX: usize = 128;
 /// The number of bytes before a fragment's content.
 const FRAGMENT_HEADER: usize = HEADER + 8;
-// A fragment with the bytes that a key adds fits every path.
+// Every path takes a fragment, including the bytes that a guard adds.
 const _: () = assert!(FRAGMENT_HEADER + FRAGMENT_BYTES + 24 <= HANDSHAKE_MAX);
 
 /// Reads the body of a fragment.

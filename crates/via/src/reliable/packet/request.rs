@@ -17,7 +17,7 @@ pub(in crate::reliable) const REJECTION_LENGTH: usize = HEADER;
 const _: () = assert!(RETRY_LENGTH <= HEADER + FIXED);
 
 /// Bytes by which a requesting side shows that it has received them at its address. Only the
-/// accepting side knows the meaning of the bytes. All zeros stand for no token.
+/// accepting side knows the meaning of the bytes. All bytes are zero when there is no token.
 pub type Token = [u8; TOKEN];
 
 /// Reads the body of a request.

@@ -39,7 +39,7 @@ fn overdue(sending: &mut Sending, times: u32) -> (u64, Vec<u64>) {
 fn overdue_acknowledgements_repeat_the_oldest_and_the_newest_packet() {
     let mut sending = sending();
     let (now, numbers) = overdue(&mut sending, 2);
-    // The first timeout is 10 ms and four times 5 ms. The second is twice as long.
+    // The first timeout is 10 ms plus four times 5 ms. The second is twice as long.
     assert_eq!((now / MILLISECOND, numbers), (90, vec![0, 19, 0, 19]));
 }
 
@@ -128,8 +128,8 @@ fn a_full_window_opens_for_several_packets() {
 
 #[test]
 fn a_full_window_opens_for_a_quarter_of_it_at_most() {
-    // A window of 45,875 bytes, and round trips in microseconds. Below a millisecond packets are
-    // not paced.
+    // The window has 45,875 bytes, and the round trips are in microseconds. Below a millisecond,
+    // packets are not paced.
     for (round_trip, bytes) in [(100_000, 458), (10_000, 4587), (2000, 11_468), (1000, 11_468), (999, 0)] {
         let mut trip = RoundTrip::new(5 * MILLISECOND, 60_000 * MILLISECOND, 1000 * MILLISECOND);
         trip.sample(round_trip * 1000);

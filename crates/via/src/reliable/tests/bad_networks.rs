@@ -241,12 +241,12 @@ fn a_side_that_has_sent_data_pings_soon_and_an_idle_one_seldom() {
     let pings = |net: &mut Net, span| {
         let before = net.datagrams;
         net.pass(span);
-        // The peer answers each ping.
+        // Half of the datagrams are pings, and half are the peer's answers.
         (net.datagrams - before) / 2
     };
     let mut net = Net::new(ReliableDelivery);
     net.pass(120 * SECOND);
-    // A ping for each quarter of the silence of 5 s.
+    // One ping is sent in each quarter of the silence of 5 s.
     assert_eq!(pings(&mut net, 10 * SECOND), 8);
     net.post_receive(1, 10);
     net.post(0, carrying(Descriptor::send(), b"question"));

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 pub(super) struct Sending {
     pub(super) operation: Operation,
     pub(super) length: u32,
-    // The number of outstanding completions: one of the operation, and one of its announcement if
+    // The number of outstanding completions: one for the operation, and one for its announcement if
     // it has one.
     pub(super) left: u8,
     pub(super) error: u32,
@@ -115,8 +115,8 @@ impl FabricPort {
     fn announce(&mut self) -> bool {
         let Some(data) = self.notice else { return true };
         // A connection breaks when the peer refuses a write, so an announcement behind a refused
-        // write never arrives. A connectionless endpoint survives the refusal, and so must wait
-        // until the write is complete.
+        // write never arrives. A connectionless endpoint survives the refusal, so there the
+        // announcement has to wait until the write is complete.
         if self.must_wait_for_writes() || (self.writes > 0 && !self.nic.is_msg()) {
             return false;
         }

@@ -73,8 +73,8 @@ impl Held {
         if self.is_nameless.swap(true, Ordering::Relaxed) {
             return;
         }
-        // The lock is still held during both removals, so they hit no other server's files; and
-        // each removes only a file that this server made.
+        // The lock is still held during both removals, so no other server's files are removed. Each
+        // removal is also limited to a file that this server made.
         let (socket, lock) = (self.files.socket_file(), self.files.lock_file());
         if self.files.place.found(&socket).is_ok_and(|there| is_same(&there, &self.made)) {
             self.files.place.remove(&socket);

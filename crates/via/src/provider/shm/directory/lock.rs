@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The second line of a lock file.
 const MARK: &str = "obvia";
-/// The size in bytes of the buffer for a lock file, which is shorter.
+/// The size of the buffer for the text of a lock file, in bytes. The text is shorter.
 const LENGTH_MAX: usize = 32;
 /// The mode bits that a lock file must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
@@ -86,7 +86,7 @@ impl NameFiles {
         self.place.found(&self.socket_file()).is_ok_and(|found| is_own_socket(&found))
     }
 
-    /// Returns the process that serves the name, if it could be read.
+    /// Returns the id of the process that serves the name, if the lock file could be read.
     pub(super) fn owner(&self) -> Option<u32> {
         match self.look()? {
             (_, Found::Lock { pid }) => Some(pid),
@@ -94,7 +94,7 @@ impl NameFiles {
         }
     }
 
-    /// Takes the lock and writes this process into it.
+    /// Takes the lock, and writes the id of this process to the lock file.
     pub(super) fn lock(&self, timeout: Deadline) -> Result<OwnedFd, Error> {
         let name = self.lock_file();
         let in_use = || Error::NameInUse { name: self.name.clone(), pid: self.owner() };
@@ -109,15 +109,17 @@ impl NameFiles {
                 .file(&name, OFlags::RDWR | OFlags::CREATE)
                 .map_err(self.place.error("creating the lock of a name,", &name))?;
             if let Found::Foreign { why } = Found::of(&file, self.has_socket()).map_err(&locking)? {
-                // A Java virtual machine that gives up its name first removes the socket by which
-                // its lock is known, and then the lock.
+                // The file may be the lock of a Java virtual machine that is giving up its name.
+                // Without a mark, such a lock is recognised by its socket, and the machine removes
+                // the socket first.
                 foreign = Some(Error::ForeignFile { path: self.place.path().join(&name), why });
                 std::thread::sleep(POLL_INTERVAL);
                 continue;
             }
-            // `list` locks a name for a moment: with a shared lock to read its state, and with an
-            // exclusive lock to remove a dead server's files. The thread of `list` may be stopped
-            // meanwhile. A server that holds the lock answers soon.
+            // The loop waits while a call of `list` holds the lock, in this or another process.
+            // `list` takes a shared lock to read the name's state, and an exclusive lock to remove
+            // a dead server's files. The thread of `list` may be stopped while it holds the lock.
+            // If a server holds the lock, the server answers soon, which ends the loop.
             while let Err(errno) = lock_both(&file) {
                 if !matches!(errno, Errno::WOULDBLOCK | Errno::ACCESS) {
                     return Err(locking(errno));
@@ -138,7 +140,7 @@ impl NameFiles {
         Err(foreign.unwrap_or_else(in_use))
     }
 
-    /// Removes the files of a name whose server ended without doing so.
+    /// Removes the files of a name whose server ended without removing them.
     pub(super) fn sweep(&self) {
         // Only a file that is known to be a lock is locked or removed: any other may belong to
         // another program.
@@ -158,7 +160,7 @@ impl NameFiles {
 /// Takes both kinds of lock on a lock file: the lock of flock(2), and the record lock of fcntl(2).
 ///
 /// Java can take record locks only. The kernel releases a process's record lock as soon as the
-/// process closes any descriptor of the file, so the record lock excludes Java virtual machines
+/// process closes any descriptor of the file. So the record lock excludes Java virtual machines
 /// only while the name is being taken. Afterwards they find that the socket answers. A Java virtual
 /// machine that looks for dead names also holds the record lock for a moment.
 fn lock_both(file: &OwnedFd) -> Result<(), Errno> {

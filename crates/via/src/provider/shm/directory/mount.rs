@@ -33,8 +33,8 @@ impl<'a> Mount<'a> {
     }
 
     /// Whether the mount is the root of this process. The process gets its program and its
-    /// libraries from the root, so it trusts and awaits that file system anyway. In containers
-    /// without privileges, the root is a fuse-overlayfs.
+    /// libraries from the root, so it trusts that file system and waits for it anyway. In
+    /// containers without privileges, the root is a fuse-overlayfs.
     fn is_root(&self) -> bool {
         self.point == Path::new("/")
     }
@@ -91,12 +91,12 @@ pub(super) fn is_reached_at_once(path: &Path) -> bool {
     answer_at_once(&read("mountinfo"), path)
 }
 
-/// Whether all file systems on a path answer at once, by a list of mounts. If several mounts have
-/// the same mount point, all of them must answer at once, including the hidden ones.
+/// Whether all file systems on a path answer at once, according to a list of mounts. If several
+/// mounts have the same mount point, all of them must answer at once, including the hidden ones.
 fn answer_at_once(list: &[u8], path: &Path) -> bool {
     let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     let mut on_the_way = mounts(list).filter(|mount| path.starts_with(&mount.point)).peekable();
-    // The list shows no mount for the files of some roots, such as those of chroot(2).
+    // For some root directories, such as one set by chroot(2), the list has no mount of the root.
     let is_known = on_the_way.peek().is_some_and(Mount::is_root);
     is_plain && is_known && on_the_way.all(|mount| mount.is_root() || LOCAL.contains(&mount.kind))
 }
@@ -131,7 +131,7 @@ mod tests {
         answer_at_once(LIST, Path::new(path))
     }
 
-    /// The Java runtime has the same list.
+    /// A test of the Java runtime reads the same file.
     #[test]
     fn rust_and_java_have_the_same_local_file_systems() {
         let listed = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testing/vectors/mounts/local.txt"));

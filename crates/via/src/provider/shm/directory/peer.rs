@@ -8,23 +8,24 @@ use rustix::fs::{fstat, fstatfs};
 use std::io;
 use std::mem::size_of;
 
-/// The type of the file system of pidfds, whose inodes are numbered processes (Linux 6.9; the
-/// kernel's `PID_FS_MAGIC`).
+/// The type of the file system of pidfds, in which each process has its own inode number (Linux
+/// 6.9; the kernel's `PID_FS_MAGIC`).
 const PIDFS: u32 = 0x5049_4446;
 /// The bit that marks a serial number made from a process id. Inode numbers count up from 1, and
 /// never reach this bit.
 const MADE: u64 = 1 << 63;
 
 /// Refuses a peer of another user. The superuser's processes may connect to the processes of every
-/// user. The reverse is not implied: see `Directory::open_to_all_users`.
+/// user. Other users' processes may connect to the superuser's only after
+/// `Directory::open_to_all_users`.
 pub(crate) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
     let (_, uid) = local_peer(socket)?;
     if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
 }
 
 /// Returns the process and the user at the other end of a Unix socket, as the kernel recorded them
-/// at connect. The process id is 0 if the process has no id in this PID namespace, because it is in
-/// another one, such as that of another container.
+/// at connect. The process id is 0 if the process has no id in this PID namespace, because the
+/// process is in another namespace, such as that of another container.
 pub(crate) fn local_peer(socket: &impl AsFd) -> Result<(u32, u32), Error> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;

@@ -41,7 +41,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Opens a directory, which is made when it is missing.
+    /// Opens a directory. Makes the directory if it is missing.
     ///
     /// A file system in user space (FUSE) may never answer, and then a system call on it waits
     /// without end. The calls are therefore made on another thread, unless the list of mounts shows
@@ -75,8 +75,8 @@ impl Place {
     }
 
     fn open_by_any_way(path: PathBuf) -> Result<Self, Error> {
-        // The call also fails if a file of another kind is at the path. The call's result is
-        // evaluated after the open.
+        // `create` also fails if a file of another kind is at the path. Its result is evaluated
+        // only if the open fails.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
         let directory = match (openat(CWD, &path, OPENED, Mode::empty()), made) {
             (Ok(directory), _) => directory,
@@ -92,7 +92,7 @@ impl Place {
     }
 
     /// Checks an opened directory: its file system, which may have been mounted a moment ago, and
-    /// then its owner.
+    /// then its owner and its mode.
     fn admitted(path: PathBuf, directory: OwnedFd) -> Result<Self, Error> {
         if mount::is_in_user_space(&directory) {
             return Err(Error::UnsafeDirectory { path, why: Distrust::InUserSpace });
@@ -115,7 +115,8 @@ impl Place {
         &self.path
     }
 
-    /// Whether the directory was removed: no process finds a file that is made in it.
+    /// Whether the directory was removed. No process finds a file that is made in a removed
+    /// directory.
     pub(super) fn is_removed(&self) -> bool {
         rustix::fs::fstat(&self.directory).is_ok_and(|found| found.st_nlink == 0)
     }
@@ -196,7 +197,7 @@ impl Place {
         if self.is_reached_by_descriptor {
             return Ok(through(&self.directory).join(file));
         }
-        // There is no `/proc`: the path itself serves as long as it leads to the same directory.
+        // Without `/proc`, the path itself is used as long as it leads to the same directory.
         let failed = self.error("reaching", file);
         let found = statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW).map_err(&failed)?;
         let opened = rustix::fs::fstat(&self.directory).map_err(&failed)?;

@@ -50,8 +50,8 @@ fn a_name_locked_by_a_virtual_machine_is_in_use() {
     assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("held")));
     let at_once = directory.files_of("java").unwrap().lock(Deadline::after_secs(0));
     assert!(matches!(at_once, Err(Error::NameInUse { .. })));
-    // The holder, a Java virtual machine, may only want to see whether the name is dead. So `bind`
-    // waits for the record lock, and succeeds when the lock is released.
+    // A Java virtual machine may hold the record lock only to find out whether the name is dead. So
+    // `bind` waits for the record lock, and succeeds when the lock is released.
     let is_held = || {
         let file = fs::File::open(path.join("java.lock")).unwrap();
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
@@ -150,7 +150,7 @@ fn an_exchanged_runtime_directory_is_left_alone() {
     let make = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path).unwrap();
     make(&victim);
     let directory = Directory::at(parent.join("names")).unwrap();
-    // The owner of the parent can do this at any moment.
+    // The owner of the parent can rename it at any moment.
     fs::rename(&parent, folder.join("moved")).unwrap();
     make(&parent);
     symlink(&victim, parent.join("names")).unwrap();

@@ -7,7 +7,7 @@ use crate::wrap::Counts;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-/// The state that serves trials.
+/// The state that only trials use.
 #[derive(Default)]
 pub(super) struct TrialHooks {
     // The latest datagrams, with the end that sent each, and their maximum number.

@@ -67,8 +67,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Returns the number of operations from `from` to before `before` that consume a receive of
-    /// `side`.
+    /// Returns how many of the operations from number `from` on, and below number `before`, consume
+    /// a receive of `side`.
     fn consuming(&self, side: usize, from: usize, before: usize) -> usize {
         let operations = &self.round.sides[1 - side].operations;
         operations[from.min(before)..before].iter().filter(|operation| operation.consumes()).count()

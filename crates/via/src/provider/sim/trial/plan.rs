@@ -235,14 +235,14 @@ fn receives(random: &mut Random, peers: &[Operation], reliability: Reliability) 
     let mut receives: Vec<_> = consuming
         .iter()
         .map(|operation| {
-            // A message that gets lost silently leaves its receive to another message.
+            // If a message gets lost silently, another message takes its receive.
             let least = if reliability.is_reliable() { operation.length } else { longest };
             let room = least + random.below(100) as u32;
             Receive { at: Duration::ZERO, room, segments: random.between(1, 4) as u32 }
         })
         .collect();
     match random.below(8) {
-        // Too few receives, or too late.
+        // There are too few receives, or some are posted too late.
         0 => {
             let mut at = Duration::ZERO;
             for receive in &mut receives {
@@ -252,7 +252,7 @@ fn receives(random: &mut Random, peers: &[Operation], reliability: Reliability) 
             let count = random.below(receives.len() as u64 + 1) as usize;
             receives.truncate(count);
         }
-        // A receive that is too small.
+        // One receive is too small.
         1 if !receives.is_empty() => {
             let victim = random.below(receives.len() as u64) as usize;
             receives[victim].room = random.below(u64::from(receives[victim].room) + 1) as u32;

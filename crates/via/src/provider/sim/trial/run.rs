@@ -24,11 +24,11 @@ const STEPS_MAX: u64 = 20_000_000;
 /// The time for which a side requests a connection before it gives up.
 const ASKS_FOR: Duration = Duration::from_secs(10);
 /// The time for which the sides stay connected when everything is done. Nothing more may arrive
-/// during it.
+/// during this time.
 const GRACE: Duration = Duration::from_millis(200);
 /// The number of datagrams kept, of which some are sent again much later.
 const RECENT_MAX: usize = 256;
-/// The maximum length of datagrams after the accident that shortens it, in bytes.
+/// The maximum length of datagrams after [`Accident::Shorten`], in bytes.
 const SHORTENED: usize = 1250;
 /// The maximum length of an operation, in bytes.
 const MAX_TRANSFER: u32 = 1 << 20;
@@ -181,7 +181,7 @@ impl Run {
         })
     }
 
-    /// Goes on with making the connection.
+    /// Continues the handshake of a side.
     fn continue_handshake(
         core: &Core,
         sides: &mut [Side; 2],
@@ -388,7 +388,7 @@ fn ask(requesting: &mut Requesting, link: &mut SimLink, core: &Core) -> Result<O
 
 /// Answers requests without a token, and returns the first that has one.
 fn listen(link: &mut SimLink, tokens: &mut Tokens, now: Duration) -> Result<Option<Answering>, String> {
-    // A wire has one peer, so any address stands for it.
+    // A wire has only one peer, so any address identifies that peer.
     let peer = SocketAddr::from(([10, 0, 0, 1], 1));
     let mut datagram = vec![0; link.mtu()];
     while let Some(length) = link.receive(&mut datagram).map_err(|error| error.to_string())? {

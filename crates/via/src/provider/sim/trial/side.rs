@@ -23,7 +23,8 @@ pub(super) struct Side {
     pub(super) tag: ProtectionTag,
     pub(super) vi: Vi,
     pub(super) stage: Stage,
-    /// The keys of the tokens for its peers, for as long as the trial lasts.
+    /// The keys of the tokens that the side gives to its peers. They stay the same in all rounds of
+    /// a trial.
     pub(super) tokens: Tokens,
     pub(super) memory: Option<Areas>,
     /// The numbers of operations posted, and of those that came back.
