@@ -2,8 +2,8 @@
 //!
 //! A common header specifies the format of the values. A private header with the value's length
 //! precedes each constructed value. The value itself has the form of a parameter in stub data:
-//! [`crate::ndr::Method::encode_request`] writes it for a function with the value as its only
-//! `[in]` parameter.
+//! [`crate::ndr::Method::encode_request`] writes the value, as the request of a function that has
+//! the value as its one `[in]` parameter.
 
 use crate::ndr::{self, Order};
 use std::fmt;
@@ -64,8 +64,8 @@ pub fn write_header(order: Order, out: &mut Vec<u8>) {
 ///
 /// # Errors
 ///
-/// The errors of `write`, and [`ndr::Error::TooLong`] for a value of 4 GiB. `out` is unchanged
-/// then.
+/// The errors of `write`, and [`ndr::Error::TooLong`] for a value whose length does not fit 32
+/// bits. `out` is unchanged then.
 pub fn write_value(
     order: Order,
     out: &mut Vec<u8>,

@@ -46,7 +46,7 @@ pub const UI8: u16 = 21;
 pub const INT: u16 = 22;
 /// A `u32`, like [`UI4`].
 pub const UINT: u16 = 23;
-/// A SAFEARRAY of the type in the other bits.
+/// A SAFEARRAY whose elements have the type in the other bits.
 pub const ARRAY: u16 = 0x2000;
-/// The address of the type in the other bits.
+/// The address of a value that has the type in the other bits.
 pub const BYREF: u16 = 0x4000;

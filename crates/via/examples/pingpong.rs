@@ -1,8 +1,8 @@
 //! Ping-pong between two VIs over UDP, compared with plain UDP sockets.
 //!
 //! `pingpong serve ADDRESS` is the server, `pingpong ADDRESS` the client. Without an address, both
-//! ends run in one process, and each measurement of VIs is followed by a measurement of plain UDP
-//! sockets whose threads spin.
+//! ends run in one process. In that case, the program measures plain UDP sockets, whose threads
+//! spin, after each measurement of VIs.
 
 use obvia_via::provider::udp;
 use obvia_via::{

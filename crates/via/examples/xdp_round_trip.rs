@@ -3,9 +3,9 @@
 //!
 //! Both ends spin. The link is a pair of virtual Ethernet interfaces between two network namespaces
 //! of this program, which needs root: `cargo run --release -p obvia-via --features xdp --example
-//! xdp_round_trip -- [BYTES]`. AF_XDP is measured with the XDP program in the driver and in the
-//! kernel's stack, and UDP is measured beside each of the two. Only the ratios can be compared
-//! between machines.
+//! xdp_round_trip -- [BYTES]`. AF_XDP is measured twice: with the XDP program in the driver, and
+//! with the program in the kernel's stack. UDP is measured beside each of these two measurements.
+//! Only the ratios can be compared between machines.
 
 #[path = "../tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
@@ -139,7 +139,7 @@ fn socket(xdp: &Xdp, end: &End, other: &End) -> XdpSocket {
     })
 }
 
-/// Waits for a datagram by spinning. Returns `None` after `LOST`, when it counts as lost.
+/// Waits for a datagram by spinning. Returns `None` after `LOST`, when the datagram counts as lost.
 fn spin(wire: &mut dyn Wire, buffer: &mut [u8]) -> Option<usize> {
     let end = Instant::now() + LOST;
     loop {
@@ -195,9 +195,9 @@ struct Way {
 /// The compared transports; the XDP interfaces that they use, each with its name; and the cables.
 type Ways = (Vec<Way>, Vec<(&'static str, Xdp)>, Vec<Cable>);
 
-/// Opens all compared transports, UDP first, with the resources that must outlive them. Each has
-/// its own cable, because sockets of one interface would disturb each other: frames go into a
-/// common ring.
+/// Opens all compared transports, UDP first, with the resources that must outlive them. Each
+/// transport has its own cable, because sockets of one interface would disturb each other: they
+/// share the ring for received frames.
 fn ways() -> Result<Ways, Box<dyn Error>> {
     let (mut ways, mut opened, mut cables) = (Vec::new(), Vec::new(), Vec::new());
     let boxed_udp = |end: &End, other: &End| -> Boxed { Box::new(udp(end, other, 4792)) };

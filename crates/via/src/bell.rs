@@ -6,7 +6,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
-/// An eventfd that is readable from a ring until the waiting thread has consumed the ring.
+/// An eventfd that is readable after [`Self::ring`], until the waiting thread resets it.
 #[derive(Debug)]
 pub(crate) struct Bell(OwnedFd);
 
@@ -16,10 +16,10 @@ impl Bell {
         eventfd(0, flags).map(Self).map_err(Error::system("making an event"))
     }
 
-    /// Ends the current wait, or the next one.
+    /// Ends the current wait, or else the next wait.
     pub(crate) fn ring(&self) {
-        // The write fails only when the counter is at its limit, and the bell is readable then
-        // anyway.
+        // The write fails only when the counter is at its limit. The bell is readable in that case,
+        // too.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The memory that several connections may take up together.
+/// A limit on the memory that several connections may take up together.
 pub trait Budget: Send + Sync + fmt::Debug {
     /// Takes this many bytes. Returns false if fewer are left.
     fn take(&self, bytes: usize) -> bool;

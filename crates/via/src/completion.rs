@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
-/// An entry of a completion queue: a work queue completed a descriptor.
+/// An entry of a completion queue: the notice that a work queue completed a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Completion {
     /// The VI.
@@ -43,7 +43,8 @@ pub struct CompletionQueue {
 
 /// A VI, as its completion queues see it.
 pub(crate) trait Member: Send + Sync + fmt::Debug {
-    /// Takes what has arrived at the VI, and does what is due.
+    /// Takes the messages that have arrived at the VI, and does the work of timers that have
+    /// expired.
     fn progress(&self, now: Instant);
 
     /// Prepares a sleep of a completion queue's owner. The outer `None` says that the VI has work
@@ -89,7 +90,7 @@ struct Entry {
     id: ViId,
     vi: Weak<dyn Member>,
     // The VI's readiness file. The reference keeps the file descriptor open, so that its epoll
-    // registration stays valid. `None` where only a call of the port shows whether something
+    // registration stays valid. `None` where only a call of the port shows whether a message
     // arrived.
     readiness: Option<Arc<OwnedFd>>,
 }
@@ -137,7 +138,8 @@ impl CqCore {
             member.readiness = watched;
         }
         drop(members);
-        // A sleeping owner polls the files that it saw before it slept, so it has to look again.
+        // A sleeping owner polls only the files that it knew before it slept, so it is woken to
+        // look again.
         self.entries().notice.ring();
     }
 
@@ -197,8 +199,8 @@ impl CompletionQueue {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`], once after completions that found the queue full: those completions are
-    /// only in the queues of their VIs.
+    /// [`Error::Overflow`], once, if descriptors completed while the queue was full. Their
+    /// completions are only in the queues of their VIs.
     pub fn done(&mut self) -> Result<Option<Completion>, Error> {
         if let Some(entry) = self.pop()? {
             return Ok(Some(entry));
@@ -218,7 +220,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Serves the VIs whose files are readable and the VIs without a file; once every [`ROUND`],
+    /// Serves the VIs whose files are readable, and the VIs without a file. Once every [`ROUND`],
     /// serves all VIs.
     fn progress(&mut self, now: Instant) {
         let all = now.duration_since(self.rounded) >= ROUND;
@@ -253,7 +255,7 @@ impl CompletionQueue {
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`], or as [`Self::done`].
+    /// [`Error::TimedOut`] at the deadline; otherwise as [`Self::done`].
     pub fn wait(&mut self, deadline: Deadline) -> Result<Completion, Error> {
         let deadline = deadline.start();
         let mut polls = self.budget.begin();
@@ -311,8 +313,7 @@ impl CompletionQueue {
             vi.end_sleep(connection);
         }
         self.core.entries().notice.end();
-        // The sleep may have ended for a VI's timer or for its file, so the next round serves all
-        // VIs.
+        // A VI's timer or its file may have ended the sleep, so the next round serves all VIs.
         self.rounded = now.checked_sub(ROUND).unwrap_or(now);
         outcome
     }

@@ -2,8 +2,8 @@
 
 /// Counts since the connection was made. Reading them costs the data path nothing.
 ///
-/// On a side that polls before it sleeps, sleeps show that the peer is slower than expected. Wakes
-/// cost kernel time on this side.
+/// If this side polls before it sleeps, many sleeps show that the peer is slower than expected.
+/// Each wake costs this side kernel time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// The number of messages sent, modulo 2^32.

@@ -19,7 +19,7 @@ use std::str::FromStr;
 
 /// The maximum payload of a UDP datagram over IPv4, in bytes: RFC 768, RFC 791.
 pub const LONGEST: usize = 65507;
-/// The receive buffer that a socket asks the system for, in bytes.
+/// The size of the receive buffer that a socket requests from the system, in bytes.
 const BUFFER: usize = 1 << 20;
 
 /// An endpoint of datagrams: a host and a port.
@@ -93,14 +93,14 @@ pub enum Received {
     Nothing,
     /// A datagram: its length in bytes, and its sender.
     Datagram(usize, Place),
-    /// The network reports that nothing listens at an address that a datagram was sent to. Such a
-    /// report may be false.
+    /// The network reports that no socket listens at an address to which a datagram was sent. Such
+    /// a report may be false.
     Refused,
 }
 
 impl DatagramSocket {
-    /// Makes a socket on a port of an address of this host. An empty host stands for all addresses,
-    /// and port 0 for a free port.
+    /// Makes a socket on a port of an address of this host. An empty host means all addresses, and
+    /// port 0 means a free port.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl DatagramSocket {
         let doing = "preparing a UDP socket";
         socket.set_nonblocking(true).map_err(Error::io(doing))?;
         let local = socket.local_addr().map_err(Error::io(doing))?;
-        // Datagrams that do not fit are lost and sent again, so a small buffer costs speed alone.
+        // Datagrams that do not fit are lost and sent again, so a small buffer only costs speed.
         if sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER).is_err() {
             let _ = sockopt::set_socket_recv_buffer_size(&socket, BUFFER);
         }
@@ -147,7 +147,8 @@ impl DatagramSocket {
 
     /// Sends a datagram to `to`, or to the connected peer if `to` is `None`. The datagram may get
     /// lost on the way, and is lost when the system has no room for it. Returns `false` if the
-    /// network reported, for this or an earlier datagram, that nothing listens at the destination.
+    /// network reported that no socket listens at the destination. The report may be about this
+    /// datagram or an earlier one.
     ///
     /// # Errors
     ///
@@ -175,7 +176,7 @@ impl DatagramSocket {
     }
 
     /// Takes a datagram that has arrived, and cuts off the bytes that do not fit into `room`. A
-    /// `room` of [`LONGEST`] bytes holds any datagram.
+    /// `room` of [`LONGEST`] bytes holds any datagram over IPv4.
     ///
     /// # Errors
     ///

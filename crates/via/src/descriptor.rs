@@ -1,7 +1,8 @@
 //! Descriptors: the work that is posted to a VI, and its outcome.
 //!
-//! VI Architecture 1.0, "Descriptors": a control segment (operation, status, length, immediate
-//! data), an address segment for RDMA, and data segments to gather from or scatter to.
+//! A descriptor has a control segment (operation, status, length, immediate data), an address
+//! segment for RDMA, and data segments, from which data are gathered or to which data are
+//! scattered: VI Architecture 1.0, "Descriptors".
 
 use crate::memory::{Memory, MemoryHandle, Region};
 use std::fmt;
@@ -300,8 +301,8 @@ impl Descriptor {
     }
 
     /// Keeps the claim on the regions after the descriptor's completion, until the descriptor is
-    /// dropped or gets other segments. This suits descriptors that are posted again and again, with
-    /// regions that are not deregistered meanwhile.
+    /// dropped or gets other segments. This is for descriptors that are posted again and again,
+    /// while their regions stay registered.
     pub(crate) fn keep_claim(&mut self) {
         self.keeps_claim = true;
     }
@@ -324,7 +325,7 @@ impl Descriptor {
         true
     }
 
-    /// Ends the claim of a completed descriptor, unless the descriptor keeps it.
+    /// Ends the claim of a completed descriptor, except after [`Self::keep_claim`].
     pub(crate) fn release_completed(&mut self) {
         if !self.keeps_claim {
             self.release();

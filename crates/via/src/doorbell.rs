@@ -9,8 +9,8 @@
 //!
 //! A receiver that waits without a thread has the flag [`PARKED`], which it sets by
 //! [`begin_sleep`]. A sender that finds this flag calls the receiver over a socket. Before the
-//! receiver looks for a message, it consumes the calls that have arrived. Each of them may belong
-//! to the message that the receiver then finds, or to a later message.
+//! receiver looks for a message, it consumes the calls that have arrived. Each of these calls may
+//! belong to the message that the receiver then finds, or to a later message.
 //!
 //! A fourth word, the state, belongs to the sleeper's process. The other threads of that process
 //! interrupt a sleep through this word.
@@ -99,8 +99,9 @@ pub fn must_call(peer_sleeps: &AtomicU32, called: &mut u32) -> bool {
 /// the sleep, which is not 0 and differs from the previous sleep's number.
 ///
 /// The caller must look for messages after this function, and only then wait. If several threads
-/// sleep and one of them consumes the call, that thread sets the flag to a new number before it
-/// looks for messages, so that the next message calls the threads that still sleep.
+/// sleep, the first that wakes consumes the call. That thread then has to set the flag to a new
+/// number before it looks for messages. So the next message causes a new call, which wakes the
+/// threads that still sleep.
 #[inline]
 pub fn begin_sleep(own_sleeps: &AtomicU32, number: u32) {
     own_sleeps.store(number, Ordering::Relaxed);

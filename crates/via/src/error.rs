@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused something that obvia asked for.
+    /// The operating system refused an action.
     System {
         /// The action that failed, in the present participle: "creating a segment".
         doing: &'static str,
@@ -32,14 +32,14 @@ pub enum Error {
     BadName {
         /// The given name.
         name: String,
-        /// The fault of the name.
+        /// The reason why the name cannot be used.
         why: &'static str,
     },
     /// The directory for names belongs to another user, or other users may write to it.
     UnsafeDirectory {
         /// The directory.
         path: PathBuf,
-        /// The fault of the directory.
+        /// The reason why the directory cannot be trusted.
         why: Distrust,
     },
     /// The directory for names, or a file in it, could not be used.
@@ -79,8 +79,8 @@ pub enum Error {
         /// The maximum length in bytes.
         limit: u64,
     },
-    /// A limit on memory leaves no room for a longer area. The connection stays, and goes on with
-    /// frames that fit the area that it has.
+    /// A limit on memory leaves no room for a longer area. The connection continues, with frames
+    /// that fit its present area.
     AreaRefused {
         /// The length of the frame in bytes.
         length: u64,
@@ -93,7 +93,7 @@ pub enum Error {
     PeerAtLimit {
         /// The server's process ID; 0 where it is not known.
         pid: u32,
-        /// The error that the server got from its system.
+        /// The error that the server's system returned.
         source: io::Error,
     },
     /// The listener refused the connection.
@@ -105,14 +105,14 @@ pub enum Error {
     BadAddress {
         /// The given text.
         text: String,
-        /// The fault of the text.
+        /// The reason why the text cannot be interpreted.
         why: &'static str,
     },
     /// A text that does not describe the conditions of a network.
     BadConditions {
         /// The faulty part of the text.
         item: String,
-        /// The fault of that part.
+        /// The reason why that part is invalid.
         why: &'static str,
     },
     /// A capture of packets reached its limit.
@@ -125,7 +125,7 @@ pub enum Error {
     UnsafeCapture {
         /// The path of the file.
         path: PathBuf,
-        /// The fault of the file.
+        /// The reason why the file is not used.
         why: &'static str,
     },
     /// The provider does not support a requested feature.
@@ -137,7 +137,7 @@ pub enum Error {
     },
     /// The operation is not valid in this state. Nothing was changed.
     BadState {
-        /// The fault.
+        /// The reason why the operation is not valid.
         what: &'static str,
     },
     /// The connection of a VI is over.
@@ -147,7 +147,7 @@ pub enum Error {
         /// The reason why the connection ended.
         why: Ended,
     },
-    /// The relay of a window cannot go on. In most cases the peer is the cause.
+    /// The relay of a window has failed. In most cases the peer is the cause.
     Relay {
         /// The relay's error.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -172,8 +172,8 @@ pub enum Distrust {
         uid: u32,
     },
     /// The directory lies on a file system in user space (FUSE) other than that of the process's
-    /// root directory. The program behind such a file system may never answer, and it alone says
-    /// who owns a file.
+    /// root directory. The program behind such a file system may never answer, and it can report
+    /// any user as the owner of a file.
     InUserSpace,
     /// Users other than the owner may make files in the directory.
     WritableByOthers {
@@ -215,7 +215,7 @@ pub enum Ended {
     ByPeer,
     /// The peer does not answer any more.
     Silent,
-    /// The peer's host, or a device on the way to it, knows no such connection.
+    /// The peer's host, or a device on the way to it, does not know the connection.
     Reset,
     /// A message found no receive descriptor.
     ReceiverNotReady,
@@ -260,7 +260,8 @@ pub enum Violation {
     NoSegment,
     /// The segment is not sealed against shrinking, growing and foreign writes.
     NotSealed,
-    /// The peer's user has passed many files that are no memory files and that are not closed yet.
+    /// The peer's user has passed too many files that are not memory files, and this process has
+    /// not closed them yet.
     TooManyFiles,
     /// The segment or area is smaller than announced.
     ShortSegment,
@@ -277,11 +278,12 @@ pub enum Violation {
     },
     /// A message names an area that the peer never passed.
     UnknownArea(u32),
-    /// The credit word counts messages as consumed that were never sent.
+    /// The credit word counts messages that were never sent.
     BadCredit(u32),
     /// A slot shows a sequence number that is neither the last nor the next.
     BadSequence(u32),
-    /// The peer has called a connection that waits without a thread, and has sent no messages.
+    /// The peer has called a connection that waits without a thread, for messages that the peer has
+    /// not sent.
     FalseCalls,
 }
 
@@ -343,7 +345,7 @@ impl fmt::Display for Error {
             Self::AccessDenied { uid } => {
                 write!(f, "the peer runs as user {uid}, and that user has no access")
             }
-            // The number is 0 where it is not known: see the directory's `local_peer`.
+            // A process ID of 0 means that the ID is not known: see the directory's `local_peer`.
             Self::PeerGone { pid: 0 } => write!(f, "the peer process ended or closed the connection"),
             Self::PeerGone { pid } => {
                 write!(f, "the peer process {pid} ended or closed the connection")
@@ -380,7 +382,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The actions on a directory for names whose errors get specific advice.
+/// Actions on a directory for names. `advice` has specific advice for errors of these actions.
 pub(crate) mod doing {
     /// Connecting to a server.
     pub(crate) const CONNECTING: &str = "connecting to";
@@ -410,8 +412,8 @@ fn advice(doing: &str, error: &io::Error) -> &'static str {
     }
 }
 
-/// Returns a text that names the limit of the system which caused an error, and that says how to
-/// raise the limit.
+/// Returns a text about the limit of the system that caused an error. The text names the limit, and
+/// says how to raise it.
 fn limit(error: &io::Error) -> &'static str {
     match Errno::from_io_error(error) {
         Some(Errno::MFILE) => {

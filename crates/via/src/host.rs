@@ -8,11 +8,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub struct Host(IpAddr);
 
 impl Host {
-    /// The unspecified address, which no datagram comes from.
+    /// The unspecified address. No datagram has it as its source.
     pub const NONE: Self = Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 
-    /// Returns the host that quotas count: an IPv4 host, or the first address of the /64 network of
-    /// an IPv6 host, since such a host can use every address of its network.
+    /// Returns the host that quotas count. For an IPv4 host, that is the host itself. For an IPv6
+    /// host, that is the first address of its /64 network, since the host can use every address of
+    /// that network.
     #[must_use]
     pub fn counted(self) -> Self {
         match self.0 {

@@ -26,9 +26,9 @@
 //! ```
 //!
 //! Sequence numbers start at 1 and count by one; message `n` goes to slot `n % 16`. A slot's first
-//! word holds only sequence numbers, so no payload can pass for a message. The header and the first
-//! 48 bytes of arguments share one cache line: a null call moves one line each way. Slots are 128
-//! bytes apart because prefetchers fetch lines in pairs.
+//! word holds only sequence numbers, so no payload can be mistaken for a message. The header and
+//! the first 48 bytes of arguments share one cache line: a null call moves one line each way. Slots
+//! are 128 bytes apart because prefetchers fetch lines in pairs.
 
 /// The offset of the owner's sleep flag.
 pub const SLEEP: usize = 0;
@@ -54,7 +54,8 @@ pub const IN_AREA: u8 = 255;
 pub const AREA: usize = 4096;
 /// The alignment of frames in an area, in bytes.
 pub const AREA_ALIGN: usize = 8;
-/// The size of a cache line: a sender places a frame so that its bulk begins a line.
+/// The size of a cache line, in bytes. A sender places a frame so that the frame's largest part
+/// begins at a line.
 pub const LINE: usize = 64;
 
 const _: () = {

@@ -1,13 +1,13 @@
 //! Virtual interfaces: memory, queues and wires that a process uses without asking its kernel.
 //!
-//! The lowest layer of obvia: it handles memory and wires and never looks into a payload. The
-//! meaning of a message is the business of the layers above.
+//! The crate is the lowest layer of obvia. It handles memory and wires, and never looks into a
+//! payload. Only the layers above know the meaning of a message.
 //!
 //! The parts of this crate:
 //!
-//! - [`Nic`], [`Vi`], [`Descriptor`], [`CompletionQueue`] and their like are the objects of the VI
-//!   Architecture.
-//! - [`spi`] is the interface that a provider implements to carry them.
+//! - [`Nic`], [`Vi`], [`Descriptor`], [`CompletionQueue`] and the types that belong to them are the
+//!   objects of the VI Architecture.
+//! - [`spi`] is the interface that a provider implements to carry VIs.
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches
 //!   processes of the same host through sealed shared memory: [`provider::shm::open`] opens its
 //!   NIC.
@@ -26,20 +26,21 @@
 //! A [`Nic`] is an opened provider. It registers [`Memory`] as [`MemoryRegion`]s, each with a
 //! [`ProtectionTag`] and an [`Access`] for peers, and makes [`Vi`]s and [`CompletionQueue`]s. A VI
 //! has a tag as well: the VI and its peer reach only regions of that tag. A VI has two work queues,
-//! which two threads may own. A [`Descriptor`] is posted by value, belongs to the queue until it is
-//! done, and comes back with a [`Status`], in the order posted.
+//! which two threads may own. A [`Descriptor`] is posted by value, and belongs to the queue until
+//! it is done. The queue returns descriptors in the order in which they were posted, each with its
+//! [`Status`].
 //!
 //! A VI is [`State::Idle`] until [`Vi::request`] or [`Request::accept`] connects it. A VI is
 //! [`State::Broken`] when the connection ended for another reason than [`Vi::disconnect`]. The call
-//! of [`Vi::disconnect`] makes a VI idle again. A descriptor that is faulty in itself is refused
-//! when it is posted ([`PostFault`]), and the connection goes on. A fault between the two ends
-//! breaks a reliable connection: the descriptor at fault gets the cause as its status, and the
-//! descriptors behind it are flushed.
+//! of [`Vi::disconnect`] makes a VI idle again. An invalid descriptor is refused when it is posted
+//! ([`PostFault`]), and the connection continues. A failure between the two ends breaks a reliable
+//! connection: the descriptor that failed gets the cause as its status, and the descriptors behind
+//! it are flushed.
 //!
 //! Destroying an object that is in use fails and hands the object back ([`InUse`]). Dropping the
 //! object ends it even if it is in use. A wait ends at its [`Deadline`]. Some providers make
-//! progress only when they are called. A thread of the NIC calls them for VIs whose owners are busy
-//! elsewhere.
+//! progress only when they are called. A thread of the NIC calls such providers for VIs whose
+//! owners are busy.
 //!
 //! # Example
 //!

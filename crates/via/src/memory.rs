@@ -16,8 +16,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
 use std::sync::{Arc, OnceLock};
 
-/// Memory that can be registered. Other threads and peers may write it at any time, so bytes are
-/// copied in and out, and no reference to them is handed out.
+/// Memory that can be registered. Other threads and peers may write the memory at any time. So the
+/// functions copy bytes in and out, and return no reference to them.
 #[derive(Debug)]
 pub struct Memory {
     // Invariant: `start` is the first byte of a mapping that this value owns. `start..start +
@@ -145,9 +145,9 @@ impl Memory {
         }
         // SAFETY: the address is in bounds by the check above.
         let into = unsafe { self.start.add(offset as usize) };
-        // SAFETY: `into` is writable by the invariant. No thread writes the bytes of `from` while
-        // that reference lives, but any thread may write registered memory, so the two ranges do
-        // not overlap.
+        // SAFETY: `into` is writable by the invariant. `from` is a reference, and no reference
+        // points into registered memory, because any thread may write that memory. So the two
+        // ranges do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
         Some(())
     }
@@ -221,12 +221,14 @@ impl Access {
     pub const BOTH: Self = Self { write: true, read: true };
 }
 
-/// The name of a registered region for peers: an opaque value that is sent to them as it is.
+/// The name by which peers refer to a registered region: an opaque value, which is sent to them
+/// unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryHandle(pub [u64; 2]);
 
 /// The hasher for the handles of a NIC's own regions. A simple hash suffices, because the NIC
-/// chooses the handles: a peer can name any handle, but cannot add colliding handles to the table.
+/// chooses the handles. A peer can look up any handle, but cannot add handles with equal hashes to
+/// the table.
 #[derive(Debug, Default)]
 pub(crate) struct HandleHasher(u64);
 
@@ -337,8 +339,8 @@ impl Region {
 }
 
 /// The number of segments of posted descriptors that point to a region, and whether the region's
-/// registration has ended. One word holds both, so that no descriptor is posted while another
-/// thread deregisters the region.
+/// registration has ended. The count and the flag are in one word, so that no descriptor is posted
+/// while another thread deregisters the region.
 #[derive(Debug, Default)]
 pub(crate) struct Hold(AtomicU32);
 

@@ -1,5 +1,7 @@
-//! The addresses of host names. The system's resolver takes as long as a name server takes, which
-//! may be an attacker's, so a thread of its own waits for it.
+//! The addresses of host names.
+//!
+//! The system's resolver waits for a name server, and an attacker may run that server. So each
+//! look-up runs on a separate thread, for which the caller waits only until its deadline.
 
 use crate::{Deadline, Error};
 use std::cell::Cell;
@@ -10,7 +12,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 
 /// The greatest number of threads that wait for the resolver.
 const LOOKUPS_MAX: usize = 64;
-/// As [`LOOKUPS_MAX`], for host names that peers have chosen: they leave threads for the others.
+/// The number of waiting threads at which look-ups for peers are refused. The remaining threads are
+/// left for the program's own look-ups.
 const LOOKUPS_OF_PEERS_MAX: usize = LOOKUPS_MAX / 2;
 /// The number of threads that wait for the resolver.
 static LOOKUPS: AtomicUsize = AtomicUsize::new(0);
@@ -20,8 +23,8 @@ thread_local! {
     static IS_OF_PEER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `connect`, which connects to a host that a peer has chosen. Threads are then left for the
-/// program's hosts, even if no look-up for peers ever ends.
+/// Runs `connect`, which connects to a host that a peer has chosen. Look-ups for peers never use
+/// all threads, so the program's own look-ups get a thread even if those for peers never end.
 pub fn of_peer<R>(connect: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
@@ -38,9 +41,9 @@ pub fn of_peer<R>(connect: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 ///
-/// [`Error::BadAddress`] for a host name that is unknown or has no address, and while too many
-/// other names are looked up; [`Error::TimedOut`] at the deadline; [`Error::System`] when the
-/// system starts no thread.
+/// [`Error::BadAddress`] for a host name that is unknown or has no address. The same error while
+/// too many other names are being looked up. [`Error::TimedOut`] at the deadline. [`Error::System`]
+/// when the system starts no thread.
 pub fn addresses(host: &str, port: u16, deadline: Deadline) -> Result<Vec<SocketAddr>, Error> {
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
@@ -49,7 +52,7 @@ pub fn addresses(host: &str, port: u16, deadline: Deadline) -> Result<Vec<Socket
     look_up(host, move || Ok((name.as_str(), port).to_socket_addrs()?.collect()), &LOOKUPS, deadline)
 }
 
-/// Runs `ask` on a thread of its own, unless too many threads of `lookups` run already.
+/// Runs `ask` on a new thread, unless `lookups` counts too many threads already.
 fn look_up(
     host: &str,
     ask: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
@@ -75,8 +78,8 @@ fn look_up(
     }
 }
 
-/// One of the limited places for threads that wait for the resolver. It is free again when this
-/// value is dropped.
+/// A place in the limited number of threads that wait for the resolver. Dropping the value frees
+/// the place.
 struct Place(&'static AtomicUsize);
 
 impl Place {
@@ -115,7 +118,7 @@ mod tests {
         for _ in 0..LOOKUPS_OF_PEERS_MAX {
             assert!(matches!(of_peer(Duration::ZERO), Err(Error::TimedOut)));
         }
-        // The hosts that peers have chosen leave threads for those that the program chooses.
+        // Look-ups for peers leave threads for the program's own look-ups.
         assert!(matches!(of_peer(ground::LATEST), Err(Error::BadAddress { .. })));
         for _ in LOOKUPS_OF_PEERS_MAX..LOOKUPS_MAX {
             assert!(matches!(look(Duration::ZERO), Err(Error::TimedOut)));

@@ -31,8 +31,8 @@ impl Notice {
             self.is_rung = true;
             #[cfg(test)]
             (self.writes += 1);
-            // The write fails only when the counter is at its limit, and the bell is readable then
-            // anyway.
+            // The write fails only when the counter is at its limit. The bell is readable in that
+            // case, too.
             let _ = rustix::io::write(&**bell, &1_u64.to_ne_bytes());
         }
     }
@@ -51,7 +51,7 @@ impl Notice {
         Ok(bell)
     }
 
-    /// Whether the bell has rung, and at least one of the threads that slept then has not ended its
+    /// Whether the bell has rung, and at least one thread that slept at that time has not ended its
     /// sleep yet.
     pub(crate) fn is_rung(&self) -> bool {
         self.is_rung

@@ -96,12 +96,12 @@ impl<'a> RegionView<'a> {
         load_u64, u64, AtomicU64
     );
 
-    /// Copies the bytes from `offset` on into private memory. Returns `None` if some of them lie
+    /// Copies bytes, beginning at `offset`, into private memory. Returns `None` if some of them lie
     /// outside of the view.
     ///
     /// Bytes that the peer changes meanwhile may arrive torn, so check the copy, never the view.
-    /// The fence keeps the compiler from reading the peer's bytes again in place of the copy: a
-    /// second load could return other bytes than those that were checked.
+    /// The fence keeps the compiler from reading the peer's bytes a second time instead of the
+    /// copy. A second load could return bytes that were not checked.
     #[inline]
     pub fn copy_to(self, offset: usize, into: &mut [u8]) -> Option<()> {
         let end = offset.checked_add(into.len())?;
@@ -119,9 +119,9 @@ impl<'a> RegionView<'a> {
         Some(())
     }
 
-    /// Copies `length` bytes from `offset` on to memory that other processes may write, so no
-    /// reference to that memory may exist. Returns `None` if some of the bytes lie outside of the
-    /// view.
+    /// Copies `length` bytes, beginning at `offset`, to memory that other processes may write. So
+    /// no reference to that memory may exist. Returns `None` if some of the bytes lie outside of
+    /// the view.
     ///
     /// # Safety
     ///

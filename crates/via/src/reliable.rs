@@ -1,9 +1,9 @@
 //! Reliability over datagrams that may get lost, doubled, reordered or damaged: the software wire
 //! of a VI.
 //!
-//! An [`Engine`] is one end of one connection. An engine has no socket, clock or thread: its caller
-//! passes in the time (as nanoseconds since some start) and received datagrams, and takes out the
-//! datagrams to be sent. The engine acts on the VI's queues and regions through a
+//! An [`Engine`] is one end of one connection. An engine has no socket, clock or thread. Its caller
+//! passes in the time, in nanoseconds since any fixed start, and the received datagrams, and takes
+//! out the datagrams to be sent. The engine acts on the VI's queues and regions through a
 //! [`Sink`](crate::spi::Sink). [`Requesting`] and [`Answering`] are the two ends of the handshake
 //! that makes a pair of engines. A [`LinkPort`] drives an engine over a [`Link`], and [`connect`]
 //! and [`accept`] perform the handshake over a link. docs/vi-wire.md specifies the packets.
@@ -51,22 +51,24 @@ pub use token::{Judged, Moved, TOKEN_LIFETIME, Tokens};
 use std::time::Duration;
 
 /// The maximum length of a short packet, in bytes (docs/vi-wire.md, "Notification of congestion").
-/// Only short packets are predicted.
+/// Only short packets are predicted: see `engine/predict.rs`.
 const SHORT_MAX: usize = 256;
 
 /// The settings of an engine. Each end may have its own.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The silence after which the peer counts as gone, if this end expects something from it.
+    /// The silence after which the peer counts as gone, if this end waits for an answer, such as an
+    /// acknowledgement.
     pub silence: Duration,
-    /// Whether a silent peer is asked for a sign of life when nothing else is under way.
+    /// Whether this end pings a silent peer even while this end waits for no answer.
     pub keep_alive: bool,
-    /// The maximum delay of an acknowledgement that waits for a packet to carry it along.
+    /// The maximum time for which an acknowledgement waits for a packet that can carry it.
     pub ack_delay: Duration,
     /// The capacity of this end's socket, in bytes of datagrams. Over round trips below 20 ms, the
     /// peer has at most this number of bytes in flight.
     pub window: u32,
-    /// The maximum length of a packet that every path takes, in bytes.
+    /// A packet length, in bytes, that every path is assumed to carry. The search for longer
+    /// packets begins with this length.
     pub first_packet: usize,
     /// The minimum time beyond the round trip after which an acknowledgement is overdue.
     pub timeout_min: Duration,

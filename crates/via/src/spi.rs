@@ -2,9 +2,9 @@
 //!
 //! A [`Provider`] opens connections. Each connection is a [`Port`], which belongs to one VI and is
 //! called with that VI's lock held. A port gets the descriptors of the send queue in order, and
-//! reports to a [`Sink`]: the VI's queues and the regions that the peer may reach. Checks of
-//! descriptors against local memory, order of completions, flushing, waiting and completion queues
-//! are the same for all providers, and no port deals with them.
+//! reports to a [`Sink`], which represents the VI's queues and the regions that the peer may reach.
+//! Ports do not deal with the checks of descriptors against local memory, the order of completions,
+//! flushing, waiting and completion queues, because these are the same for all providers.
 
 use crate::attributes::{Attributes, Reliability};
 use crate::descriptor::{Descriptor, RemoteAddress, Status};
@@ -22,8 +22,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// Returns the capabilities of the provider.
     fn attributes(&self) -> &Attributes;
 
-    /// Begins to listen. The provider defines the form of the discriminator: a name, a port, an
-    /// address.
+    /// Begins to listen. The provider defines the form of the discriminator, such as a name, a port
+    /// or an address.
     ///
     /// # Errors
     ///
@@ -41,8 +41,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// listener's reason, [`Error::TimedOut`] at the deadline.
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error>;
 
-    /// As [`Self::connect`], for a VI of the protection tag `tag` ([`Region::tag`]). Providers that
-    /// themselves keep the regions of different tags apart override this function.
+    /// As [`Self::connect`], for a VI of the protection tag `tag` ([`Region::tag`]). A provider
+    /// overrides this function if it keeps the regions of different tags apart itself.
     ///
     /// # Errors
     ///
@@ -221,7 +221,8 @@ pub trait Port: Send + fmt::Debug {
         let _ = sink;
     }
 
-    /// Takes what arrived, sends what is to be sent, and does what is due. Must not block.
+    /// Takes the messages and RDMA that have arrived, sends the data that are due, and does the
+    /// work of timers that have expired. Must not block.
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink);
 
     /// As [`Self::progress`], for a caller that answers the next message. Other work may wait until
@@ -230,8 +231,8 @@ pub trait Port: Send + fmt::Debug {
         self.progress(now, sink);
     }
 
-    /// Prepares for a sleep. Returns the file to sleep on and the latest time of the next call of
-    /// the port, or `None` if the port has work now.
+    /// Prepares for a sleep. Returns the file to sleep on, and the time by which the port has to be
+    /// called again. Returns `None` if the port has work now.
     ///
     /// Several threads may sleep at a time. Each `Some` is followed by one [`Self::end_sleep`].
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep>;
@@ -246,7 +247,7 @@ pub trait Port: Send + fmt::Debug {
     /// Ends the connection, and tells the peer if that is possible without waiting.
     fn disconnect(&mut self);
 
-    /// Whether, since the last call of this function, the port has received news that concerns the
+    /// Whether, since the last call of this function, the port has received news that concern the
     /// other connections to its peer. A caller that has no [`Sink`] for the port then has to do
     /// what [`Sink::look_at_all`] does.
     fn take_concern(&mut self) -> bool {
@@ -267,8 +268,8 @@ pub trait Port: Send + fmt::Debug {
     /// Returns the peer's name, for messages to people: over a network `host:port`.
     fn peer(&self) -> String;
 
-    /// Returns the address of this end, as the peer reaches it, if it is known: over a network
-    /// `host:port`.
+    /// Returns the address at which the peer reaches this end, if the address is known: over a
+    /// network `host:port`.
     fn local(&self) -> Option<String> {
         None
     }
@@ -279,7 +280,7 @@ pub trait Port: Send + fmt::Debug {
 pub struct Sleep {
     /// A file that wakes the thread by becoming readable.
     pub fd: Option<Arc<OwnedFd>>,
-    /// The latest time of the next [`Port::progress`].
+    /// The time by which [`Port::progress`] has to be called again.
     pub until: Option<Instant>,
 }
 
@@ -361,7 +362,7 @@ pub trait Sink {
             if view.copy_to(at.saturating_add(done), some).is_none() {
                 return;
             }
-            // A message has a length of 32 bits, and bytes outside of it are left out.
+            // Lengths of messages have 32 bits, and bytes beyond the message's length are left out.
             self.fill_message(offset.saturating_add(done as u32), some);
             done += some.len();
         }
@@ -395,7 +396,7 @@ pub trait Sink {
     /// [`Refusal::Protection`] when the memory does not allow the RDMA.
     fn remote(&self, place: RemoteAddress, length: u64, intent: Intent) -> Result<Arc<Region>, Refusal>;
 
-    /// Performs an RDMA write of the peer whose bytes have all arrived.
+    /// Performs an RDMA write of the peer, after all bytes of the write have arrived.
     ///
     /// # Errors
     ///
@@ -405,7 +406,8 @@ pub trait Sink {
         region.memory().write(place.offset, bytes).ok_or(Refusal::Protection)
     }
 
-    /// Performs an RDMA write of the peer with immediate data whose bytes have all arrived.
+    /// Performs an RDMA write of the peer with immediate data, after all bytes of the write have
+    /// arrived.
     ///
     /// # Errors
     ///
@@ -419,9 +421,9 @@ pub trait Sink {
         self.complete_receive(crate::descriptor::Operation::RdmaWrite, bytes.len() as u32, Some(immediate))
     }
 
-    /// Has the NIC look at all its VIs soon. A port calls this after news about its peer, such as a
-    /// report that the peer is gone, because the news concern the other connections to that peer as
-    /// well.
+    /// Makes the NIC look at all its VIs soon. A port calls this after news about its peer, such as
+    /// a report that the peer is gone, because the news also concern the other connections to that
+    /// peer.
     fn look_at_all(&mut self) {}
 
     /// Ends the connection. The oldest descriptor of the send queue gets `status`; the remaining

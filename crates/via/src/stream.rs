@@ -27,8 +27,8 @@ const IDLE: Duration = Duration::from_secs(5);
 /// counts as gone.
 const ASKED_EVERY: Duration = Duration::from_secs(2);
 const ASKED: u32 = 4;
-/// The maximum time until a peer acknowledges bytes, in milliseconds. It is about as long as the
-/// keepalive probes take to notice that a peer is gone while no bytes are on the way.
+/// The maximum time until a peer acknowledges bytes, in milliseconds. While no bytes are on the
+/// way, the keepalive probes need about the same time to notice that a peer is gone.
 const UNACKNOWLEDGED_MAX: u32 = 13_000;
 
 /// A connection. One thread at a time receives, and one sends.
@@ -47,7 +47,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Connects to a port of a host. An empty host stands for this host.
+    /// Connects to a port of a host. An empty host means this host.
     ///
     /// # Errors
     ///
@@ -84,7 +84,8 @@ impl Stream {
     fn tcp(socket: OwnedFd, is_opener: bool) -> Result<Self, Error> {
         let doing = "preparing a socket";
         rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system(doing))?;
-        // A call and its answer are one message each, which must not wait for more bytes to send.
+        // A call is one message, and so is its answer. A message must not wait for more bytes to
+        // send.
         sockopt::set_tcp_nodelay(&socket, true).map_err(Error::system(doing))?;
         // Without keepalive probes, a host that vanishes is never noticed.
         sockopt::set_socket_keepalive(&socket, true).map_err(Error::system(doing))?;
@@ -127,8 +128,8 @@ impl Stream {
     /// # Errors
     ///
     /// [`Error::TimedOut`] when the peer does not read. Some of the bytes may have been sent then,
-    /// so the connection is of no use any more. [`Error::PeerGone`] or [`Error::Disconnected`] when
-    /// the connection is over.
+    /// so the connection cannot be used any more. [`Error::PeerGone`] or [`Error::Disconnected`]
+    /// when the connection is over.
     pub fn send(&self, mut bytes: &[u8], deadline: Deadline) -> Result<(), Error> {
         let deadline = deadline.start();
         if let Some(captured) = &self.captured {
@@ -150,8 +151,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Receives at least one byte: those of the arrived bytes that fit, or else the first bytes
-    /// that arrive by the deadline. `room` must not be empty.
+    /// Receives at least one byte: as many of the arrived bytes as fit. If none have arrived, waits
+    /// for the first bytes until the deadline. `room` must not be empty.
     ///
     /// # Errors
     ///
@@ -215,13 +216,14 @@ impl Stream {
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
     }
 
-    /// Ends the connection as if the peer had fallen silent: the peer may connect again, and go on.
+    /// Ends the connection. Calls of [`Self::receive`] then fail as if the peer had fallen silent,
+    /// not as if it had left: the peer may connect again and continue.
     pub fn abandon(&self) {
         let _ = self.loss.set(Ended::Silent);
         self.close();
     }
 
-    /// Whether the connection has ended, also where no thread receives.
+    /// Whether the connection has ended, even if no thread receives.
     pub fn has_ended(&self) -> bool {
         let mut files = [PollFd::new(&self.socket, PollFlags::RDHUP)];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -289,15 +291,15 @@ enum ListeningSocket {
 }
 
 impl StreamListener {
-    /// Listens on a port of an address of this host. An empty host stands for all addresses, of
-    /// IPv6 and of IPv4, and port 0 for a free port.
+    /// Listens on a port of an address of this host. An empty host means all addresses, of IPv6 and
+    /// of IPv4. Port 0 means a free port.
     ///
     /// # Errors
     ///
     /// [`Error::System`] when the address is not this host's, the port is in use, or the port is
     /// not permitted to this user.
     pub fn bind(host: &str, port: u16) -> Result<Self, Error> {
-        // A fault of the capture is reported here, rather than at each stream.
+        // An error of the capture is reported here, rather than for each stream.
         SharedCapture::of_process()?;
         let doing = "listening on a port";
         let listener = if host.is_empty() { bind_all(port) } else { TcpListener::bind((host, port)) };

@@ -73,7 +73,7 @@ impl Vi {
         self.core.id
     }
 
-    /// Returns the state. First checks whether anything has happened to the connection.
+    /// Returns the state. First serves the VI, because that can show that the connection has ended.
     pub fn state(&self) -> State {
         self.core.look_after(Instant::now());
         self.core.state()
@@ -133,7 +133,7 @@ impl Vi {
     }
 
     /// Ends the connection and tells the peer. Posted descriptors complete as flushed, and the VI
-    /// is idle.
+    /// becomes idle.
     pub fn disconnect(&mut self) {
         self.core.disconnect();
     }
@@ -162,7 +162,7 @@ impl WorkQueue {
     ///
     /// # Errors
     ///
-    /// The descriptor itself, and its fault.
+    /// The descriptor itself, and the reason why it was not posted.
     pub fn post(&mut self, descriptor: Box<Descriptor>) -> Result<(), PostError> {
         self.core.post(self.which, descriptor)
     }
@@ -176,9 +176,9 @@ impl WorkQueue {
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] at the deadline; [`Error::Disconnected`] when the connection broke and
-    /// nothing is left to complete; [`Error::BadState`] when a completion queue announces this
-    /// queue's completions, so that the caller has to wait for the completion queue.
+    /// [`Error::TimedOut`] at the deadline. [`Error::Disconnected`] when the connection broke and
+    /// no completed descriptor is left. [`Error::BadState`] when a completion queue announces this
+    /// queue's completions: the caller then has to wait for the completion queue.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Box<Descriptor>, Error> {
         if self.core.completes_elsewhere(self.which) {
             return Err(Error::BadState {

@@ -17,11 +17,12 @@ pub enum Waiting {
     Adaptive,
 }
 
-/// The number of polls before an adaptive wait first sleeps: some 60 to 120 microseconds, about the
-/// time of the two wake-ups that polling may save.
+/// The number of polls before an adaptive wait first sleeps. They take 60 to 120 microseconds,
+/// which is about the time of the two wake-ups that polling can save.
 const SPIN_MAX: u32 = 1 << 13;
-/// The longest time of an adaptive wait's polls. A look at a virtual interface calls its port, and
-/// takes as long as tens of looks at memory.
+/// The maximum time for which an adaptive wait polls. The number of polls alone does not limit the
+/// time, because a look at a virtual interface calls the VI's port, and takes as long as tens of
+/// looks at memory.
 const SPIN_TIME: Duration = Duration::from_micros(120);
 /// The number of polls that an adaptive wait always makes: enough to find a message that has
 /// arrived already.
@@ -29,19 +30,20 @@ const SPIN_MIN: u32 = 1 << 4;
 /// The maximum number of polls of a wait right after a wait for an idle peer. A server with many
 /// clients that rarely call would otherwise spend most of its time on polls for their next calls.
 const SPIN_AFTER_IDLE: u32 = SPIN_MAX / 8;
-/// The number of sleeps between two long polls that probe whether polling pays again: the number
-/// right after polling last paid, and the maximum.
+/// The number of sleeps between two probes: a probe is a long poll that shows whether polling pays
+/// again. The first value holds after a wait in which polling paid. The number then grows up to the
+/// second value.
 const PROBE_INTERVAL: (u32, u32) = (4, 256);
 /// The length of a wait after which the peer counts as idle. Such a wait does not show whether
-/// polling pays when the peer has several things to send.
+/// polling pays while the peer is busy and sends one message after another.
 pub(crate) const IDLE: Duration = Duration::from_millis(1);
 
 /// The number of polls before a sleep, learned from earlier waits.
 ///
-/// Two threads that poll on one processor never see each other's messages while they poll, so every
-/// poll is wasted, and the budget falls to almost nothing after a few waits. At growing intervals,
-/// one wait polls for long all the same. If a message arrives during these polls, the budget is at
-/// its maximum again at once.
+/// Two threads that poll on one processor never see each other's messages while they poll. Every
+/// poll is wasted, so the budget falls to almost nothing after a few waits. Nevertheless, at
+/// growing intervals, one wait polls for long. If a message arrives during these polls, the budget
+/// returns to its maximum at once.
 #[derive(Debug)]
 pub(crate) struct SpinBudget {
     policy: Waiting,
@@ -81,7 +83,7 @@ impl SpinBudget {
         Polls { left: self.polls(), until: None }
     }
 
-    /// Ends a successful wait. Polling paid, unless the wait has slept.
+    /// Ends a successful wait. If the wait did not sleep, polling has paid.
     pub(crate) fn succeeded(&mut self, polls: Polls) {
         if polls.left != Some(0) {
             self.polling_paid();
@@ -121,8 +123,9 @@ pub(crate) struct Polls {
 }
 
 impl Polls {
-    /// Pauses briefly before the next look. Returns `false` when all polls were made, or have taken
-    /// [`SPIN_TIME`], and it is time to sleep. Unlimited polls do not ask for the time.
+    /// Pauses briefly before the next look. Returns `false` when it is time to sleep: when all
+    /// polls were made, or have taken [`SPIN_TIME`]. If the polls are unlimited, does not call
+    /// `now`.
     #[inline]
     pub(crate) fn go_on(&mut self, now: impl FnOnce() -> Instant) -> bool {
         if let Some(left) = &mut self.left {

@@ -1,12 +1,12 @@
 //! Windows: connections whose messages pass through a peer's mapped memory.
 //!
-//! A window is a connection whose two segments are mapped for plain loads and stores (programmed
-//! I/O in the words of the VI Architecture): the sender builds a message in its own segment, and
-//! the receiver reads it there. [`crate::layout`] has the offsets. Between processes of one host
-//! both sides map the same memory ([`crate::provider::shm`]). Over any other provider each side has
-//! an image of the peer's segment, which the peer updates by RDMA writes ([`connect`], [`accept`]).
-//! Without any memory in common, a [`Relay`] carries the messages both ways ([`relayed`]). Users of
-//! a window see no difference.
+//! A window is a connection whose two segments are mapped for plain loads and stores, which the VI
+//! Architecture calls programmed I/O. The sender builds a message in its own segment, and the
+//! receiver reads the message there. [`crate::layout`] has the offsets. Between processes of one
+//! host both sides map the same memory ([`crate::provider::shm`]). Over any other provider each
+//! side has an image of the peer's segment, which the peer updates by RDMA writes ([`connect`],
+//! [`accept`]). Between sides without memory in common, a [`Relay`] carries the messages
+//! ([`relayed`]). Users of a window see no difference.
 
 mod addresses;
 mod area;
@@ -66,10 +66,10 @@ pub enum Peer {
         pid: u32,
         /// The user id at connect; [`Peer::NOBODY`] where the kernel cannot tell.
         uid: u32,
-        /// The serial number of the process: the inode number of its pidfd. Processes of all PID
-        /// namespaces have different numbers, and the kernel never reuses a number. Before Linux
-        /// 6.9, processes have no such number. The serial number is then made from the process id,
-        /// and is the same for all processes of a user in other PID namespaces.
+        /// The serial number of the process: the inode number of its pidfd, which is unique across
+        /// PID namespaces and never reused. Where the kernel has no such number (before Linux 6.9),
+        /// the serial number is made from the process id. All processes of a user in other PID
+        /// namespaces, whose id is 0, then have the same serial number.
         serial: u64,
     },
     /// A peer that was reached over a network, by the address of its host.
@@ -91,26 +91,26 @@ impl fmt::Display for Peer {
 }
 
 /// The transport between a window's segments and the peer. A store into shared memory reaches the
-/// peer by itself; a carrier does the rest, such as waking the peer or writing to its image by
-/// RDMA. A call between two polling processes over shared memory uses none of the carrier's
-/// methods.
+/// peer without a carrier. The carrier does all other work, such as waking the peer or writing to
+/// the peer's image by RDMA. A call between two polling processes over shared memory uses none of
+/// the carrier's methods.
 pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     /// Whether the peer's messages have to be fetched.
     fn is_remote(&self) -> bool;
-    /// Brings the message in the slot at this offset of the own segment to a peer that does not
-    /// poll the slot: by waking the peer, by RDMA, or through a relay.
+    /// Brings a message to a peer that does not poll the message's slot, by waking the peer, by
+    /// RDMA or through a relay. `slot` is the offset of the slot in the own segment.
     fn carry(&self, wire: &Wire, slot: usize);
     /// Brings the changed credit word of the own segment to the peer.
     fn carry_credit(&self, wire: &Wire);
-    /// Copies the messages that the peer has published into the image of its segment.
+    /// Updates the image of the peer's segment with the messages that the peer has published.
     fn fetch(&self, wire: &Wire) -> Result<(), Error>;
-    /// Copies the peer's credit word into the image of its segment.
+    /// Updates the image of the peer's segment with the peer's credit word.
     fn fetch_credit(&self, wire: &Wire) -> Result<(), Error>;
     /// Announces a sleep, and returns the ticket for [`Self::sleep`]. The caller looks for a
     /// message again before it sleeps.
     fn prepare_sleep(&self, wire: &Wire) -> u32;
-    /// Sleeps for at most `span`. Returns at once if something happened since the sleep was
-    /// announced.
+    /// Sleeps for at most `span`. Returns at once if a reason to wake has occurred since the sleep
+    /// was announced.
     fn sleep(&self, wire: &Wire, ticket: u32, span: Duration) -> Result<(), Error>;
     /// Ends a sleep, or cancels an announced one.
     fn end_sleep(&self, wire: &Wire);
@@ -120,13 +120,13 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     }
     /// Wakes the thread that waits for the peer's messages, or resumes the parked connection.
     fn wake(&self, wire: &Wire);
-    /// Makes a larger area for this side's frames, and passes it to the peer. A carrier that waits
-    /// for the peer may return, after a failed call for the same number, the area of that call.
+    /// Makes a larger area for this side's frames, and passes it to the peer. If the last call for
+    /// the same number failed, a carrier that waits for the peer may return the area of that call.
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error>;
     /// Takes over the peer's next area, which has at most `most` bytes.
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;
-    /// Makes areas of at most `most` bytes for the peer from now on, where the peer cannot make
-    /// them itself. Takes the memory for areas of both directions from the budget, if there is one.
+    /// From now on, makes areas of at most `most` bytes for the peer, where the peer cannot make
+    /// areas itself. Takes the memory for areas of both directions from the budget, if any.
     fn grant_areas(&self, _most: usize, _budget: Option<Arc<dyn Budget>>) {}
     /// Whether both sides can map the same memory.
     fn shares_memory(&self) -> bool {
@@ -151,7 +151,7 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     }
     /// Fails with the reason when the carrier knows that the connection has ended.
     fn check(&self) -> Result<(), Error>;
-    /// Whether the connection has ended, also where no thread waits for messages.
+    /// Whether the connection has ended, even if no thread waits for messages.
     fn has_ended(&self) -> bool {
         self.check().is_err()
     }
@@ -179,12 +179,12 @@ pub(crate) trait Parking {
     ///
     /// If the peer is gone, or breaks the rules of the socket.
     fn prepare(&self, wire: &Wire, next: u32) -> Result<bool, Error>;
-    /// Calls `resume` with the window, on another thread, when there is a message or another reason
-    /// to go on.
+    /// Calls `resume` with the window, on another thread, when there is a message, or another
+    /// reason to resume the connection.
     fn park(&self, wire: &Wire, window: Window, resume: Resume);
 }
 
-/// The function that goes on with a parked connection, or ends it for a reason.
+/// The function that resumes a parked connection, or that ends the connection if it gets an error.
 pub(crate) type Resume = Box<dyn FnOnce(Window, Result<(), Box<Error>>) + Send>;
 
 /// A connection that could not be parked.
@@ -246,7 +246,7 @@ impl Wire {
         self.state.load(Ordering::Acquire) & CLOSED != 0 || self.carrier.has_ended()
     }
 
-    /// Keeps for the next wait an interruption that [`Self::check`] has reported.
+    /// Restores an interruption that [`Self::check`] has reported, so that it ends the next wait.
     pub(crate) fn keep_ring(&self) {
         self.state.fetch_or(RUNG, Ordering::AcqRel);
     }
@@ -264,7 +264,7 @@ impl Wire {
 
 /// The parts of a new window.
 pub(crate) struct Ends {
-    /// The own segment, longer than [`layout::AREA`]; area 0 is the rest behind that offset.
+    /// The own segment, longer than [`layout::AREA`]; area 0 is the part behind that offset.
     pub(crate) own: Mapping,
     /// The peer's segment up to area 0, or its image.
     pub(crate) peer: Mapping,
@@ -318,8 +318,7 @@ impl Window {
         self.wire.carrier.local()
     }
 
-    /// Whether one of the two sides has closed the connection, or the connection has ended
-    /// otherwise.
+    /// Whether a side has closed the connection, or the connection has ended for another reason.
     pub fn is_closed(&self) -> bool {
         self.wire.is_closed()
     }
@@ -334,9 +333,9 @@ impl Window {
         self.wire.carrier.is_relayed()
     }
 
-    /// Makes larger areas for the peer's frames from now on, if this side makes them, as it does
-    /// over a network. The memory for larger areas of both directions is taken from `budget`. If
-    /// the budget has too little left, the side that needs an area gets [`Error::AreaRefused`].
+    /// From now on, makes larger areas for the peer's frames, if this side has to make them, as it
+    /// does over a network. The memory for larger areas of both directions is taken from `budget`.
+    /// If the budget has too little left, the side that needs an area gets [`Error::AreaRefused`].
     /// Only the first call has an effect. Before that call, a peer that asks for a larger area
     /// loses its connection.
     pub fn grant_areas(&self, budget: Option<Arc<dyn Budget>>) {
@@ -364,30 +363,30 @@ impl Window {
         self.wire.carrier.guard(guard)
     }
 
-    /// Whether the connection can wait for messages without a thread: at the accepting end of a
-    /// connection over shared memory, unless the policy is to poll.
+    /// Whether the connection can wait for messages without a thread. That is possible at the
+    /// accepting end of a connection over shared memory, unless the policy is to poll.
     pub fn is_parkable(&self) -> bool {
         self.rx.may_sleep() && self.wire.carrier.parking().is_some()
     }
 
     /// Starts the threads that wait for parked connections, if they have not been started yet. Must
     /// be called by a thread that has not served a connection, because the new threads inherit that
-    /// thread's attributes, such as the signal mask. Until then no connection can be parked.
+    /// thread's attributes, such as the signal mask. Before this call, no connection can be parked.
     pub fn begin_parking(&self) {
         if let Some(parking) = self.wire.carrier.parking() {
             parking.begin();
         }
     }
 
-    /// Waits for the next message without a thread. Calls `resume` with the state, on a thread of
-    /// its own, when the peer has sent a message or is gone, or an [`Alarm`] was rung. `resume` has
+    /// Waits for the next message without a thread. Calls `resume` with the state, on another
+    /// thread, when the peer has sent a message or is gone, or an [`Alarm`] was rung. `resume` has
     /// to wait for the message as usual, since it may be called for other reasons. If `resume` gets
     /// an error, the connection has to end.
     ///
     /// # Errors
     ///
-    /// [`Unparked`] if the connection has a message or an interruption, cannot be parked, cannot be
-    /// parked for now, or has to end.
+    /// [`Unparked`] if the connection has a message or an interruption, cannot be parked now or
+    /// ever, or has to end.
     pub fn try_park<T: Send + 'static>(
         self,
         state: T,
@@ -458,8 +457,8 @@ impl Alarm {
         }
     }
 
-    /// Ends the connection. If a virtual interface carries the connection, the owner gets the error
-    /// of a peer that has fallen silent: the peer may connect again, and go on.
+    /// Ends the connection. Over a virtual interface, the owner gets the error of a silent peer,
+    /// not of a peer that has left, because the peer may connect again and continue.
     pub fn abandon(&self) {
         if let Some(wire) = self.wire.upgrade() {
             wire.carrier.abandon();
@@ -469,9 +468,9 @@ impl Alarm {
 
     /// Whether the connection's owner has dropped the connection.
     ///
-    /// The function takes no reference to the connection, so it never ends the connection when it
-    /// returns. The other functions hold a reference while they run. If the owner drops the
-    /// connection meanwhile, the connection ends when the last of these calls returns.
+    /// The function takes no reference to the connection, so its return never ends the connection.
+    /// The other functions of this type hold a reference while they run. If the owner drops the
+    /// connection during their calls, the connection ends when the last of these calls returns.
     pub fn is_gone(&self) -> bool {
         self.wire.strong_count() == 0
     }
@@ -479,8 +478,8 @@ impl Alarm {
     /// Returns a number that shows progress: it changes with each message of the peer that this end
     /// processes. `None` if the connection is gone.
     ///
-    /// The number consists of two sequence numbers: of the last message that this end has
-    /// published, and of the peer's last message that this end has acknowledged. The number is
+    /// The low half is the sequence number of the last message that this end has published, the
+    /// high half that of the peer's last message that this end has acknowledged. The number is
     /// exact on the thread that owns the connection.
     pub fn attended(&self) -> Option<u64> {
         let wire = self.wire.upgrade()?;

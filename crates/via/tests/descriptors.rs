@@ -24,11 +24,11 @@ const MAY_SLEEP: u32 = 1;
 const BY_NAME: u32 = 4;
 /// The message by which a client confirms that it has mapped the segments that were named.
 const MAPPED: u8 = 1;
-/// More descriptors than one connection takes.
+/// A number of file descriptors that is more than one connection needs.
 const MANY: u64 = 20;
 
-/// Returns the socket of a client that has sent its greeting: with its segment, or with the flag of
-/// clients that use names.
+/// Returns the socket of a client that has sent its greeting. The greeting passes the client's
+/// segment, or has the flag of clients that open segments by name.
 fn client(folder: &Folder, is_by_name: bool) -> OwnedFd {
     let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
     rustix::net::connect(&socket, &SocketAddrUnix::new(folder.path().join("full.sock")).unwrap()).unwrap();
@@ -49,7 +49,8 @@ fn client(folder: &Folder, is_by_name: bool) -> OwnedFd {
     socket
 }
 
-/// The lock of the test whose turn it is: meanwhile, other tests could open no files.
+/// The lock that a test holds during its turn. While a test limits the descriptors, other tests
+/// could open no files.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Calls `work` while this process can open only `spare` more files.

@@ -87,7 +87,8 @@ fn take_threads_away([(mut first, first_end), (mut second, second_end)]: [(Windo
     let [first_end, second_end] = [unparked.window, second_end].map(park);
     await_threads();
     limit_threads(Some(0));
-    // One thread resumes the first connection, and the other one waits for the second.
+    // One thread resumes the first connection, and the other thread waits for the second
+    // connection.
     call(&mut first);
     let _first_end = first_end.recv_timeout(ground::LATEST).unwrap();
     call(&mut second);

@@ -1,11 +1,15 @@
 //! The check of a frame with pointers, made once before the frame is used.
 //!
-//! First the check finds the objects by their headers, from the end of the block to the end of the
-//! frame. Then it follows the slots from the block on, without recursion, each object once. A frame
-//! that passes is safe to use as memory: every slot is null, or refers to an object of the slot's
-//! type with the number of elements that the slot's structure demands; reference pointers are not
-//! null; no other pointer leads to the object of a reference or unique pointer; booleans,
-//! enumerations, ranges and discriminants are valid.
+//! The block, which has the parameters, is the start of the frame. First the check finds the
+//! objects by their headers, from the end of the block to the end of the frame. Then it follows the
+//! slots, which are the places of pointers. It begins with the slots of the block, needs no
+//! recursion, and checks each object once. A frame that passes is safe to use as memory:
+//!
+//! - Every slot is null or refers to an object. The object has the slot's type, and the number of
+//!   elements that the slot's structure demands.
+//! - Reference pointers are not null.
+//! - No second pointer refers to the object of a reference or unique pointer.
+//! - Booleans, enumerations, ranges and discriminants are valid.
 
 use super::shape::{Block, Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
 use super::{FRAME_MAX, KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
@@ -48,8 +52,8 @@ pub struct Slot {
     pub at: u32,
     /// The index of the slot's object in [`Checked::objects`].
     pub object: u32,
-    /// The number of elements for which the array in memory needs room, at least the object's
-    /// count.
+    /// The number of elements for which the array in memory needs room. This number is at least the
+    /// object's count.
     pub room: u32,
     /// The required IID of an interface pointer; `None` for other pointers.
     pub iid: Option<u128>,
@@ -62,12 +66,12 @@ pub struct Checked {
     pub objects: Vec<Object>,
     /// The slots in the order in which the check followed them.
     pub slots: Vec<Slot>,
-    /// The objects whose structures end in an array with more room than elements, each with the
-    /// number of elements for which the array needs room.
+    /// An entry for each object whose structure ends in an array with more room than elements: the
+    /// index of the object, and the number of elements for which the array needs room.
     pub tails: Vec<(u32, u32)>,
 }
 
-/// The maximum room beyond the elements of all arrays in a frame, in bytes.
+/// The maximum room that all arrays of a frame together have beyond their elements, in bytes.
 pub const ROOM_MAX: usize = 256 << 20;
 
 /// The pointers to an object.
@@ -87,7 +91,7 @@ struct Check<'a> {
     referrers: Vec<Referrer>,
     /// The objects that are still to be checked.
     waiting: Vec<u32>,
-    /// The room beyond the elements of all arrays so far, in bytes.
+    /// The room that the arrays checked so far have beyond their elements, in bytes.
     spare: usize,
 }
 
@@ -134,7 +138,7 @@ impl Check<'_> {
 
     /// Returns the length in bytes of an object whose header has this type number and this count.
     /// Returns `None` if the type is unknown. For the interface's own types, also returns `None` if
-    /// the length exceeds a frame.
+    /// the length exceeds [`FRAME_MAX`].
     fn bytes(&self, kind: u32, count: usize) -> Option<usize> {
         match kind {
             KIND_INTERFACE | KIND_TEXT8 => Some(count),
@@ -162,7 +166,7 @@ impl Check<'_> {
             if bytes > length - body {
                 return flaw(at, "the object does not fit the frame");
             }
-            // The values fit, since the frame's length is within FRAME_MAX.
+            // The values fit 32 bits, since the frame's length is within FRAME_MAX.
             self.found.objects.push(Object { body: body as u32, bytes: bytes as u32, count, kind });
             at = body + bytes.next_multiple_of(OBJECT_ALIGN);
         }
@@ -226,15 +230,17 @@ impl Check<'_> {
         };
         let body = &self.frame[object.body as usize..(object.body + object.bytes) as usize];
         let end = body.chunks_exact(size).position(|character| character.iter().all(|byte| *byte == 0));
-        // With a zero before the last character, C would see another length than other languages.
+        // If there were a zero before the last character, C would see a shorter string than other
+        // languages.
         if end.is_some_and(|end| end + 1 == object.count as usize) {
             return Ok(());
         }
         flaw(object.body as usize, "the string does not end at its first zero")
     }
 
-    /// Checks the string of the slot at `at`, whose pointer has been checked. The function is out
-    /// of line, so that it adds no instruction to the checks of other parts.
+    /// Checks the string to which the slot at `at` points. The caller has checked the pointer
+    /// itself. The function is out of line, so that it adds no instruction to the checks of other
+    /// parts.
     #[cold]
     #[inline(never)]
     fn utf8(&self, at: usize) -> Result<(), Flaw> {
@@ -306,8 +312,8 @@ impl Check<'_> {
         }
     }
 
-    /// Records the slot at `at` as a pointer to an object. Returns whether no earlier slot refers
-    /// to the object.
+    /// Records the slot at `at` as a pointer to an object. Returns whether this slot is the first
+    /// that refers to the object.
     fn refer(&mut self, at: usize, index: usize, class: Class, room: u32) -> Result<bool, Flaw> {
         let now = if class == Class::Full { Referrer::Full(room) } else { Referrer::One };
         let before = std::mem::replace(&mut self.referrers[index], now);
@@ -337,7 +343,7 @@ impl Check<'_> {
                 let element = self.bytes(kind, 1).unwrap_or(0) as u32;
                 self.room(at, base, count, size, length.as_ref(), element)?
             }
-            // The count of a structure with an array at its end is the array's count, which is
+            // If the structure ends in an array, the object's count is the array's count, which is
             // checked with the structure.
             Extent::One if count != 1 && !self.has_tail(to) => return flaw(at, "the object has more than one element"),
             Extent::One | Extent::Text => count,

@@ -2,8 +2,8 @@
 //!
 //! The descriptions are tables, not code: one table for each interface with the types of its
 //! objects, and a block for each request and response. A structure has the same layout in a frame
-//! as in memory, so the tables describe both: [`super::check`] needs them to read frames, and the
-//! marshalling between memory and frames needs them to walk memory.
+//! as in memory, so the tables describe both. [`super::check`] uses the tables to read frames. The
+//! code that marshals between memory and frames uses them to walk memory.
 
 /// The type of an integer member that an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Int {
         }
     }
 
-    /// Extends the value in the lowest bits to 64 bits. Returns `None` for a `u64` beyond
+    /// Extends the value in the lowest bits of `bits` to 64 bits. Returns `None` for a `u64` beyond
     /// `i64::MAX`.
     pub const fn extend(self, bits: u64) -> Option<i64> {
         Some(match self {
@@ -107,7 +107,7 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// Whether the expression has the value from outside of the structure with this number.
+    /// Whether the expression reads the value [`Self::Outer`] with this number.
     fn reads(&self, number: u32) -> bool {
         match self {
             Self::Const(_) | Self::Member(..) => false,
@@ -119,7 +119,7 @@ impl Expr {
     }
 
     /// Evaluates the expression in 64-bit arithmetic, with members read by `load`. Returns `None`
-    /// if a member is unavailable, and for overflow and division by zero.
+    /// if a member is unavailable, if the arithmetic overflows, and for a division by zero.
     pub fn evaluate(&self, load: &impl Fn(u32, Int) -> Option<i64>, outer: &[i64]) -> Option<i64> {
         let of = |expr: &Self| expr.evaluate(load, outer);
         match self {
@@ -197,7 +197,8 @@ pub enum Class {
 pub enum Extent {
     /// A single element.
     One,
-    /// The value of an expression; with `length`, only the first elements are valid.
+    /// As many elements as the expression `size` says. If there is a `length`, only the first
+    /// `length` of them are valid.
     Counted {
         /// The number of elements.
         size: Expr,
@@ -328,8 +329,8 @@ pub struct Tail {
 }
 
 impl ElementType {
-    /// Returns the size in bytes of an object with this count, or `None` if the size exceeds a
-    /// frame.
+    /// Returns the size in bytes of an object with this count, or `None` if the size exceeds the
+    /// maximum of a frame.
     pub const fn bytes(&self, count: usize) -> Option<usize> {
         let (fixed, size) = match &self.tail {
             None => (0, self.size),
@@ -365,8 +366,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Whether the size or the length of an array depends on the value from outside of the block
-    /// with this number. Other such values are discriminants and IIDs.
+    /// Whether the size or the length of an array depends on the value [`Expr::Outer`] with this
+    /// number. An outer value on which no array depends is a discriminant or a part of an IID.
     pub fn counts_by(&self, number: u32) -> bool {
         self.shape.parts.iter().any(|part| match &part.what {
             What::Pointer { extent: Extent::Counted { size, length }, .. } => {

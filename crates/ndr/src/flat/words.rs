@@ -1,8 +1,8 @@
 //! Tables as words: the contents of [`super::shape`], for languages that cannot express its types.
 //!
-//! A table is a sequence of 64-bit words. Each entry is followed by its parts; a list is preceded
-//! by its length, an optional part by 0 or 1. Alternatives are numbered in the order of
-//! `obvia_table.h`, which lists the parts of each.
+//! A table is a sequence of 64-bit words. Each entry is followed by its parts. A list is preceded
+//! by its length, and an optional part by 0 or 1. Alternatives are numbered in the order of
+//! `obvia_table.h`, which lists the parts of each alternative.
 
 use super::shape::{
     Binary, Block, Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, Tail, Unary, What,

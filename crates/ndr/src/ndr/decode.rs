@@ -1,9 +1,9 @@
 //! The translation from NDR to FLAT. The stub data is untrusted.
 //!
-//! Before an object is allocated, its least size on the wire is compared with the rest of the stub
-//! data, and its size in the frame with the frame's limit. Counts and discriminants are read first.
-//! They are compared with the values of the interface's expressions once the members that the
-//! expressions read are available.
+//! An object is allocated only if the remaining stub data is at least as long as the object's
+//! minimum size on the wire, and if the object fits the limit of the frame. Counts and
+//! discriminants are read first. Each is compared with the interface's expression for it as soon as
+//! the members in that expression have been read.
 
 mod pointees;
 
@@ -139,9 +139,9 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
     }
 
-    /// Reads a referent. Then checks the referent's claims, if the structure that contains the
-    /// pointer is complete. The parameters' block is not complete yet: the claims of referents to
-    /// which the block's pointers lead are checked later.
+    /// Reads a referent. If the pointer lies in a structure, that structure is complete by now, so
+    /// the referent's claims are checked at once. If the pointer lies in the parameters' block, the
+    /// block is not complete yet, so [`Self::message`] checks the claims at the end.
     fn deferred(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let mark = self.claims.len();
         let object = self.pointee(pending.target, pending.base)?;
@@ -275,7 +275,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         if is_ended { Ok(()) } else { Err(Error::Text { at: self.at }) }
     }
 
-    /// Aligns, and reads a structure's members.
+    /// Aligns the position, and reads a structure's members.
     fn members(&mut self, ty: &Type, members: &'a [(u32, TypeId)], at: usize) -> Result<()> {
         self.align(ty.wire(WIDE).align)?;
         let mark = self.claims.len();

@@ -11,7 +11,8 @@ use std::collections::HashMap;
 
 /// The first referent identifier, and the distance between identifiers.
 const REFERENT: (u32, u32) = (0x0002_0000, 4);
-/// The maximum length of the zeros that are encoded for an array of a failed method, in bytes.
+/// The maximum length of an array of zeros that is encoded in the results of a failed method, in
+/// bytes.
 const ZEROS_MAX: usize = 1 << 16;
 
 /// A referent that is still to be written.
@@ -184,7 +185,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         self.elements(id, at, count)
     }
 
-    /// Aligns, and writes a structure's members.
+    /// Aligns the position, and writes a structure's members.
     fn members(&mut self, ty: &Type, members: &'a [(u32, TypeId)], at: usize) -> Result<()> {
         self.align(ty.wire(WIDE).align);
         members.iter().try_for_each(|(offset, member)| self.value(*member, at + *offset as usize, at))
@@ -409,8 +410,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         Ok(())
     }
 
-    /// Writes zeros in the place of a reference pointer's referent that a failed method has not
-    /// provided.
+    /// Writes zeros for the referent of a reference pointer. A failed method provides no referent.
     fn absent(&mut self, at: usize, target: &'a Target) -> Result<()> {
         let Target::Counted { kind, size, length } = target else { return Err(Error::Null { at }) };
         let count = self.evaluate(0, size)?;

@@ -13,9 +13,9 @@
 //! the request.
 //!
 //! Frames to encode come from this process. Stub data to decode is untrusted, and may have either
-//! byte order. Counts are compared with each other and with the rest of the stub data before memory
-//! is allocated. The resulting frame has the form that a FLAT writer would have produced, and the
-//! stub or proxy checks the frame like any other. See `docs/ndr.md`.
+//! byte order. Before memory is allocated, counts are compared with each other and with the length
+//! of the remaining stub data. The resulting frame has the form that a FLAT writer would have
+//! produced, and the stub or proxy checks it like any other frame. See `docs/ndr.md`.
 
 mod decode;
 mod encode;
@@ -62,7 +62,7 @@ impl Syntax {
 /// 14.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The least significant byte first, which is the order of all written data.
+    /// The least significant byte first. This side always writes data in this order.
     Little,
     /// The most significant byte first.
     Big,
@@ -160,7 +160,7 @@ pub enum Error {
         /// The value.
         value: i32,
     },
-    /// The frame would exceed its limit, or the stub data the limit of NDR.
+    /// The frame would exceed its limit, or the stub data would exceed the limit of NDR.
     TooLong {
         /// The offset in the stub data.
         at: usize,
@@ -236,7 +236,8 @@ impl Method {
         self.outer.iter().map(number).collect::<Result<_>>().map(Numbers)
     }
 
-    /// Appends a request's parameters to `out`, which ends in the headers that the format counts.
+    /// Appends a request's parameters to `out`. At the call, the last `format.headers` bytes of
+    /// `out` are the message's headers.
     ///
     /// # Errors
     ///
@@ -249,14 +250,14 @@ impl Method {
         outcome.inspect_err(|_| out.truncate(start))
     }
 
-    /// Appends a response's results to `out`, as for requests, and the method's status if the
-    /// method has one. The `frame` of a failed method is empty: the results become zeros and null
-    /// pointers.
+    /// Appends a response's results to `out`, which ends with the headers as in
+    /// [`Self::encode_request`]. Also appends the method's status, if the method has one. The
+    /// `frame` of a failed method is empty: the results become zeros and null pointers.
     ///
     /// # Errors
     ///
-    /// As for requests, and if the results of a failed method cannot be zeros. The caller then has
-    /// to send a fault with the status.
+    /// As for [`Self::encode_request`]. Also an error if the results of a failed method cannot be
+    /// zeros: the caller then has to send a fault with the status.
     pub fn encode_response(
         &self,
         plan: &Plan,
@@ -311,7 +312,7 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// As for requests.
+    /// As for [`Self::decode_request`].
     pub fn decode_response(
         &self,
         plan: &Plan,

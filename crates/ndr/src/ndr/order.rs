@@ -1,4 +1,5 @@
-//! The order of a frame's objects: FLAT orders them by their slots, NDR by C706 14.3.12.3.
+//! The order of a frame's objects: FLAT orders them by their slots, NDR by the rules of C706
+//! 14.3.12.3.
 
 use crate::flat::OBJECT_HEADER;
 

@@ -1,8 +1,8 @@
 //! Plans: descriptions of an interface's messages in memory and in NDR.
 //!
-//! A plan lists the types of an interface, each after its parts; the types of its FLAT objects by
-//! type number; and its methods. The compiler writes the plan as words, which [`super::words`]
-//! reads.
+//! A plan has three lists: the types of an interface, where a type follows its parts; the types of
+//! the interface's FLAT objects, by type number; and the methods. The compiler writes the plan as
+//! words, which [`super::words`] reads.
 
 use crate::flat::shape::{Class, Expr, Int};
 use crate::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
@@ -65,8 +65,8 @@ pub(super) enum Passing {
     Value(TypeId),
     /// A reference pointer: a slot in the block, but no pointer in NDR.
     Direct(Target),
-    /// A unique pointer in NDR. In the frame its elements lie behind the block, without slot and
-    /// header.
+    /// A unique pointer in NDR. In the frame, the elements lie behind the block, without a slot and
+    /// a header.
     Lent {
         /// The elements' type number.
         kind: u32,
@@ -214,8 +214,9 @@ impl Union {
         found.or(self.default)
     }
 
-    /// Whether two discriminants have the same form on the wire and select the same arm. The
-    /// expression for a discriminant may be wider than the discriminant, or differ in signedness.
+    /// Whether two discriminants have the same form on the wire and select the same arm. The two
+    /// values may differ, because the expression for a discriminant can be wider than the
+    /// discriminant, or can have another signedness.
     pub(super) fn is_same(&self, one: i64, other: i64) -> bool {
         let unseen = 64 - 8 * self.int.size();
         one << unseen == other << unseen && self.arm(one) == self.arm(other)

@@ -10,8 +10,7 @@ pub(super) const fn word(is_wide: bool) -> u32 {
     if is_wide { 8 } else { 4 }
 }
 
-/// Returns the form of a type with `size` bytes in memory. The type's parts are among the known
-/// types.
+/// Returns the form of a type with `size` bytes in memory. `known` contains the types of its parts.
 pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire {
     let part = |id: TypeId| known[id as usize].wire(is_wide);
     let number = |align, size| Wire { align, least: size, is_copied: true };
@@ -21,7 +20,7 @@ pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire 
         What::Guid => number(4, 16),
         What::Enum if is_wide => number(4, 4),
         What::Enum => Wire { align: 2, least: 2, is_copied: false },
-        // On the wire, other values than 1 may also mean true.
+        // On the wire, values other than 1 can also mean true.
         What::Boolean => Wire { align: 1, least: 1, is_copied: false },
         What::Pointer(..) => Wire { align: word, least: word, is_copied: false },
         What::Array { count, element } => {

@@ -1,7 +1,7 @@
 //! Plans as words, as the compiler writes them for every language.
 //!
-//! A plan consists of its types, its kinds and its methods. Each entry is followed by its parts; a
-//! list is preceded by its length, an optional part by 0 or 1. Integers, pointer classes and
+//! A plan consists of its types, its kinds and its methods. Each entry is followed by its parts. A
+//! list is preceded by its length, and an optional part by 0 or 1. Integers, pointer classes and
 //! expressions are numbered as in [`crate::flat::words`].
 //!
 //! | entry | words |

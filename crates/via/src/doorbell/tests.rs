@@ -1,8 +1,8 @@
 //! The doorbell protocol under the loom model checker.
 
 mod loom_model {
-    //! Every interleaving of a sender and a receiver. The futex behaves as the kernel's: a wait
-    //! compares and sleeps in one step.
+    //! The tests explore every interleaving of a sender and a receiver. The futex of the model
+    //! behaves like the kernel's: a wait compares and sleeps in one step.
 
     use super::super::{PARKED, begin_sleep, end_sleep, interrupt, is_parked, must_call, must_ring, prepare_sleep};
     use loom::sync::atomic::{AtomicU32, Ordering};
@@ -21,7 +21,7 @@ mod loom_model {
     }
 
     impl Words {
-        /// Waits while both words have their values, as the kernel does.
+        /// Waits as the kernel does: only while the bell has this value and the state is 0.
         fn wait(&self, value: u32) {
             let guard = self.futex.lock().unwrap();
             if self.bell.load(Ordering::SeqCst) == value && self.state.load(Ordering::SeqCst) == 0 {
@@ -77,7 +77,7 @@ mod loom_model {
         });
     }
 
-    /// Only the peer changes the bell.
+    /// Only the peer changes the bell, so a wait for the bell alone misses interruptions.
     #[test]
     #[should_panic(expected = "an interruption was lost")]
     fn the_model_finds_the_interruption_lost_by_a_sleep_on_the_bell_alone() {
@@ -104,8 +104,8 @@ mod loom_model {
     }
 
     impl Parkable {
-        /// Publishes the message. `calls` returns whether a sender that has to ring has to call as
-        /// well. The bell has no effect here, since the receiver does not wait for it.
+        /// Publishes the message. If the sender has to ring, `calls` says whether the sender has to
+        /// call as well. The bell has no effect here, since the receiver does not wait for it.
         fn send(&self, calls: fn(&AtomicU32) -> bool) {
             self.words.sequence.store(1, Ordering::Release);
             if must_ring(&self.words.sleeps, &self.words.bell) && calls(&self.words.sleeps) {
@@ -122,7 +122,7 @@ mod loom_model {
             *self.socket.lock().unwrap() = 0;
         }
 
-        /// Sleeps on the bell until the limit. Returns whether the message came.
+        /// Sleeps on the bell until the limit. Returns whether the message has been published.
         fn sleep(&self) -> bool {
             prepare_sleep(&self.words.sleeps, &self.words.bell);
             let is_there = self.has_message();
@@ -166,7 +166,8 @@ mod loom_model {
     fn a_parked_receiver_is_called_again_after_a_call_without_a_message() {
         loom::model(|| {
             let parkable = Arc::new(Parkable::default());
-            // The call for an earlier message, which the receiver has found without the call.
+            // The call is for an earlier message, which the receiver had found before the call
+            // arrived.
             *parkable.socket.lock().unwrap() = 1;
             let sender = {
                 let parkable = Arc::clone(&parkable);
@@ -271,7 +272,8 @@ mod loom_model {
         });
     }
 
-    /// Asserts that a sender wakes a receiver that is about to sleep on a published message.
+    /// Asserts that the sender rings the bell if the receiver sees no message after
+    /// [`prepare_sleep`].
     fn nobody_sleeps_through(send: impl Fn(&Words) + Copy + Send + Sync + 'static) {
         loom::model(move || {
             let words = Arc::new(Words::default());
@@ -302,8 +304,8 @@ mod loom_model {
         });
     }
 
-    /// Two threads that sleep on one connection until its socket is readable. Each thread that
-    /// wakes first consumes the call and then looks for messages.
+    /// Two threads that sleep on one connection until its socket is readable. A thread that wakes
+    /// consumes the call before it looks for messages.
     #[derive(Default)]
     struct Called {
         published: AtomicU32,
@@ -384,8 +386,8 @@ mod loom_model {
         });
     }
 
-    /// Has the first thread to wake consume the call for both sleeping threads. The next message
-    /// must call the other thread again.
+    /// Lets one thread consume the call for both sleeping threads. If `renews`, the thread also
+    /// raises the flag anew, so that the next message calls the other thread again.
     fn somebody_else_takes_the_call(renews: bool) {
         loom::model(move || {
             let words = Arc::new(Called::default());

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(2);
 /// The longest sleep of the thread when it has nothing to do.
 const IDLE: Duration = Duration::from_secs(60);
-/// The maximum number of file events in one round. The next round takes the others.
+/// The maximum number of file events in one round. The next round takes the remaining events.
 const EVENTS: usize = 64;
 /// The number of the bell in the events of files. Numbers of VIs begin with 1.
 const BELL: u64 = 0;
@@ -45,7 +45,7 @@ pub(crate) trait Attended: Send + Sync + fmt::Debug {
     fn attend(&self, now: Instant) -> Attention;
 }
 
-/// The calls to the attendant's thread, and the bell that wakes it.
+/// The calls to the attendant's thread, and the bell that wakes the thread.
 #[derive(Debug)]
 pub(crate) struct Attendant {
     shared: Arc<Shared>,
@@ -56,15 +56,15 @@ struct Shared {
     calls: Mutex<Calls>,
     // Made by the thread, before it takes the first calls.
     bell: OnceLock<OwnedFd>,
-    // Whether no thread takes calls: the NIC is gone, the thread could not be started, or a port
-    // has panicked in it.
+    // Whether no thread takes calls, because the NIC is gone, the thread could not be started, or a
+    // port has panicked in the thread.
     is_over: AtomicBool,
 }
 
 /// The calls that the thread has not taken yet.
 ///
 /// No call is lost. The thread resets the bell before it takes the calls, and unsets `is_rung` when
-/// it takes them. So each later call rings the bell, and this ring ends the thread's next wait.
+/// it takes them. So the next call rings the bell, which ends the thread's next wait.
 #[derive(Debug, Default)]
 struct Calls {
     /// Whether a call was noted since the thread last took the calls. Further calls need no ring.
@@ -87,8 +87,8 @@ impl Attendant {
                 rota.round();
             }
         });
-        // A thread that could not be started counts as ended, because its closure is dropped with
-        // `end`. VIs then still make progress whenever they are called.
+        // If the thread cannot be started, its closure is dropped, and `end` with it, so the thread
+        // counts as ended. VIs then make progress only when they are called.
         drop(thread);
         Self { shared }
     }
@@ -98,12 +98,12 @@ impl Attendant {
         self.shared.call(|calls| calls.added.push((number, vi)));
     }
 
-    /// Has the thread serve the VI of this number.
+    /// Makes the thread serve the VI of this number.
     pub(crate) fn ring(&self, number: u64) {
         self.shared.call(|calls| calls.rung.push(number));
     }
 
-    /// Has the thread serve all its VIs.
+    /// Makes the thread serve all its VIs.
     pub(crate) fn ring_for_all(&self) {
         self.shared.call(|calls| calls.all = true);
     }
@@ -111,13 +111,14 @@ impl Attendant {
 
 impl Drop for Attendant {
     fn drop(&mut self) {
-        // Set before the ring: the thread consumes the ring and then looks at the flag.
+        // Set before the bell is rung, because the thread resets the bell first and then looks at
+        // the flag.
         self.shared.is_over.store(true, Ordering::Release);
         self.shared.ring(lock(&self.shared.calls));
     }
 }
 
-/// A value whose drop notes the end of the thread, also when a port panics.
+/// A value whose drop notes the end of the thread, even if a port has panicked.
 struct EndOfThread(Arc<Shared>);
 
 impl Drop for EndOfThread {
@@ -132,7 +133,8 @@ impl Drop for EndOfThread {
 impl Shared {
     fn call(&self, note: impl FnOnce(&mut Calls)) {
         let mut calls = lock(&self.calls);
-        // Read under the lock, so that no call is noted after the thread has dropped the last ones.
+        // Read under the lock, so that no call is noted after the thread has dropped the last
+        // calls.
         if self.is_over.load(Ordering::Acquire) {
             return;
         }
@@ -231,7 +233,8 @@ impl Rota {
     fn wait(&mut self) {
         let Self { epoll: Some(epoll), due, turn, ready, .. } = self else { return };
         let until = due.first().map_or_else(|| Instant::now() + IDLE, |(due, _)| *due);
-        // `poll` waits by nanoseconds, and `epoll_wait` by milliseconds: too coarse for pacing.
+        // The limit of `poll_fds` is in nanoseconds. The limit of `epoll_wait` is in milliseconds,
+        // which is too coarse for pacing.
         if poll_fds(&[epoll], Deadline::At(until), None).is_err() {
             std::thread::sleep(TICK);
         }
@@ -267,8 +270,8 @@ impl Rota {
         all
     }
 
-    /// Serves a VI. Notes the time at which the VI is to be served next, and watches the file that
-    /// can make this necessary earlier.
+    /// Serves a VI. Notes the time at which the VI is to be served next, and watches the VI's file:
+    /// if the file becomes readable earlier, the VI is served then.
     fn serve(&mut self, number: u64, now: Instant) {
         let Self { epoll, vis, due, .. } = self;
         let Some(entry) = vis.get_mut(&number) else { return };

@@ -73,7 +73,7 @@ impl NicCore {
         Err(Refusal::Protection)
     }
 
-    /// Has the attendant, if there is one, serve all VIs soon.
+    /// Makes the attendant, if there is one, serve all VIs soon.
     pub(crate) fn look_at_all(&self) {
         if let Some(attendant) = self.attendant.get() {
             attendant.ring_for_all();

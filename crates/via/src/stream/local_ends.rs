@@ -1,6 +1,8 @@
-//! The IP addresses and ports that captures show for streams over Unix sockets, which have no such
-//! addresses. The address contains the process id: process 4711 is 127.0.18.103. A server's port is
-//! the protocol's well-known port, and each stream of a client has a port of its own.
+//! The IP addresses and ports that captures show for streams over Unix sockets.
+//!
+//! Unix sockets have no such addresses, so these are made up. An address contains the process id:
+//! process 4711 has the address 127.0.18.103. A server has the protocol's well-known port, and each
+//! stream of a client has a different port.
 
 use crate::Error;
 use crate::wrap::{Ends, SharedCapture};

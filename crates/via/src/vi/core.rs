@@ -38,9 +38,8 @@ pub(crate) struct ViCore {
 struct Inner {
     port: Option<Box<dyn Port>>,
     queues: Queues,
-    // The number of connections so far. The end of a sleep is passed to the port only if this
-    // number has not changed since the sleep was prepared, because a later connection has another
-    // port.
+    // The number of connections so far. When a sleep ends, this number shows whether the port is
+    // still the one that was prepared for the sleep: a later connection has another port.
     connection: u64,
     attendance: Attendance,
 }
@@ -55,22 +54,22 @@ struct Attendance {
     sleeps: bool,
     /// The number of looks since the attendant last found another thread at work on the VI.
     quiet: u32,
-    /// The time at which a sleeping thread will wake up and serve the VI; `Some(None)` if only an
-    /// event wakes the thread, `None` if no such thread sleeps.
+    /// The time at which a sleeping thread will wake up and serve the VI. `Some(None)` if only an
+    /// event wakes the thread. `None` if no such thread is known.
     covered: Option<Option<Instant>>,
 }
 
-/// The number of looks without another thread at work after which the attendant leaves a VI to the
-/// threads that sleep on it. The attendant then serves only the VI's timers.
+/// The number of looks at a VI, all without another thread at work, after which the attendant
+/// leaves the VI to the threads that sleep on it. The attendant then serves only the VI's timers.
 const QUIET: u32 = 8;
 /// The first and the longest interval between the attendant's looks at a VI on which it finds other
 /// threads at work.
 ///
 /// The first interval limits how late the attendant notices that no thread serves the VI any more.
-/// The interval doubles each further time that the attendant finds a thread at work, up to the
-/// longest, because each look wakes the attendant. If the attendant wakes on the processor of a
-/// thread that polls a socket, the kernel may defer the processing of received packets to a kernel
-/// thread. That thread waits until the poller's time slice is up: milliseconds.
+/// The interval doubles, up to the longest, each further time that the attendant finds a thread at
+/// work, because each look costs a wake-up. If the attendant wakes on the processor of a thread
+/// that polls a socket, the kernel may defer the processing of received packets to a kernel thread.
+/// The kernel thread waits for some milliseconds, until the polling thread's time slice ends.
 const TICK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
 /// The interval between looks at a VI whose connection has ended. The VI's file is not used then,
 /// because it may stay readable for ever.
@@ -153,7 +152,7 @@ impl ViCore {
         lock(&self.inner)
     }
 
-    /// Returns the completion queues that announce completions of this VI, each once.
+    /// Returns the completion queues that announce completions of this VI, without duplicates.
     fn completion_queues(&self) -> Vec<Arc<CqCore>> {
         self.lock().queues.completion_queues()
     }
@@ -189,8 +188,8 @@ impl ViCore {
     pub(crate) fn connected(self: &Arc<Self>, port: Box<dyn Port>, max_transfer: u32) {
         let mut inner = self.lock();
         let queues = inner.queues.completion_queues();
-        // The readiness file is only requested for completion queues, because maintaining it may
-        // cost the port something.
+        // The readiness file is only requested for completion queues, because the port may have to
+        // do extra work for it.
         let readiness = if queues.is_empty() { None } else { port.readiness() };
         inner.port = Some(port);
         inner.connection += 1;
@@ -256,8 +255,8 @@ impl ViCore {
         self.post_locked(&mut self.lock(), which, descriptor)
     }
 
-    /// Posts the descriptor that `prepare` makes to the send queue. `prepare` gets the oldest
-    /// completed descriptor of that queue, where there is one.
+    /// Calls `prepare`, and posts the descriptor that it returns to the send queue. `prepare` gets
+    /// the oldest completed descriptor of that queue, if there is one.
     pub(crate) fn post_again(
         &self,
         prepare: impl FnOnce(Option<Box<Descriptor>>) -> Box<Descriptor>,
@@ -310,8 +309,8 @@ impl ViCore {
         Ok(queues.looked_at.as_deref().map(look))
     }
 
-    /// Returns the oldest completed descriptor of a queue, if there is one. An error is the reason
-    /// why the connection is over; the queue then has no more completed descriptors.
+    /// Returns the oldest completed descriptor of a queue, if there is one. If the connection is
+    /// over and the queue has no more completed descriptors, returns the reason as an error.
     pub(super) fn done(&self, which: Queue, now: Instant) -> Result<Option<Box<Descriptor>>, Ended> {
         let mut inner = self.lock();
         if let Some(done) = inner.queues.line(which).done.pop_front() {
@@ -330,15 +329,16 @@ impl ViCore {
         self.lock().port.as_ref().map_or_else(|| "nobody".to_owned(), |port| port.peer())
     }
 
-    /// Takes what arrived for the VI, and does what is due.
+    /// Takes the messages that have arrived for the VI, and does the work of timers that have
+    /// expired.
     pub(crate) fn look_after(&self, now: Instant) {
         let mut inner = self.lock();
         self.relieve(&mut inner);
         inner.progress(now);
     }
 
-    /// Notes that a thread serves the VI. Wakes the attendant if it sleeps until something arrives.
-    /// The attendant then looks at intervals again, to see whether threads go on serving the VI.
+    /// Notes that a thread serves the VI. If the attendant sleeps on the VI's file or timers, wakes
+    /// it. The attendant then looks at intervals again, to see whether threads still serve the VI.
     fn relieve(&self, inner: &mut Inner) {
         self.attended.store(true, Ordering::Relaxed);
         if inner.attendance.dormant {
@@ -347,8 +347,8 @@ impl ViCore {
         }
     }
 
-    /// Serves a VI that no other thread serves. Returns the file and the time to sleep on until the
-    /// VI needs the attendant again, or `None` for a VI that needs looks at intervals.
+    /// Serves a VI that no other thread serves. Returns the file and the time until which the
+    /// attendant can sleep, or `None` if the attendant has to look at the VI at intervals.
     fn attend_idle(&self, inner: &mut Inner, now: Instant) -> Option<Sleep> {
         inner.end_attendants_sleep();
         if self.attended.swap(false, Ordering::Relaxed) {
@@ -366,9 +366,9 @@ impl ViCore {
         inner.attendance.dormant = true;
         inner.attendance.sleeps = true;
         if is_watched {
-            // The sleeping threads serve what arrives, so the attendant does not sleep on the file.
-            // The attendant serves those timers of the port that are due before a sleeping thread
-            // wakes.
+            // The sleeping threads take the messages that arrive, so the attendant does not sleep
+            // on the file. The attendant serves only those timers of the port that expire before a
+            // sleeping thread wakes.
             sleep.fd = None;
             if inner.attendance.covered.is_some_and(|known| sleeping::is_covered(known, sleep.until)) {
                 sleep.until = None;

@@ -27,7 +27,7 @@ pub(super) struct Line {
 pub(super) struct Queues {
     pub(super) id: ViId,
     pub(super) nic: Arc<NicCore>,
-    // The provider's capabilities: a copy, since every post needs them.
+    // A copy of the provider's capabilities, since every post needs them.
     pub(super) can: Attributes,
     pub(super) tag: Arc<Tag>,
     pub(super) reliability: Reliability,
@@ -45,7 +45,7 @@ pub(super) struct Queues {
     pub(super) looked_at: Option<Box<Descriptor>>,
     // The region that the peer wrote to last, if the region is small. Keeping the region saves
     // look-ups, because most peers write to the same region again and again.
-    // Invariant: peers may write it, and it has the VI's tag.
+    // Invariant: peers may write the region, and it has the VI's tag.
     pub(super) reached: Option<Arc<Region>>,
 }
 
@@ -61,7 +61,7 @@ impl Queues {
         }
     }
 
-    /// Returns the completion queues that announce completions of this VI, each once.
+    /// Returns the completion queues that announce completions of this VI, without duplicates.
     pub(super) fn completion_queues(&self) -> Vec<Arc<CqCore>> {
         let mut queues: Vec<_> =
             [&self.send, &self.receive].iter().filter_map(|line| line.announced_by.clone()).collect();
@@ -126,7 +126,8 @@ impl Queues {
     }
 
     /// Posts a descriptor that `check` accepted. Hands the descriptor back when a region cannot be
-    /// claimed: its registration ended meanwhile, or too many posted segments point to it.
+    /// claimed, because its registration has ended since the check, or because too many posted
+    /// segments point to the region.
     pub(super) fn post(&mut self, which: Queue, mut descriptor: Box<Descriptor>) -> Result<(), Box<Descriptor>> {
         if !descriptor.claim() {
             return Err(descriptor);
@@ -294,7 +295,8 @@ impl Sink for Queues {
                 if let Some(queue) = &line.announced_by {
                     queue.unwatch(self.id);
                 }
-                // A thread that waits without a posted descriptor would otherwise wait in vain.
+                // A thread that waits while no descriptor is posted would otherwise sleep until its
+                // deadline.
                 line.notice.ring();
             }
         }

@@ -42,21 +42,21 @@ pub enum State {
     Broken(Ended),
 }
 
-/// A descriptor that was not posted, with its fault.
+/// A descriptor that was not posted, with the reason.
 #[derive(Debug)]
 pub struct PostError {
     /// The descriptor, unchanged.
     pub descriptor: Box<Descriptor>,
-    /// The fault.
+    /// The reason.
     pub fault: PostFault,
 }
 
-/// The reason why a descriptor was not posted. Nothing was changed, and the connection goes on.
+/// The reason why a descriptor was not posted. Nothing was changed, and the connection continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PostFault {
-    /// The operation does not belong to this queue, or the address segment or immediate data are
-    /// against the rules of the operation.
+    /// The operation does not belong to this queue, or its rules do not permit the descriptor's
+    /// address segment or immediate data.
     Malformed,
     /// The descriptor has more segments than the provider takes.
     TooManySegments,
@@ -64,8 +64,8 @@ pub enum PostFault {
     TooLong,
     /// A segment lies outside its region.
     OutOfBounds,
-    /// A segment's region has another protection tag, is not registered any more, or has as many
-    /// posted segments as can be counted: 2^31 - 1.
+    /// A segment's region has another protection tag, is not registered any more, or has the
+    /// maximum number of posted segments, 2^31 - 1.
     Protection,
     /// The provider does not support the operation.
     Unsupported,

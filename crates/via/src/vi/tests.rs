@@ -74,7 +74,7 @@ impl TestControls {
     }
 }
 
-/// A provider whose addresses are the indices of the controls; an empty address stands for 0.
+/// A provider whose addresses are the indices of the controls; an empty address means 0.
 #[derive(Debug)]
 struct TestProvider(Vec<Arc<TestControls>>);
 
@@ -273,8 +273,8 @@ fn waiting_without_a_receive_ends_with_the_connection() {
         until("it waits", || ground::is_asleep(number));
         lull(&core);
         controls.breaks.store(true, Ordering::SeqCst);
-        // The VI's file does not announce the end of the connection. A look by another thread finds
-        // it.
+        // The VI's file does not announce the end of the connection. A look by another thread
+        // notices the end.
         assert!(send.done().is_none());
         let outcome = waiter.join().unwrap();
         assert!(matches!(outcome, Err(Error::Disconnected { why: Ended::Silent, .. })), "{outcome:?}");
@@ -287,8 +287,8 @@ fn a_sleeper_that_wakes_returns_the_vi_to_the_attendant() {
     let (_nic, vi) = connected(&controls, Waiting::Block);
     // The owner of a completion queue sleeps like this. The attendant leaves the VI to the owner.
     let (_, connection) = vi.core.prepare_sleep(Instant::now()).unwrap().unwrap();
-    // The attendant may have fallen asleep before the owner did. This call has it look at the VI
-    // again.
+    // The attendant may have fallen asleep before the owner did. This call makes the attendant look
+    // at the VI again.
     vi.core.look_after(Instant::now());
     lull(&vi.core);
     let before = controls.calls();
@@ -304,8 +304,8 @@ fn a_sleeper_that_wakes_returns_the_vi_to_the_attendant() {
 fn every_sleep_that_was_prepared_ends_once() {
     let controls = TestControls::new(Reliability::ReliableDelivery);
     let (_nic, mut vi) = connected(&controls, Waiting::Block);
-    // A thread that is late does not sleep in its round. The test goes on until 50 sleeps were
-    // prepared.
+    // In some rounds no thread sleeps, because the thread that should sleep runs too late. So the
+    // test runs until 50 sleeps were prepared.
     let mut rounds = 0;
     while rounds < 50 || controls.prepared.load(Ordering::SeqCst) < 50 {
         rounds += 1;

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// The maximum size of all peers' regions that a process keeps mapped, in bytes: half of its
-/// address space, whether used or not. The other half is for everything else.
+/// address space. A region counts with its whole size, whether its pages are used or not. The other
+/// half of the address space is for all other memory of the process.
 const TOTAL_MAX: u64 = 1 << 46;
 /// The maximum size of the regions of one peer process.
 const PEER_MAX: u64 = TOTAL_MAX / 8;

@@ -45,7 +45,8 @@ impl SendArea {
     ///
     /// No other code may write `start..start + length`, and that memory must outlive the value.
     pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: `start..start + length` is one stretch of memory by the caller's promise, so the
+        // result is its end.
         let end = unsafe { start.add(length) };
         Self { next: start, end, start, number: 0, last: 0, grown: None, limit }
     }
@@ -75,11 +76,11 @@ impl SendArea {
         self.limit
     }
 
-    /// Whether a frame of `length` bytes fits now, if the peer has taken every message up to
-    /// `taken`, and `next` is the number of the next message.
+    /// Whether a frame of `length` bytes fits now. `taken` is the number of the last message that
+    /// the peer has taken, and `next` is the number of the next message to send.
     ///
-    /// Chooses the place so that the byte at `bulk` of the frame begins a cache line: copies
-    /// between places of equal alignment in their lines are the fastest.
+    /// Chooses the place so that the frame's byte at offset `bulk` is the first of a cache line.
+    /// Copies are fastest if source and destination have the same alignment in their cache lines.
     pub(super) fn has_room(&mut self, length: usize, bulk: usize, taken: u32, next: u32) -> bool {
         debug_assert!(bulk.is_multiple_of(AREA_ALIGN), "bulk begins at an object's alignment");
         let place_from = |cursor: usize| {
@@ -99,10 +100,10 @@ impl SendArea {
         length <= self.end.as_ptr().addr() - self.next.as_ptr().addr()
     }
 
-    /// Whether the peer has taken every frame of the area. The peer has taken the messages up to
-    /// `taken`, and `next` is the number of the next message. A frame waits only if the last
-    /// frame's message is after `taken` and before `next`. That message may be very old, so the
-    /// numbers wrap around.
+    /// Whether the peer has taken every frame of the area. `taken` is the number of the last
+    /// message that the peer has taken, and `next` is the number of the next message to send. A
+    /// frame still has to be taken only if the message of the area's last frame is after `taken`
+    /// and before `next`. That message may be so old that the numbers have wrapped around.
     pub(super) fn is_free(&self, taken: u32, next: u32) -> bool {
         let first = taken.wrapping_add(1);
         self.last.wrapping_sub(first) >= next.wrapping_sub(first)
@@ -134,8 +135,8 @@ impl SendArea {
     }
 
     /// Replaces the area by a larger one, which is passed to the peer. The new area has room for a
-    /// frame of `length` bytes, unless an earlier, failed attempt has asked the peer for a smaller
-    /// area. The peer must have taken all frames.
+    /// frame of `length` bytes. Exception: if an earlier, failed attempt has asked the peer for a
+    /// smaller area, the new area is that smaller one. The peer must have taken all frames.
     pub(super) fn grow(&mut self, length: usize, wire: &Wire) -> Result<(), Error> {
         if length > self.limit {
             return Err(Error::TooLong { length: length as u64, limit: self.limit as u64 });
@@ -204,12 +205,14 @@ impl ReceiveArea {
     }
 
     /// Takes over the peer's area with this number. The peer passed the area before the message
-    /// that names it. Before that, the peer may have passed areas that no message used.
+    /// that names it. Before this area, the peer may have passed other areas, which no message
+    /// used.
     fn exchange(&mut self, number: u32, wire: &Wire) -> Result<(), Error> {
         let growths = number.wrapping_sub(self.number);
         // In shared memory, the files of areas arrive one after the other, and each area is at
         // least twice as long as the one before. Over a network, the area is found by its number
-        // alone, and a limit on memory may keep areas from doubling, so there may be more areas.
+        // alone. There may also be more areas, because a limit on memory can keep areas from
+        // doubling.
         let (step, most) = if wire.carrier.is_remote() { (growths, u32::MAX / 2) } else { (1, GROWTHS_MAX) };
         if growths > most {
             return Err(Violation::UnknownArea(number).into());

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 pub(crate) struct Mapping {
     // Invariant: `start..start + length` is mapped and readable (and writable if `writable`) as
     // long as this value lives. `start` is a multiple of 8: mappings begin at pages, and the parts
-    // of them that `behind` returns at multiples of 8.
+    // that `behind` returns begin at multiples of 8.
     start: NonNull<u8>,
     length: usize,
     writable: bool,
@@ -70,23 +70,24 @@ impl Mapping {
         Self { start, length: self.length - offset, writable: self.writable, owned: false }
     }
 
-    /// Gives the memory of a private mapping from `offset` on back to the system, so that its bytes
+    /// Gives memory of a private mapping back to the system: all bytes from `offset` on, which
     /// become zero. `offset` must be a multiple of the page size.
     pub(crate) fn discard(&self, offset: usize) {
         if self.length <= offset || cfg!(miri) {
             return;
         }
-        // SAFETY: `offset` is inside the mapping.
+        // SAFETY: `offset` is inside the mapping by the check above.
         let start = unsafe { self.start.add(offset) };
         let length = self.length - offset;
         // If the system refuses, the memory merely stays in use.
-        // SAFETY: the range stays mapped, and the change is that of a write of zeros. The owner of
-        // private memory calls this function between two messages, when no reference leads there.
+        // SAFETY: the range stays mapped, and its bytes change as by a write of zeros. The owner of
+        // private memory calls this function between two messages, when no reference points there.
         let _ = unsafe { rustix::mm::madvise(start.as_ptr().cast(), length, Advice::LinuxDontNeed) };
     }
 
-    /// Has the system provide all pages. A lack of memory is an error then; otherwise it is a bus
-    /// error of the thread that first touches a page. Linux before 5.14 cannot do this.
+    /// Makes the system provide all pages now, so that a lack of memory is an error of this
+    /// function. Without this call, a thread that first touches a page gets a bus error if memory
+    /// is lacking. On Linux before 5.14, the function has no effect.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ impl Mapping {
         }
     }
 
-    /// Whether the kernel knows the advice by which [`Self::provide`] has pages provided.
+    /// Whether the kernel knows the advice that [`Self::provide`] gives it: Linux 5.14 or later.
     pub(crate) fn can_provide() -> bool {
         // SAFETY: an empty range contains no memory. The kernel still checks the advice.
         unsafe { rustix::mm::madvise(std::ptr::null_mut(), 0, Advice::LinuxPopulateRead) }.is_ok()
@@ -118,8 +119,8 @@ impl Mapping {
         self.writable
     }
 
-    /// Whether the mapping contains a word of `size` bytes, 4 or 8, at `offset`. The word is
-    /// aligned, because `start` is.
+    /// Whether the mapping contains a word of `size` bytes, 4 or 8, at `offset`, and `offset` is a
+    /// multiple of `size`. The word is then aligned, because `start` is a multiple of 8.
     fn has(&self, offset: usize, size: usize) -> bool {
         offset.is_multiple_of(size) && offset.checked_add(size).is_some_and(|end| end <= self.length)
     }

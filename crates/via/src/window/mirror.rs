@@ -1,15 +1,16 @@
 //! Windows over any provider with RDMA write: each side has an image of the peer's segment, and the
 //! peer updates it.
 //!
-//! A message consists of an RDMA write of its frame, if the frame lies in an area, and an RDMA
-//! write of its slot with the sequence number as immediate data. The write of the slot consumes a
-//! receive descriptor, which tells the receiver that the slot is whole. The receiver copies the
-//! slot to memory that the peer cannot write, checks the copy as it checks shared memory, and posts
-//! the descriptor again. Areas belong to the receiver: a sender that needs a larger area asks for
-//! it by a message.
+//! A message is an RDMA write of its slot, with the sequence number as immediate data. If the frame
+//! lies in an area, RDMA writes of the frame come first. The write of the slot consumes a receive
+//! descriptor, which tells the receiver that the slot is whole. The receiver copies the slot to
+//! memory that the peer cannot write, checks the copy as it checks shared memory, and posts the
+//! descriptor again. Areas belong to the receiver: a sender that needs a larger area asks for it by
+//! a message.
 //!
-//! Messages about areas, by send and receive: u32 what (1 wanted, 2 given, 3 refused), u32 number,
-//! u64 bytes, 16 bytes memory handle (zeros unless given).
+//! Messages about areas travel by send and receive. A message has these fields: u32 kind (1 wanted,
+//! 2 given, 3 refused), u32 number of the area, u64 length of the area in bytes, and 16 bytes with
+//! the area's memory handle (zeros unless the kind is 2).
 
 mod making;
 
@@ -37,7 +38,8 @@ const GIVEN: u32 = 2;
 const REFUSED: u32 = 3;
 /// The number of posted receives: one for each slot, and some for messages about areas.
 const RECEIVES: u32 = SLOT_COUNT + 8;
-/// The time that the peer may take to make an area, or to take what was sent.
+/// The time that the peer may take to make an area, or to acknowledge a descriptor while the send
+/// queue is full.
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn unposted(fault: PostFault) -> Error {
@@ -101,14 +103,14 @@ struct SendPlace {
     handle: MemoryHandle,
 }
 
-/// The areas that one side has asked the other for.
+/// The areas that the two sides have asked each other for.
 #[derive(Debug, Default)]
 struct Areas {
-    // The area that the peer uses, unless that is area 0; and the area that was made for the peer's
-    // last request.
+    // `current` is the area that the peer uses, unless that is area 0. `pending` is the area that
+    // was made for the peer's last request.
     current: Option<(u32, MemoryRegion)>,
     pending: Option<(u32, MemoryRegion)>,
-    // The area that this side has asked for, until the peer answers.
+    // The area that this side has asked for, if the wait for the peer's answer has failed.
     wanted: Option<(u32, MemoryRegion)>,
     // The area that the peer has made for this side's last request; `None` in place of the handle
     // if the peer has refused the request.
@@ -159,7 +161,7 @@ impl Mirror {
                     if deadline.is_over() {
                         return Err(Error::TimedOut);
                     }
-                    // An acknowledgement that has arrived completes a descriptor, and then the
+                    // If an acknowledgement has arrived, this call completes a descriptor, and the
                     // thread does not sleep.
                     self.core.look_after(Instant::now());
                     self.core.sleep(Queue::Send, deadline)?;
@@ -226,8 +228,8 @@ impl Mirror {
         message[4..8].copy_from_slice(&number.to_le_bytes());
         message[8..16].copy_from_slice(&bytes.to_le_bytes());
         message[16..].copy_from_slice(&handle.to_bytes());
-        // The element is free: the peer has answered the last request for an area, or has reacted
-        // to the last answer.
+        // The element is free, because the peer has received its previous message: the peer has
+        // answered the last request for an area, or has reacted to the last answer.
         let place = u64::from(RECEIVES + what - WANTED) * AREA_MESSAGE as u64;
         let written = self.area_messages.memory().write(place, &message);
         debug_assert!(written.is_some());
@@ -269,8 +271,8 @@ impl Mirror {
         }
     }
 
-    /// As [`Carrier::fetch`], for the sending half. A message taken here leaves no completion
-    /// behind, so the thread that waits for messages has to be woken.
+    /// As [`Carrier::fetch`], for the sending half. The call consumes the message's completion, so
+    /// it has to wake the thread that waits for messages.
     fn fetch_for_sender(&self, wire: &Wire) -> Result<(), Error> {
         if self.fetch_next(wire)? {
             self.wake(wire);
@@ -304,8 +306,8 @@ impl Mirror {
             return Err(Violation::BadSequence(sequence).into());
         }
         self.next.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        // The number of words that the frame uses. A length byte that is no inline length is
-        // checked later.
+        // The number of words that the frame uses. A length byte that is not the length of an
+        // inline frame is checked later.
         let used = (SLOT_FRAME + (first >> 56) as usize).min(SLOT_SIZE).div_ceil(8);
         // The first word is stored last, because it publishes the message.
         for at in 1..used {
@@ -316,7 +318,8 @@ impl Mirror {
         Ok(Received::Slot)
     }
 
-    /// Carries out a message about areas.
+    /// Processes a message about areas: makes the area that the peer wants, or notes the peer's
+    /// answer.
     fn take_area_message(&self, message: &[u8; AREA_MESSAGE]) -> Result<(), Error> {
         let word = |at: usize| u32::from_le_bytes([message[at], message[at + 1], message[at + 2], message[at + 3]]);
         let (what, number) = (word(0), word(4));
@@ -431,8 +434,8 @@ impl Carrier for Mirror {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let mut areas = lock(&self.areas);
-        // Numbers of earlier areas are valid, too, and lead to the current area: no message lies in
-        // an earlier area any more.
+        // Numbers of earlier areas are valid, too, and mean the current area, because no message
+        // lies in an earlier area any more.
         let is_passed = |(last, _): &(u32, MemoryRegion)| number.wrapping_sub(*last).cast_signed() <= 0;
         let mut earlier = None;
         if areas.pending.as_ref().is_some_and(is_passed) {
@@ -477,8 +480,8 @@ impl Carrier for Mirror {
     }
 
     fn abandon(&self) {
-        // The lock of the VI, which `disconnect` takes, makes the value visible to the thread that
-        // finds the VI idle.
+        // `disconnect` takes the lock of the VI afterwards. So a thread that finds the VI idle,
+        // under the same lock, sees this value.
         self.is_abandoned.store(true, Ordering::Relaxed);
         self.core.disconnect();
     }

@@ -22,8 +22,8 @@ pub const REGION_CACHES: usize = 4;
 /// The position of the region's number in a reference.
 const NUMBER_SHIFT: u32 = 48;
 
-/// Returns the index of the cache for the array `at` of a method, among those for reading or those
-/// for writing.
+/// Returns the index of the cache for a method's array number `at`. There are separate caches for
+/// arrays that are read and arrays that are written.
 #[inline(always)]
 pub const fn cache_at(at: usize, is_written: bool) -> usize {
     (at % REGION_CACHES) + if is_written { REGION_CACHES } else { 0 }
@@ -38,8 +38,8 @@ pub struct OwnRegion {
 }
 
 impl OwnRegion {
-    /// Makes a zeroed region of `bytes` bytes, which peers may read, or write as well. Pages take
-    /// memory when they are first touched.
+    /// Makes a zeroed region of `bytes` bytes. Peers may read it, and also write it if
+    /// `is_writable`. Pages take up memory once they are first touched.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl OwnRegion {
         Ok(Self { mapping, file, is_writable })
     }
 
-    /// Returns the start of the region's memory, which lives as long as the value. Peers write the
-    /// memory if they may.
+    /// Returns the start of the region's memory, which lives as long as the value. Peers can write
+    /// the memory if the region is writable.
     pub fn start(&self) -> NonNull<u8> {
         self.mapping.start()
     }
@@ -70,7 +70,8 @@ impl OwnRegion {
     }
 }
 
-/// The region that an array used last: translates addresses to references. C code reads it.
+/// The region that an array used last: translates addresses to references. C code reads this
+/// structure.
 ///
 /// A length of 0 means that the cache is empty.
 #[derive(Debug)]
@@ -121,9 +122,10 @@ impl RegionCache {
     }
 }
 
-/// The peer's region that an array used last: translates references to addresses. C code reads it.
+/// The peer's region that an array used last: translates references to addresses. C code reads this
+/// structure.
 ///
-/// A length of 0 means that the cache is empty; only arrays without bytes may then match.
+/// A length of 0 means that the cache is empty; only arrays without bytes can then match.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct PeerRegionCache {
@@ -173,7 +175,7 @@ pub(crate) struct PeerRegion {
 }
 
 impl PeerRegion {
-    /// Has `map` map the region, if the address space for the peer has room for it.
+    /// Calls `map` to map the region, if the address space for the peer has room for the region.
     pub(crate) fn new(
         peer: Peer,
         number: u16,
@@ -190,8 +192,8 @@ impl PeerRegion {
 #[derive(Debug)]
 #[repr(C)]
 pub struct PeerRegions {
-    // Invariant: each cache is empty or of a region of `mapped`; caches of the second half are of
-    // writable regions. C code reads the caches here.
+    // Invariant: each cache is empty or holds a region of `mapped`, and the caches of the second
+    // half hold only writable regions. C code reads the caches here.
     caches: [PeerRegionCache; 2 * REGION_CACHES],
     mapped: Vec<PeerRegion>,
 }
@@ -201,15 +203,16 @@ impl PeerRegions {
         Self { caches: Default::default(), mapped: Vec::new() }
     }
 
-    /// Returns the cache for the array `at` of a method, among those for reading or those for
-    /// writing.
+    /// Returns the cache for a method's array number `at`. There are separate caches for arrays
+    /// that are read and arrays that are written.
     #[inline(always)]
     pub fn cache(&self, at: usize, is_written: bool) -> &PeerRegionCache {
         &self.caches[cache_at(at, is_written)]
     }
 
-    /// Puts the region of a reference into the cache for the array `at`. Returns `false` if no such
-    /// region is mapped, or the cache holds the region already.
+    /// Puts the region of a reference into the cache for the array `at`. Returns `false` if the
+    /// region is not mapped, if it is to be written but is read-only, or if the cache holds it
+    /// already.
     pub fn select(&self, at: usize, is_written: bool, reference: u64) -> bool {
         let number = reference >> NUMBER_SHIFT;
         let is_it = |region: &&PeerRegion| u64::from(region.number) == number && (region.is_writable || !is_written);
@@ -229,7 +232,8 @@ impl PeerRegions {
         let mapped: u64 = self.mapped.iter().map(|region| region.mapping.length() as u64).sum();
         let is_free =
             number != 0 && self.mapped.len() < REGIONS_MAX && self.mapped.iter().all(|known| known.number != number);
-        // The file of a refused number is taken, too, so that it does not wait on, but not mapped.
+        // If the number is refused, the region's file is still taken, because it would otherwise
+        // wait to be taken for ever. With a maximum of 0 bytes, the file is not mapped.
         let most = if is_free { CONNECTION_MAX.saturating_sub(mapped) } else { 0 };
         let region = wire.carrier.take_region(number, most);
         if !is_free {

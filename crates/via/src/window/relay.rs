@@ -29,7 +29,7 @@ pub trait Relay: Send + Sync + fmt::Debug {
     /// When the message cannot be sent. The connection is over then.
     fn send(&self, message: Outgoing<'_>) -> Result<(), Error>;
     /// Puts the next message of the peer into the inbox, if the message arrives within `span`. With
-    /// a `span` of zero, only looks.
+    /// a `span` of zero, does not wait.
     ///
     /// May return early without a message: the caller calls again.
     ///
@@ -46,14 +46,14 @@ pub trait Relay: Send + Sync + fmt::Debug {
     ///
     /// The reason why the connection has ended.
     fn check(&self) -> Result<(), Error>;
-    /// Whether the connection has ended, also where no thread receives. Called seldom.
+    /// Whether the connection has ended, even if no thread receives. Called seldom.
     fn has_ended(&self) -> bool {
         self.check().is_err()
     }
     /// Returns the peer.
     fn peer(&self) -> Peer;
     /// Returns the local host, by the address at which the peer reaches it over a network. `None`
-    /// if there is no network between the two.
+    /// if no network is involved.
     fn local(&self) -> Option<&str> {
         None
     }
@@ -93,8 +93,8 @@ impl Inbox<'_> {
         self.limit
     }
 
-    /// Gives memory of earlier messages, which nobody may use any more, back to the system. A peer
-    /// that is silent after a long message then occupies little memory.
+    /// Gives memory of earlier messages back to the system. No code may use these messages any
+    /// more. After this call, a peer that is silent after a long message occupies little memory.
     pub fn discard(&mut self) {
         if std::mem::take(&mut self.place.used) > KEPT {
             self.place.area.discard(KEPT);
@@ -136,8 +136,8 @@ impl Inbox<'_> {
     }
 }
 
-/// The bytes of an area that stay in memory after a message, for the next one: a mebibyte of
-/// elements, and what goes with them.
+/// The number of bytes of an area that stay in memory after a message, for the next message: a
+/// mebibyte of elements, and 64 KiB for the other data of their frame.
 const KEPT: usize = (1 << 20) + (64 << 10);
 
 /// Writes bytes of a message that is not published yet. The memory is private to this process.
@@ -178,7 +178,7 @@ struct Relayed {
     relay: Box<dyn Relay>,
     limit: usize,
     received: Mutex<ReceivePlace>,
-    // The area for frames to send, unless that is area 0. The sending half uses the area through a
+    // The area for frames to send; `None` for area 0. The sending half uses the area through a
     // second mapping.
     sent: Mutex<Option<Mapping>>,
 }
@@ -270,8 +270,8 @@ impl Carrier for Relayed {
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
         let place = lock(&self.received);
-        // Numbers of earlier areas are valid, too, and lead to the current area: no message lies in
-        // an earlier area any more.
+        // Numbers of earlier areas are valid, too, and mean the current area, because no message
+        // lies in an earlier area any more.
         if number.wrapping_sub(place.number).cast_signed() > 0 {
             return Err(Violation::UnknownArea(number).into());
         }
@@ -311,7 +311,8 @@ pub fn relayed(relay: Box<dyn Relay>, options: &Options) -> Result<Window, Error
     const { assert!(AREA.is_multiple_of(AREA_ALIGN)) };
     let own = Mapping::zeroed(AREA + options.area)?;
     let peer = Mapping::zeroed(AREA)?;
-    // A sender calls `carry` when it finds the peer asleep, and every message here needs `carry`.
+    // A sender calls `carry` only if this flag says that the peer sleeps. Every message here needs
+    // `carry`, so the flag is always set.
     peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
     let area = Mapping::zeroed(options.area)?;
     // SAFETY: the carrier keeps the area, as `take_area` says.

@@ -18,9 +18,9 @@ const POLLS_PER_FETCH: u32 = 32;
 /// The number of fetches between two checks for the end of the connection, interruptions and the
 /// deadline.
 const FETCHES_BETWEEN_LOOKS: u32 = 64;
-/// The length of time for which a wait under [`Waiting::Poll`] polls a relay, before it sleeps all
-/// the same. A relay's messages come over sockets, and a server waits for each idle connection by a
-/// thread. Threads that poll for ever would take the processors from threads that have callers.
+/// The time for which a wait under [`Waiting::Poll`] polls a relay before it sleeps. A relay's
+/// messages come over sockets, and a server has a waiting thread for each idle connection. If these
+/// threads polled for ever, they would take the processors from threads that serve calls.
 const RELAY_POLL_MAX: Duration = Duration::from_millis(2);
 
 /// The receiving half. One thread uses it, without locks.
@@ -140,9 +140,9 @@ impl Rx {
     /// As [`Self::receive`].
     #[inline(always)]
     pub fn receive_or_why(&mut self, limit: impl Limit) -> Result<Message<'_>, Box<Error>> {
-        // A look at the slot takes its cache line away from the peer. The peer then has to wait for
-        // the line before it can write. No answer arrives right after its request, so the first
-        // look is delayed a little.
+        // A look at the slot takes the slot's cache line away from the peer, and the peer then has
+        // to wait for the line before it can write. No answer arrives right after its request, so
+        // the first look is delayed a little.
         if self.budget.is_patient() {
             breathe();
             breathe();
@@ -185,7 +185,7 @@ impl Rx {
     }
 
     /// Announces to the peer that the connection will wait without a thread. Returns false if the
-    /// connection has a message or an interruption, cannot be parked, or cannot be parked for now.
+    /// connection has a message or an interruption, or cannot be parked now or ever.
     ///
     /// # Errors
     ///
@@ -212,8 +212,7 @@ impl Rx {
     /// Tells the peer that every message received so far has been taken. The peer may then reuse
     /// the places of these messages.
     ///
-    /// A response tells the peer the same, so this call is only needed after messages without a
-    /// response.
+    /// A response tells the peer the same. So only messages without a response need this call.
     pub fn release(&mut self) {
         self.wire.own.word(layout::CONSUMED).store(self.next.wrapping_sub(1), Ordering::Release);
         self.wire.carrier.carry_credit(&self.wire);
@@ -237,7 +236,7 @@ impl Rx {
         let second = unsafe { second.as_ref() }.load(Ordering::Relaxed);
         let length = first >> 56;
         self.next = self.next.wrapping_add(1);
-        // SAFETY: SLOT_FRAME is inside the slot, which is longer than that.
+        // SAFETY: the slot is longer than SLOT_FRAME, so the result is inside the slot.
         let frame = unsafe { slot.cast::<u8>().add(SLOT_FRAME) };
         let frame = if length <= INLINE_MAX as u64 {
             // SAFETY: the frame is inside the slot by the check, mapped as long as `wire` lives,
@@ -264,8 +263,8 @@ impl Rx {
 
     /// Polls, then sleeps, until the next message has arrived.
     ///
-    /// Out of line, and with a result that fits two registers, because a call spends most of its
-    /// time here.
+    /// The function is out of line, and its result fits two registers, because a call spends most
+    /// of its time here.
     #[inline(never)]
     fn await_slot(&mut self, limit: impl Limit) -> Result<u64, Box<Error>> {
         if self.is_remote {
@@ -313,9 +312,9 @@ impl Rx {
         None
     }
 
-    /// Checks for the events that end a wait without a message. A last message of a peer that has
-    /// ended still counts. If a message ends the wait, a rung alarm stays set and ends the next
-    /// wait.
+    /// Checks for the events that end a wait without a message. If the peer has ended, its last
+    /// message is still received first. If a message ends the wait, a rung alarm stays set and ends
+    /// the next wait.
     fn look_around(&self, deadline: Deadline) -> Result<(), Error> {
         let outcome = self.wire.check();
         if self.slot().load(Ordering::Acquire) as u32 == self.next {

@@ -26,7 +26,7 @@ pub struct Tx {
     credit_waits: u64,
     wire: Arc<Wire>,
     // The last refusal of a longer area, and the number of the message that needed the area. The
-    // field comes last, out of the cache lines that calls use.
+    // field is the last, so that it is not in the cache lines that calls use.
     refused: Option<Box<(u32, Error)>>,
 }
 
@@ -94,8 +94,8 @@ impl Tx {
         self.taken = sequence;
     }
 
-    /// Notes that the peer has taken every message. The caller knows that from a message that the
-    /// peer sends only after that.
+    /// Notes that the peer has taken every message. The caller has received a message that the peer
+    /// sends only after it has taken all messages.
     #[inline(always)]
     pub fn taken_all(&mut self) {
         self.taken = self.next.wrapping_sub(1);
@@ -122,8 +122,9 @@ impl Tx {
         Ok(unsafe { self.slot_frame().as_mut() })
     }
 
-    /// Returns the address of [`Self::inline_frame`]. The memory is writable and exclusive to the
-    /// caller while the connection has credit, until the next message is published.
+    /// Returns the address of the bytes that [`Self::inline_frame`] returns. The memory is writable
+    /// and exclusive to the caller while the connection has credit, until the next message is
+    /// published.
     #[inline(always)]
     pub fn slot_frame(&self) -> NonNull<[u8; INLINE_MAX]> {
         // SAFETY: slots lie inside every segment.
@@ -171,7 +172,7 @@ impl Tx {
     }
 
     /// As [`Self::area_frame`], for a response. If the alarm rings during the wait for a larger
-    /// area, this wait goes on, and the next wait for a message ends at once.
+    /// area, that wait continues, and the next wait for a message ends at once.
     ///
     /// # Errors
     ///
@@ -230,8 +231,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns the reason why a frame of the next message got no area, as an error for the peer:
-    /// `by_peer` in it is true if this side's limit was the reason.
+    /// Returns the reason why a frame of the next message got no area. The error is from the peer's
+    /// point of view: `by_peer` is true if this side's limit was the reason.
     pub fn refusal(&self) -> Option<&Error> {
         self.refused.as_deref().filter(|(sequence, _)| *sequence == self.next).map(|(_, why)| why)
     }
@@ -301,10 +302,10 @@ impl Tx {
         loop {
             self.wire.carrier.fetch_credit(&self.wire)?;
             let consumed = self.wire.peer.word(layout::CONSUMED).load(Ordering::Acquire);
-            // Only a count between the known one and the number of sent messages is valid.
+            // Only a count between the known count and the number of sent messages is valid.
             if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken) && consumed != self.taken {
-                // A credit word below the known count is stale, not false: a response has reported
-                // the newer count.
+                // A credit word below the known count is stale, which is no violation: a response
+                // has reported the newer count.
                 if self.taken.wrapping_sub(consumed).cast_signed() < 0 {
                     return Err(Violation::BadCredit(consumed).into());
                 }

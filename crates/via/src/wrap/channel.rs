@@ -1,6 +1,6 @@
 //! One direction of a network under given conditions. The caller passes the time to each call.
 //!
-//! A channel never reads a clock: the same seed, datagrams and times have the same outcome.
+//! A channel never reads a clock: the same seed, datagrams and times always have the same outcome.
 //! [`super::FaultLink`] runs it in real time, [`crate::provider::sim`] in virtual time.
 
 use super::conditions::Conditions;
@@ -119,7 +119,8 @@ impl Channel {
         self.counts
     }
 
-    /// Cuts the channel, or restores it, by hand. Datagrams on their way still arrive.
+    /// Cuts the channel or restores it, independently of the cuts in its conditions. Datagrams on
+    /// their way still arrive.
     pub fn set_cut(&mut self, is_cut: bool) {
         self.is_cut = is_cut;
     }
@@ -222,7 +223,7 @@ impl Channel {
         self.flying.peek().map(|Reverse(flying)| flying.due)
     }
 
-    /// Takes the next datagram that has arrived. The caller may return its memory by
+    /// Takes the next datagram that has arrived. The caller may return the datagram's memory by
     /// [`Self::recycle`], which saves an allocation.
     pub fn take(&mut self, now: Duration) -> Option<Vec<u8>> {
         if self.due()? > now {
@@ -273,7 +274,7 @@ fn corrupt(random: &mut Random, bytes: &mut [u8]) {
     let flip = |bytes: &mut [u8], bit: u64| bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
     let first = random.below(bits);
     flip(bytes, first);
-    // No other flip hits the first bit, so that the first bit stays flipped.
+    // No other flip hits the first bit, which therefore stays flipped.
     for _ in 0..random.below(3).min(bits - 1) {
         let other = (first + 1 + random.below(bits - 1)) % bits;
         flip(bytes, other);

@@ -84,7 +84,7 @@ impl<L: Link> FaultLink<L> {
         Ok(())
     }
 
-    /// Sets the alarm for the next datagram that is due.
+    /// Sets the timer for the next datagram that is due.
     fn arm(&mut self) -> Result<(), Error> {
         let due = [&self.out, &self.into].into_iter().flatten().filter_map(Channel::due).min();
         match &mut self.alarm {
@@ -119,7 +119,8 @@ impl<L: Link> Link for FaultLink<L> {
         };
         for _ in 0..Self::TAKE_MAX {
             let Some(length) = self.inner.receive(&mut self.buffer)? else { break };
-            // A datagram that `offer` refuses is lost: a receiver cannot leave it in the network.
+            // A datagram that `offer` refuses is lost, because this side has no sender that could
+            // keep it.
             channel.offer(now, &self.buffer[..length.min(self.buffer.len())]);
         }
         let came = channel.take(now);
@@ -157,8 +158,8 @@ impl Alarm {
         if self.set == due {
             return Ok(());
         }
-        // The time is at least a nanosecond, because zero would disarm the timer: for an overdue
-        // datagram the timer fires at once.
+        // The time is at least a nanosecond, because zero would disarm the timer. For an overdue
+        // datagram, the timer has to fire at once.
         let left = due.map(|due| due.saturating_sub(began.elapsed()).max(Duration::from_nanos(1))).unwrap_or_default();
         let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
         let value = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };

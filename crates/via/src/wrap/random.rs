@@ -1,9 +1,9 @@
 //! Pseudo-random numbers: the same seed always yields the same numbers.
 //!
 //! The generator is xoshiro256++ 1.0 by David Blackman and Sebastiano Vigna ("Scrambled Linear
-//! Pseudorandom Number Generators", ACM TOMS 47, 2021; reference code in the public domain at
-//! prng.di.unimi.it), seeded as its authors advise by splitmix64 (Steele, Lea and Flood, OOPSLA
-//! 2014). The numbers are not fit for secrets.
+//! Pseudorandom Number Generators", ACM TOMS 47, 2021). Its reference code is in the public domain
+//! at prng.di.unimi.it. As its authors advise, the seed is expanded by splitmix64 (Steele, Lea and
+//! Flood, OOPSLA 2014). The numbers are not fit for secrets.
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
@@ -48,8 +48,8 @@ impl Random {
     }
 
     /// Returns a number below `limit`; 0 for a limit of 0. Takes the high bits of a product
-    /// (Lemire, "Fast Random Integer Generation in an Interval", 2019), without the correction. The
-    /// bias is below `limit` / 2^64.
+    /// (Lemire, "Fast Random Integer Generation in an Interval", 2019), without the paper's
+    /// correction. The bias is below `limit` / 2^64.
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(limit)) >> 64) as u64
     }
@@ -66,7 +66,7 @@ impl Random {
         parts > 0 && self.below(1_000_000) < u64::from(parts)
     }
 
-    /// Fills `bytes`.
+    /// Fills `bytes` with random bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
             chunk.copy_from_slice(&self.word().to_le_bytes()[..chunk.len()]);

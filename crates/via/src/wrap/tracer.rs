@@ -1,8 +1,8 @@
-//! A log of the events of providers and links, for people who look for a mistake.
+//! A log of the events of providers and links, for debugging.
 //!
-//! A [`Trace`] keeps the latest events, and also writes each to a stream if it was given one.
-//! [`TracedProvider`] records connections, descriptors, messages and RDMA; [`TracedLink`] records
-//! datagrams. Both can use the same trace.
+//! A [`Trace`] keeps the latest events. If it has a stream, it also writes each event to the
+//! stream. [`TracedProvider`] records connections, descriptors, messages and RDMA; [`TracedLink`]
+//! records datagrams. Both can use the same trace.
 //!
 //! ```
 //! use obvia_via::wrap::{EventKind, Trace};
@@ -115,7 +115,7 @@ pub enum EventKind {
     Reached {
         /// The kind of access.
         intent: Intent,
-        /// The place.
+        /// The place in this side's memory.
         place: RemoteAddress,
         /// The length in bytes.
         length: u64,
@@ -180,8 +180,8 @@ impl Trace {
         Self { log: Arc::new(Mutex::new(log)), began: Instant::now() }
     }
 
-    /// Makes a trace that also writes every event to a stream, one line each. A stream that fails
-    /// is not used any more.
+    /// Makes a trace that also writes every event to a stream, one line each. After a failure, the
+    /// stream is not used any more.
     pub fn to(capacity: usize, stream: Box<dyn Write + Send>) -> Self {
         let trace = Self::new(capacity);
         trace.log().stream = Some(stream);
@@ -307,7 +307,7 @@ impl fmt::Display for WithImmediate {
     }
 }
 
-/// A place, if present.
+/// A place in registered memory, if present.
 struct AtAddress(Option<RemoteAddress>);
 
 impl fmt::Display for AtAddress {

@@ -488,8 +488,8 @@ fn messages_without_a_receive_break_the_connection(wire: Wire) {
 fn is_refused(wire: Wire, server: &Side, client: &mut Side, rdma: Box<Descriptor>) {
     let before = server.bytes(0, ROOM);
     let done = client.send(rdma.with_segment(&client.region, 0, 64));
-    // tcp of libfabric 1.17 closes the connection without a reason, unless the initiator finds the
-    // fault in the handle. With shm, the initiator asks the peer.
+    // With tcp of libfabric 1.17, the target closes the connection without a reason, unless the
+    // initiator itself finds the handle invalid. With shm, the initiator asks the peer.
     let may_be = match wire {
         Wire::Tcp => [Status::ConnectionLost, Status::RemoteProtection],
         Wire::Shm => [Status::RemoteProtection; 2],
@@ -798,7 +798,8 @@ fn requests_without_free_descriptors() {
         let asking = scope.spawn(|| client.vi.request(&address, b"", SOON));
         let request = listener.wait(SOON).unwrap();
         let before = getrlimit(Resource::Nofile);
-        // The limit becomes the number of the next file descriptor, so that no file can be opened.
+        // The limit of descriptors is set to the number of the next file descriptor, so that no
+        // file can be opened.
         let next = std::fs::File::open("/dev/null").unwrap();
         let current = Some(std::os::fd::AsRawFd::as_raw_fd(&next) as u64);
         drop(next);

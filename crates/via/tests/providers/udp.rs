@@ -377,7 +377,7 @@ fn killed_udp_peers_are_detected_and_the_vi_can_be_reconnected() {
         peer.says("connected");
         vi.receive.post(Descriptor::receive()).unwrap();
         if round == 0 {
-            // No message is under way, and none is sent meanwhile.
+            // No message is under way, and none is sent during the wait.
             let waited = vi.receive.wait(Deadline::Within(SILENCE + SILENCE / 4));
             assert!(matches!(waited, Err(Error::TimedOut)), "{waited:?}");
         }

@@ -151,7 +151,7 @@ fn a_rung_alarm_ends_no_wait_for_a_larger_area(pair: &impl Connect) {
     });
 }
 
-/// The area for which an interrupted wait has asked is used by the next frame, whatever its length.
+/// The next frame, whatever its length, uses the area for which an interrupted wait has asked.
 fn an_interrupted_wait_for_a_larger_area_can_be_repeated(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, echo, |mut window| {
         for (interrupted, length) in [(10_000, 30_000), (100_000, 50_000), (200_000, 900_000)] {
@@ -208,7 +208,7 @@ fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, serve, |mut window| {
         for number in 1..=MESSAGES {
             let length = if number % 10 == 0 { 3000 } else { 16 };
-            // The server takes no message before a frame has had to wait for room.
+            // The server takes no message until `go` is sent, after a frame has waited for room.
             if window.counters().credit_waits == 0 {
                 try_room(&mut window, length);
                 if window.counters().credit_waits > 0 {
@@ -240,15 +240,15 @@ fn waits_end(pair: &impl Connect) {
     });
 }
 
-/// Rings at different moments of the way to sleep. Machines differ much in the time of a turn, so a
-/// slow one makes fewer turns.
+/// Rings the alarm at different moments while the other thread goes to sleep. Machines differ much
+/// in the time of a turn, so a slow machine makes fewer turns.
 fn no_ring_is_lost(pair: &impl Connect) {
     const RINGS: u32 = 20_000;
     const RINGS_MIN: u32 = 100;
     pair.between(Waiting::Block, echo, |mut window| {
         let alarm = window.alarm();
         let enough = Deadline::Within(Duration::from_secs(5)).start();
-        // The ringer polls for its turn, because a thread that is woken comes too late.
+        // The ringing thread polls for its turn, because a thread that sleeps would wake too late.
         let turn = &AtomicU32::new(0);
         std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -274,7 +274,7 @@ fn no_ring_is_lost(pair: &impl Connect) {
                 let outcome = window.rx.receive(TIMEOUT).map(drop);
                 if matches!(outcome, Err(Error::Cancelled)) { None } else { Some((next, outcome)) }
             });
-            // The ringer makes its other turns without a pause, and ends.
+            // The ringing thread makes its remaining turns without a pause, and ends.
             turn.store(RINGS, Ordering::Release);
             assert!(lost.is_none(), "{lost:?}");
         });
@@ -350,7 +350,7 @@ impl Budget for Left {
 }
 
 /// The length of a frame, the length of the usual area for the frame, and the length of the
-/// shortest one.
+/// shortest area for the frame.
 const LONG: usize = 100_000;
 const LONG_AREA: usize = 128 << 10;
 const SHORT_AREA: usize = 100 << 10;
@@ -401,7 +401,7 @@ fn areas_beyond_the_budget_are_refused_and_connections_stay(pair: &Pair) {
             let is_refused =
                 |error: &Error| matches!(error, Error::AreaRefused { length, by_peer: true } if *length == LONG as u64);
             assert!(refused.as_ref().is_err_and(is_refused), "{refused:?}");
-            // The connection goes on with the first area.
+            // The connection continues with the first area.
             assert_eq!(ask(&mut window, 4000), Kind::Fault);
         }
         // Where the usual area is refused, a shorter one holds the frame.

@@ -1,5 +1,5 @@
 //! AF_XDP between two network namespaces with a cable between them. The tests need the privileges
-//! to make these.
+//! to make the namespaces and the cable.
 
 mod datagrams;
 mod ends;

@@ -20,13 +20,13 @@ impl ViCore {
             inner.end_sleep(connection);
         }
         inner.attendance.covered = None;
-        // The attendant may have left the VI to this thread, and is woken: this thread may return
-        // without serving the VI, because its completion has arrived already.
+        // The attendant may have left the VI to this thread. But this thread may now return without
+        // serving the VI, because its completion has arrived already. So the attendant is woken.
         self.relieve(&mut inner);
         inner
     }
 
-    /// Sleeps until something may have completed.
+    /// Sleeps until a descriptor of the queue may have completed.
     pub(crate) fn sleep(&self, which: Queue, deadline: Deadline) -> Result<(), Error> {
         let mut inner = self.lock();
         let notice = inner.queues.line(which).notice.prepare()?;
@@ -49,7 +49,7 @@ impl ViCore {
     }
 
     /// Sleeps until a receive has completed, the connection has ended, or a thread has rung. Does
-    /// the work of the port that falls due meanwhile, without waking the attendant.
+    /// the port's work that becomes due during this time, without waking the attendant.
     ///
     /// `is_over` names a further reason for the end of the sleep. A thread that makes `is_over`
     /// true must call [`Self::ring`] after that. No such change is lost, because `is_over` is
@@ -69,8 +69,8 @@ impl ViCore {
                 break Ok(());
             }
             // The sleep is announced only for the time of the system call. Otherwise this thread
-            // would ring its own bell for the completions that it causes itself: a system call for
-            // each received message.
+            // would ring its own bell for the completions that it causes itself, which costs a
+            // system call for each received message.
             let notice = match inner.queues.receive.notice.prepare() {
                 Ok(notice) => notice,
                 Err(error) => break Err(error),
@@ -110,8 +110,8 @@ fn poll_with(notice: &OwnedFd, sleep: &Sleep, deadline: Deadline) -> Result<(), 
     }
 }
 
-/// Whether a thread that sleeps until `known` wakes at `due` or earlier. If `known` is `None`, the
-/// thread has no time to wake up; if `due` is `None`, it need not wake up.
+/// Whether a thread that sleeps until `known` wakes at `due` or earlier. A `known` of `None` means
+/// that no time wakes the thread. A `due` of `None` means that the thread need not wake.
 pub(super) fn is_covered(known: Option<Instant>, due: Option<Instant>) -> bool {
     due.is_none_or(|due| known.is_some_and(|known| known <= due))
 }

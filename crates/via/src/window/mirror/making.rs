@@ -130,8 +130,8 @@ impl Half {
         // SAFETY: the carrier keeps the region, and is dropped after the mapping.
         let own = unsafe { Mapping::of(segment.memory()) };
         let peer = Mapping::zeroed(AREA)?;
-        // Only `carry` transfers messages here, and senders call it only if the peer seems asleep.
-        // So the flag is always set.
+        // Only `carry` transfers messages here, and senders call `carry` only if the flag says that
+        // the peer sleeps. So the flag is always set.
         peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
         // SAFETY: the carrier keeps the region, and so the area in it, for as long as the window
         // lives.

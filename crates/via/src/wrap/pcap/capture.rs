@@ -21,7 +21,7 @@ const RECORD: usize = 16;
 /// A file of packets. Clones write to the same file.
 ///
 /// A capture never holds up a link: it stops when a write fails or the limit is reached, and
-/// [`Self::finish`] reports that.
+/// [`Self::finish`] reports the reason.
 #[derive(Clone)]
 pub struct Capture {
     file: Arc<Mutex<Open>>,
@@ -110,8 +110,8 @@ impl Capture {
     ///
     /// # Errors
     ///
-    /// An error since the capture began, or [`Error::CaptureFull`] with the number of packets that
-    /// found no room.
+    /// The error of a failed write, or [`Error::CaptureFull`] with the number of packets that found
+    /// no room.
     pub fn finish(&self) -> Result<u64, Error> {
         let mut open = self.open();
         if let Some(error) = open.failed.take() {

@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard};
 
 /// A stream, or datagrams to and from one peer, in a shared capture.
 ///
-/// Bytes have to be captured before they are sent, and after they are received. So each packet
-/// follows the packets that caused it in the capture, whichever process writes the packet.
+/// Bytes have to be captured before they are sent, and after they are received. So in the capture,
+/// each packet follows the packets that caused it, whichever process writes the packet.
 #[derive(Debug)]
 pub struct Conversation {
     capture: &'static SharedCapture,
@@ -41,7 +41,7 @@ impl Transport {
 struct State {
     /// The next sequence numbers of this side and of the peer.
     sequences: [u32; 2],
-    /// Whether the peer captures the packets that it sends; `None` until it has sent something.
+    /// Whether the peer captures the packets that it sends; `None` until the peer has sent bytes.
     peer_writes: Option<bool>,
     /// Whether this side opened the stream.
     is_opener: bool,
@@ -56,20 +56,21 @@ enum Side {
 }
 
 impl Conversation {
-    /// Begins the conversation of a stream that was just connected, by this side if `is_opener`;
-    /// `None` where the process has no capture.
+    /// Begins the conversation of a stream that was just connected. `is_opener` says whether this
+    /// side opened the stream. Returns `None` where the process has no capture.
     ///
     /// # Errors
     ///
-    /// As [`SharedCapture::join`], or when the process has no more files.
+    /// As [`SharedCapture::join`]. Also an error of the system when the process has no file
+    /// descriptors left.
     pub fn of_stream(ends: Ends, is_opener: bool) -> Result<Option<Self>, Error> {
         let Some(capture) = SharedCapture::of_process()? else { return Ok(None) };
         Self::new(capture, ends, Transport::Tcp, is_opener).map(Some)
     }
 
-    /// Begins the conversation of datagrams between two ends. An unspecified own address, of a
-    /// socket bound to all addresses of the host, is replaced by the address from which this host
-    /// reaches the peer.
+    /// Begins the conversation of datagrams between two ends. The own address is unspecified if the
+    /// socket is bound to all addresses of the host. It is then replaced by the address from which
+    /// this host reaches the peer.
     ///
     /// # Errors
     ///
@@ -114,7 +115,7 @@ impl Conversation {
     /// Captures bytes received from the peer, unless the peer captures them itself.
     pub fn received(&self, bytes: &[u8]) {
         let state = &mut *self.lock();
-        // The peer claims its end before it sends anything.
+        // The peer claims its end before it sends the first bytes.
         let first = state.peer_writes.is_none();
         if *state.peer_writes.get_or_insert_with(|| self.peer_writes()) {
             state.sequences[Side::Peer as usize] =
@@ -127,7 +128,7 @@ impl Conversation {
         self.write(state, Side::Peer, bytes);
     }
 
-    /// Captures that the peer ended the stream, unless the peer captures that itself.
+    /// Captures the end of the peer's stream, unless the peer captures it itself.
     pub fn ended_by_peer(&self) {
         let state = &mut *self.lock();
         let was_noted = std::mem::replace(&mut state.has_peer_ended, true);

@@ -7,8 +7,9 @@ const IPV4: usize = 20;
 /// The length of an IPv6 header in bytes. An IPv4 header is shorter.
 const IPV6: usize = 40;
 const TCP: usize = 20;
-/// The options of a stream's first segments: no segment is longer than this (RFC 9293 3.2), and
-/// windows are in units of 2^14 bytes (RFC 7323 2.2), so that packet tools report no full window.
+/// The options of a stream's first segments. The maximum segment size is 65,535 bytes (RFC 9293
+/// 3.2). Windows are in units of 2^14 bytes (RFC 7323 2.2), so that packet tools report no full
+/// window.
 const TCP_OPTIONS: [u8; 8] = [2, 4, 0xff, 0xff, 1, 3, 3, 14];
 const UDP: usize = 8;
 const PROTOCOL_TCP: u8 = 6;
@@ -114,8 +115,8 @@ pub(super) fn headers(into: &mut Vec<u8>, ends: Ends, layer: Layer, payload: &[u
     };
     let pseudo = addresses + u64::from(layer.protocol()) + u64::from(length);
     let checksum = !fold(pseudo + sum(&header) + sum(payload));
-    // In UDP, zero means no checksum, so a sum of zero is written in its other form. TCP accepts
-    // both.
+    // In UDP, zero means that there is no checksum. So a computed zero is written as 0xffff, which
+    // receivers take as equal. TCP accepts both.
     let checksum = if checksum == 0 { u16::MAX } else { checksum };
     header[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
     into.extend(header);

@@ -1,5 +1,5 @@
-//! One capture of several processes, which the environment names: `obvia trace` makes the capture,
-//! and all its descendants append to the capture.
+//! A capture that several processes write, and that the environment names. `obvia trace` makes the
+//! capture, and all descendants of that command append to it.
 //!
 //! Packets are whole because each is one write to a file that is open for appending. When two
 //! processes with the same capture exchange bytes, each captures what it sends. A process *claims*
@@ -46,8 +46,8 @@ impl SharedCapture {
         std::fs::File::from(file).write_all(&file_header()).map_err(Error::io(doing))
     }
 
-    /// Opens an existing capture. This process stops writing when the file has `limit` bytes, or a
-    /// write fails, and reports that once on standard error.
+    /// Opens an existing capture. When the file has `limit` bytes or a write fails, this process
+    /// stops writing, and reports that once on standard error.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl SharedCapture {
         let found = fstat(&file).map_err(Error::system(doing))?;
         let is_ours = found.st_uid == rustix::process::geteuid().as_raw();
         let mut begins = [0; 24];
-        // A program with more rights than its caller must not write to any file that the caller
-        // names.
+        // A program that has more rights than its caller must not write to just any file that the
+        // caller names.
         let why = if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
             "it is not a regular file"
         } else if !is_ours {
@@ -105,8 +105,8 @@ impl SharedCapture {
     pub(super) fn claim(&self, protocol: &str, ends: Ends) -> Result<OwnedFd, Error> {
         let socket = datagrams()?;
         match rustix::net::bind(&socket, &self.name(protocol, ends)?) {
-            // Another conversation of the same two addresses has the name, in this process or in an
-            // earlier one.
+            // The name is in use if another conversation of the same two addresses has it, in this
+            // process or in an earlier process.
             Ok(()) | Err(Errno::ADDRINUSE) => Ok(socket),
             Err(errno) => Err(Error::system("claiming an end of a trace")(errno)),
         }
@@ -167,8 +167,8 @@ impl SharedFile {
 impl Write for SharedFile {
     fn write(&mut self, packet: &[u8]) -> io::Result<usize> {
         if let Err(error) = self.append(packet) {
-            // The traced program goes on without an error, so this message is the only report. A
-            // failure to write it has no remedy.
+            // The traced program gets no error and continues, so this message is the only report.
+            // If the message cannot be written either, there is no other way to report.
             let _ = writeln!(io::stderr(), "obvia: the trace {} ends here: {error}", self.path.display());
             return Err(error);
         }

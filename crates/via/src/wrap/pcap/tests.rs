@@ -56,7 +56,8 @@ fn big(bytes: &mut &[u8]) -> u16 {
     u16::from_be_bytes(take(bytes, 2).try_into().unwrap())
 }
 
-/// Computes the Internet checksum of words: all ones over data that include a correct checksum.
+/// Computes the Internet checksum of words. The result is all ones if the data include a correct
+/// checksum.
 fn checksum(stretches: &[&[u8]]) -> u16 {
     let mut sum = 0_u32;
     for stretch in stretches {

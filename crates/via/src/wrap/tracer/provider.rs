@@ -177,7 +177,7 @@ struct TracedPort {
 }
 
 impl TracedPort {
-    /// Records the descriptors posted since the last look.
+    /// Records the descriptors posted since the last call of this function.
     fn look(&mut self, sink: &dyn Sink) {
         for index in self.seen..sink.posted() {
             if let Some(descriptor) = sink.sending(index) {

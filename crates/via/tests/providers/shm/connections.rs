@@ -342,7 +342,7 @@ fn one_sleep_waits_for_completions_of_many_vis() {
     }
 }
 
-/// An idle process sleeps: its waiting threads and the NIC's own thread do not poll the time.
+/// A waiting thread of an idle process sleeps, and does not wake at intervals.
 #[test]
 fn an_idle_vi_uses_no_processor_time() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! A hostile peer, which writes arbitrary values to its segment, its words and its socket. Offsets
-//! are those of the layout's documentation.
+//! A hostile peer, which writes arbitrary values to its segment, its words and its socket. The
+//! offsets are from the documentation of the layout.
 
 use super::scene::{End, LEVELS, Place, Random, SOON, attributes};
 use obvia_via::{
@@ -26,7 +26,7 @@ const SEGMENT: usize = AREA_START as usize + AREA as usize;
 struct HostilePeer {
     socket: OwnedFd,
     segment: Memory,
-    // Keeps the file open that was passed to the victim.
+    // Keeps open the file that was passed to the victim.
     _table: Memory,
     published: u32,
 }
@@ -106,8 +106,8 @@ impl HostilePeer {
     }
 
     /// Publishes a record. `kind` is the word with kind and flags. `words` are the length of the
-    /// whole message, the immediate data, and length and position of the piece. `place` is the
-    /// place in the victim's memory.
+    /// whole message, the immediate data, and the length and the position of the piece. `place` is
+    /// the place in the victim's memory.
     fn publish(&mut self, kind: u32, words: [u32; 4], place: [u64; 3]) {
         let slot = RING + u64::from(self.published % SLOTS) * 128;
         for (at, word) in words.into_iter().enumerate() {
@@ -151,7 +151,7 @@ const IN_AREA: u32 = 2 << 8;
 #[test]
 fn each_protocol_violation_breaks_the_peers_connection() {
     let place = Place::new();
-    // The kind of the record, its words, and the fault.
+    // The kind of the record, its words, and a description of the violation.
     let records: [(u32, [u32; 4], &str); 26] = [
         (0, [0; 4], "no kind"),
         (9, [0; 4], "a kind that does not exist"),
@@ -361,7 +361,7 @@ fn word(random: &mut Random) -> u32 {
     }
 }
 
-/// After every write of the peer, the victim goes on or ends the connection. The victim does not
+/// After every write of the peer, the victim continues or ends the connection. The victim does not
 /// panic, and only the bytes that the peer may write change.
 #[test]
 fn random_writes_of_a_peer_do_no_harm() {
@@ -372,7 +372,8 @@ fn random_writes_of_a_peer_do_no_harm() {
         let (mut end, mut evil) = scene(&place, level);
         let own = end.nic.register(end.nic.memory(4096).unwrap(), &end.tag, Access::READ).unwrap();
         own.memory().write(0, &[0x55; 4096]).unwrap();
-        // The filled bytes lie behind the memory of the receives, and of the peer's writes.
+        // The filled bytes lie behind the memory of the receives, and behind the memory that the
+        // peer may write.
         end.fill(4096, &[0x66; 4096]);
         let handles = [own.handle(), end.region.handle(), MemoryHandle([random.next(), 1])];
         let theirs = RemoteAddress { handle: MemoryHandle([1, 2]), offset: 0 };

@@ -270,11 +270,11 @@ fn the_nic_thread_serves_idle_vis() {
     let place = Place::new();
     let nic = place.nic();
     // Peers have no access to the memory, so no region is opened or lent. Opening or lending a
-    // region would wake the NIC, but here only the message itself may do so.
+    // region would wake the NIC, but in this test only the message itself may wake it.
     let end = || End::new(&nic, attributes(Reliability::ReliableReception, Waiting::Block), 1 << 21, Access::LOCAL);
     let (mut one, mut other) = (end(), end());
     connect(&mut one.vi, &nic, &mut other.vi);
-    // The owners have served both ends until now, and then stop.
+    // The owners serve both ends during this loop, and then stop.
     for _ in 0..10 {
         assert!(one.vi.send.done().is_none() && other.vi.receive.done().is_none());
     }
@@ -319,8 +319,9 @@ fn a_wait_ends_at_its_deadline() {
     }
 }
 
-/// Regions that peers may read are lent for long messages, and withdrawn. The messages of a region
-/// arrive even if the region is dropped while they are under way.
+/// For long messages, the sender lends the peer the regions that peers may read, and later
+/// withdraws them. The messages of a region arrive even if the region is dropped while they are
+/// under way.
 #[test]
 fn long_messages_of_short_lived_regions_arrive_whole() {
     const LONG: u32 = 40_000;

@@ -174,7 +174,7 @@ fn await_stop(pid: u32) {
 #[test]
 fn operations_to_a_killed_peer_fail_or_are_flushed() {
     let (_place, mut process, mut one, handle) = start("hold", Waiting::Block);
-    // The child takes this message and no other, but its NIC goes on.
+    // The child takes this message and no other, but its NIC continues to serve the VI.
     one.post_send(0, 8);
     assert_eq!(one.sent(), (Status::Done, 8));
     let remote = RemoteAddress { handle, offset: 0 };
@@ -232,8 +232,8 @@ fn leaks(nic: &Nic) {
     cycle(20);
     let before = (held(), threads());
     cycle(1000);
-    // The NIC's thread may still hold the last connection, as it may have when the files were first
-    // counted.
+    // The NIC's thread may still hold the files of the last connection. The first count may include
+    // such files, too.
     let is_more = || {
         let (((files, maps), threads), ((files_before, maps_before), threads_before)) = ((held(), threads()), before);
         files > files_before || maps > maps_before || threads > threads_before

@@ -54,7 +54,8 @@ fn rdma_of_every_size_works_first_and_repeatedly() {
     }
 }
 
-/// One thread serves both ends: after the first RDMA it does not call the target any more.
+/// One thread serves both ends. After the first RDMA, this thread does not call the target any
+/// more.
 #[test]
 fn later_rdma_needs_no_work_of_the_target() {
     let place = Place::new();
@@ -164,7 +165,7 @@ enum Wrong {
     Deregistered,
 }
 
-/// Performs an RDMA with a fault, before or after the target opened the region to the initiator.
+/// Performs an invalid RDMA, before or after the target opened the region to the initiator.
 fn refused(nic: &Nic, level: Reliability, operation: Operation, wrong: Wrong, is_known: bool) {
     let (mut one, mut other) = pair(nic, &attributes(level, Waiting::Adaptive), 8192);
     let access = match (wrong, operation) {
@@ -255,8 +256,8 @@ fn no_rdma_is_performed_after_a_failed_one() {
     assert_eq!(other.bytes(0, 8), [0; 8]);
 }
 
-/// A region whose registration ended is unmapped. Its successor counts as another region, although
-/// its word in the table is the same.
+/// A region whose registration ended is unmapped. The next region counts as another region,
+/// although it gets the same word in the table.
 #[test]
 fn short_lived_regions_are_distinguished_and_unmapped() {
     let place = Place::new();
@@ -282,7 +283,8 @@ fn short_lived_regions_are_distinguished_and_unmapped() {
 }
 
 /// The region's file may arrive before, while or after the initiator looks at the answer to the
-/// first RDMA. The next RDMA on the region is posted already, and must be performed all the same.
+/// first RDMA. The next RDMA on the region is posted already, and must be performed in each of
+/// these cases.
 #[test]
 fn the_first_two_rdma_operations_on_a_region_can_be_posted_together() {
     let place = Place::new();
@@ -319,8 +321,8 @@ fn waiting_rdma_proceeds_without_calls_of_its_owner() {
     for _ in 0..COUNT {
         one.vi.send.post(Descriptor::rdma_write(target).with_segment(&one.region, 0, 8)).unwrap();
     }
-    // Without a wake-up, the attendant looks once a second: five minutes in total, more than twice
-    // the limit of this wait.
+    // Without a wake-up, the attendant would look at the VI once a second, and all the RDMA would
+    // take five minutes. That is more than twice the limit of this wait.
     ground::until("all are complete", || one.vi.send.posted() == 0);
     for _ in 0..=COUNT {
         assert_eq!(one.sent(), (Status::Done, 8));

@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time after which a silent peer counts as gone. A slow machine may take long for the other
-/// work of a test.
+/// The time after which a silent peer counts as gone. The time is long, because a slow machine may
+/// need much time for the other work of a test.
 const SILENCE: Duration = Duration::from_secs(60);
 /// The time between two looks of a translator at its sockets.
 const LOOK: Duration = Duration::from_micros(200);
@@ -21,7 +21,8 @@ const LOOK: Duration = Duration::from_micros(200);
 /// A translator between one client and a server.
 struct Translator {
     inside: UdpSocket,
-    /// The sockets towards the server, the current one last. The earlier ones receive no more.
+    /// The sockets towards the server, the current socket last. The earlier sockets receive no
+    /// more.
     outside: Mutex<Vec<UdpSocket>>,
     server: Mutex<SocketAddr>,
     /// The connection ids of the two ends, from the packets to them.
@@ -63,7 +64,8 @@ impl Translator {
                 client = Some(from);
                 self.server_id.fetch_max(receiver(&bytes), Ordering::Relaxed);
                 outside.send_to(&bytes[..length], self.server()).unwrap();
-                // A packet is recorded after it is sent, so that no copy of it is sent first.
+                // A packet is recorded after it is sent, so that the test cannot send a copy before
+                // the packet itself.
                 if token_of(&bytes[..length]).is_some() {
                     self.claims.lock().unwrap().push(bytes[..length].to_vec());
                 }
@@ -117,7 +119,7 @@ fn end() -> (Side, Vi) {
 }
 
 /// Calls a function with the server's and the client's end of a connection through a translator.
-/// The listener listens meanwhile.
+/// The listener still listens during the call.
 fn through_a_translator(work: impl FnOnce(&Translator, &mut (Side, Vi), &mut (Side, Vi))) {
     let (server, client) = (end(), end());
     let mut listener = server.0.nic.listen("127.0.0.1:0").unwrap();
@@ -134,8 +136,8 @@ fn through_a_translator(work: impl FnOnce(&Translator, &mut (Side, Vi), &mut (Si
     });
 }
 
-/// Connects through a translator, and calls a function with the two ends. The listener listens
-/// meanwhile.
+/// Connects through a translator, and calls a function with the two ends. The listener still
+/// listens during the call.
 fn connected_through_a_translator<E>(
     listener: &mut Listener,
     connect: impl FnOnce(&mut Listener, &str) -> E,
@@ -303,15 +305,16 @@ fn a_connection_with_keys_is_moved_by_no_unsealed_or_copied_claim() {
         let send = |claim: &[u8]| assert_eq!(neighbour.send_to(claim, translator.server()).unwrap(), claim.len());
         send(&claim(ids, [0; TOKEN]));
         let mut copies = std::mem::take(&mut *translator.claims.lock().unwrap());
-        // The first claim with a token has moved the connection, or a later claim has. So all
-        // numbers up to that first claim are used. The connection may not have read later claims
-        // yet.
+        // The first claim with a token has moved the connection, or a later claim has. So the
+        // numbers of all claims up to the first one with a token are used. Perhaps the connection
+        // has not read later claims yet.
         let first = copies.iter().position(|copy| token_of(copy) != Some([0; TOKEN]));
         let first = first.expect("a claim with a token");
         assert!(first > 0, "a claim without a token");
         copies.truncate(first + 1);
         copies.iter().for_each(|copy| send(copy));
-        // Claims with numbers that were not used, which a sender without the key cannot seal.
+        // The claims below have numbers that were not used. A sender without the key cannot seal
+        // such claims.
         for copy in &mut copies {
             copy[HEADER + 8 + TOKEN] ^= 0x80;
             packet::seal(copy);

@@ -269,7 +269,8 @@ fn xdp_sockets_of_an_interface_get_their_datagrams_whichever_polls() {
         || {
             let (_xdp, mut socket) = open(&options);
             ready.wait();
-            // The first datagram shows the peer's address, so that the others go through the ring.
+            // The first datagram shows the peer's address, so that the later datagrams go through
+            // the ring.
             let mut buffer = [0; 100];
             let (_, hello) = next(&mut socket, &mut buffer);
             let mut to = hello;

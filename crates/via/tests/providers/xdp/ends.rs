@@ -36,7 +36,7 @@ fn a_killed_process_leaves_no_xdp_program() {
         assert!(Instant::now() < end, "the program is still on the interface");
         std::thread::sleep(Duration::from_millis(10));
     }
-    // After that, another process can open the interface.
+    // Once the program is gone, another process can open the interface.
     cable
         .left
         .on_thread(|| Xdp::open(&Options::new(INTERFACE)).expect("opening after it").socket(4791).expect("its port"));
