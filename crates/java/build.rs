@@ -1,5 +1,5 @@
-//! Links the library such that it is never unloaded: its threads outlive the class loader that has
-//! loaded it.
+//! Links the library with a flag that prevents its unloading, because its threads outlive the class
+//! loader that has loaded it.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. libobvia serves programs that were compiled with the same major
- * version and at most its own minor version. */
+ * version and with a minor version that is not greater than its own. */
 #define OBVIA_ABI_MAJOR 0
 #define OBVIA_ABI_MINOR 1
 
@@ -61,7 +61,8 @@ typedef char16_t obvia_wchar;
 typedef uint16_t obvia_wchar;
 #endif
 
-/* The underlying type of enumerations: 32 bits, with any value valid in C++. */
+/* The underlying type of enumerations: 32 bits. In C++, an enumeration of this type can hold any
+ * 32-bit value. */
 #ifdef __cplusplus
 #define OBVIA_ENUM : int32_t
 #else
@@ -146,8 +147,8 @@ static inline int obvia_is_equal(const GUID *a, const GUID *b)
     return 1;
 }
 
-/* The compiler's description of an interface: NAME_stubs.c defines one for each, with the name of
- * the interface and _INFO. */
+/* The compiler's description of an interface. NAME_stubs.c defines one for each interface of
+ * NAME.idl: its name is the interface's name with the suffix _INFO. */
 typedef struct obvia_interface obvia_interface;
 
 /* The IID, description and base of an interface for C++ code: NAME.h specialises the template for
@@ -165,8 +166,8 @@ template <class Structure> struct obvia_structure_of;
 /* An exported name. */
 typedef struct obvia_export_entry obvia_export_entry;
 
-/* Exports an object under a name on this host. The runtime's threads serve the calls, one for each
- * connection, so the object must support concurrent calls. The object declares this support by
+/* Exports an object under a name on this host. The runtime serves each connection on a thread of
+ * its own, so the object must support concurrent calls. The object declares this support by
  * answering QueryInterface for IAgileObject; any other object is refused with E_INVALIDARG.
  * obvia_unexport() ends the export and releases the export's reference to the object. */
 HRESULT obvia_export(const char *name, const obvia_interface *interface, void *object, obvia_export_entry **entry);
@@ -179,11 +180,11 @@ void obvia_unexport(obvia_export_entry *entry);
  * gets the binding with its actual endpoint. The caller frees this string. */
 HRESULT obvia_listen(const char *binding, char **bound);
 
-/* Sleeps until the process ends: for the end of main() in a server. */
+/* Sleeps until the process ends. A server calls this function at the end of main(). */
 void obvia_wait(void);
 
-/* Connects to the object that a process exports under a name, or at a string binding:
- * `ncacn_vi_udp:host[5555,name=NAME]`. The caller releases the interface pointer. */
+/* Connects to an exported object. `name` is the name of the export on this host, or a string
+ * binding: `ncacn_vi_udp:host[5555,name=NAME]`. The caller releases the interface pointer. */
 HRESULT obvia_connect(const char *name, const obvia_interface *interface, void **object);
 
 /* ---- Interfaces without [object]: functions that a server has ---- */
@@ -191,10 +192,10 @@ HRESULT obvia_connect(const char *name, const obvia_interface *interface, void *
 /* An interface that this process serves. */
 typedef struct obvia_serving obvia_serving;
 
-/* Serves an interface by an object for every caller, or, if `uuid` is not NULL, for callers whose
- * binding contains that object UUID. As for obvia_export(), the object must support concurrent
- * calls. obvia_end_serving() ends the service and releases the service's reference to the object.
- * obvia_listen() determines the endpoints. */
+/* Serves an interface, whose functions `object` performs: for every caller if `uuid` is NULL,
+ * otherwise for callers whose binding contains this object UUID. As for obvia_export(), the object
+ * must support concurrent calls. obvia_end_serving() ends the service and releases the service's
+ * reference to the object. obvia_listen() determines the endpoints. */
 HRESULT obvia_serve_interface(const GUID *uuid, const obvia_interface *interface, void *object, obvia_serving **serving);
 
 /* Ends a service. NULL is ignored. */
@@ -209,17 +210,18 @@ typedef struct obvia_registration obvia_registration;
 
 /* Registers the interfaces that this process currently serves with the endpoint mapper of this
  * host, for all ncacn_ip_tcp, ncadg_ip_udp and ncalrpc endpoints of this process. If `mapper` is
- * NULL, the mapper is `ncalrpc:[epmapper]`; `annotation` may be NULL or a text for users. The
+ * NULL, the mapper is `ncalrpc:[epmapper]`. `annotation` is a text for users, or NULL. The
  * registration ends with obvia_unregister_endpoints(), or with this process. */
 HRESULT obvia_register_endpoints(const char *mapper, const char *annotation, obvia_registration **registration);
 
 /* Ends a registration. NULL is ignored. */
 void obvia_unregister_endpoints(obvia_registration *registration);
 
-/* Binds an interface that a server serves: `ncacn_vi_udp:host[5555]`, `ncacn_vi_shm:[NAME]`,
- * optionally preceded by an object UUID and `@`. For a binding without an endpoint,
- * `ncacn_ip_tcp:host`, the endpoint comes from the interface's endpoint attribute or else from the
- * host's endpoint mapper. The caller releases the interface pointer. */
+/* Binds to an interface that a server serves. `binding` is the server's binding, as in
+ * `ncacn_vi_udp:host[5555]` or `ncacn_vi_shm:[NAME]`. An object UUID and `@` may precede the
+ * protocol sequence. If the binding has no endpoint, as in `ncacn_ip_tcp:host`, the endpoint comes
+ * from the interface's endpoint attribute, or else from the host's endpoint mapper. The caller
+ * releases the interface pointer. */
 HRESULT obvia_bind(const char *binding, const obvia_interface *interface, void **server);
 
 /* A [context_handle]: a server's name for a state that it keeps for a client. All zeros mean no
@@ -229,16 +231,18 @@ typedef struct obvia_context {
     GUID uuid;
 } obvia_context;
 
-/* Keeps a state for the caller of the method that runs on this thread. When the handle is destroyed
- * or the caller's process ends, `rundown` is called once with the state, on any thread, as soon as
- * no method of another thread uses the state. If this function fails, `rundown` is not called, and
- * the state is still the program's. */
+/* Keeps a state for the caller of the method that runs on this thread. `rundown` is called once
+ * with the state, on any thread, when the handle is destroyed or the caller's process ends. If
+ * methods of other threads still use the state at that time, `rundown` is called after they have
+ * returned. If this function fails, `rundown` is not called, and the state is still the program's.
+ */
 HRESULT obvia_new_context(void *state, void (*rundown)(void *state), obvia_context *handle);
 
-/* Returns the state of a handle that belongs to the caller of the method that runs on this thread
- * and has this rundown, or else RPC_X_SS_CONTEXT_MISMATCH. If the caller is another process and the
- * handle is an argument of this call, the state stays valid until the method returns or destroys
- * the handle itself, regardless of the client's other calls. */
+/* Stores the state of a handle in `*state`. The handle must belong to the caller of the method that
+ * runs on this thread, and must have been made with this `rundown`; otherwise the result is
+ * RPC_X_SS_CONTEXT_MISMATCH. If the caller is another process and the handle is an argument of this
+ * call, the state stays valid until the method returns or destroys the handle itself. The client's
+ * other calls cannot end the state earlier. */
 HRESULT obvia_context_state(const obvia_context *handle, void (*rundown)(void *state), void **state);
 
 /* Destroys a handle, and sets `*handle` to zeros. */
@@ -256,24 +260,26 @@ typedef HRESULT (*obvia_make)(void *context, void **object);
 /* A class whose objects this process creates for clients. */
 typedef struct obvia_class_registration obvia_class_registration;
 
-/* Registers a class whose objects this process creates (CoRegisterClassObject): for clients that
- * connect to an endpoint of this process, and for processes of this user on this host. `make` is
- * called once for each object, on any thread. Clients may query objects for all interfaces of the
- * IDL file that declares `interface`, and of the files that it imports. `class_object` is the class
- * object for obvia_get_class_object(); if it is NULL, an IClassFactory is used. `release`, unless
- * it is NULL, is called once, after the last call of `make`, or when this function fails. The class
- * stays registered until obvia_revoke_class(). */
+/* Registers a class, whose objects this process then creates for its clients
+ * (CoRegisterClassObject). The clients are processes that connect to an endpoint of this process,
+ * and the processes of this user on this host. `make` is called once for each object, on any
+ * thread. Clients may query objects for all interfaces of the IDL file that declares `interface`,
+ * and of the files that it imports. `class_object` is the class object for
+ * obvia_get_class_object(); if it is NULL, an IClassFactory is used. `release`, unless it is NULL,
+ * is called once, after the last call of `make`, or when this function fails. The class stays
+ * registered until obvia_revoke_class(). */
 HRESULT obvia_register_class(const CLSID *class_id, IUnknown *class_object, const obvia_interface *interface, obvia_make make, void *context,
                              void (*release)(void *context), obvia_class_registration **registration);
 
 /* Revokes a class. Existing objects stay. NULL is ignored. */
 void obvia_revoke_class(obvia_class_registration *registration);
 
-/* Creates an object of a class (CoCreateInstanceEx), in this process if this process has registered
- * the class. Otherwise `server`, a name or a string binding as for obvia_connect(), determines the
- * process. If `server` is NULL, a registration on this host leads to a shared library, a running
- * process, a process that the SCM starts, or another host. REGDB_E_CLASSNOTREG if no process
- * creates objects of the class. The caller releases the object. */
+/* Creates an object of a class (CoCreateInstanceEx). If this process has registered the class, it
+ * creates the object itself. Otherwise `server`, which is a name or a string binding as for
+ * obvia_connect(), determines the process. If `server` is NULL, the registration of the class on
+ * this host leads to a shared library, a running process, a process that the SCM starts, or another
+ * host. Fails with REGDB_E_CLASSNOTREG if no process creates objects of the class. The caller
+ * releases the object. */
 HRESULT obvia_create_instance(const CLSID *class_id, const char *server, const obvia_interface *interface, void **object);
 
 /* The contexts in which objects of a class may be created (CLSCTX). */
@@ -290,9 +296,9 @@ HRESULT obvia_get_class_object(const CLSID *class_id, const char *server, const 
 /* Returns the class that is registered under a name on this host (CLSIDFromProgID). */
 HRESULT obvia_class_named(const char *name, CLSID *class_id);
 
-/* Serves until this process has been idle for this time: for the end of main() in a server that is
- * started on demand. On return, no more objects are created, and the next activation starts a new
- * server. */
+/* Serves until this process has been idle for `milliseconds`. A server that is started on demand
+ * calls this function at the end of main(). On return, no more objects are created, and the next
+ * activation starts a new server. */
 HRESULT obvia_serve_until_idle(uint32_t milliseconds);
 
 /* A lock that keeps this process from counting as idle (CoAddRefServerProcess). */
@@ -307,17 +313,17 @@ void obvia_unlock_server(obvia_server_lock *lock);
 extern const IID IID_IMarshal;
 
 /* Creates a marshaler that becomes a part of an object: the object is then called over virtual
- * interfaces, even if clients reach its process by another binding, too. The object answers
- * QueryInterface for IID_IMarshal by querying this part, keeps the part private and alive as long
- * as itself, and finally releases it. `outer` is the object; the marshaler does not own a reference
- * to it. `endpoint` is the process's endpoint for such objects, as in `ncacn_vi_fabric:10.0.0.1`,
- * and is opened when such an object is first sent to another host. If `endpoint` is NULL or empty,
- * ncacn_vi_udp is used at the addresses on which the process listens with ncacn_ip_tcp and with no
- * virtual interface. */
+ * interfaces, even by clients that reach its process by another binding. The object must answer
+ * QueryInterface for IID_IMarshal by querying this part, must not hand the part out in any other
+ * way, and must release the part in its destructor. `outer` is the object; the marshaler does not
+ * own a reference to it. `endpoint` is the process's endpoint for objects with such a marshaler, as
+ * in `ncacn_vi_fabric:10.0.0.1`. The endpoint is opened when such an object is first sent to
+ * another host. If `endpoint` is NULL or empty, ncacn_vi_udp is used at the addresses on which the
+ * process listens with ncacn_ip_tcp and with no virtual interface. */
 HRESULT obvia_vi_marshaler(IUnknown *outer, const char *endpoint, IUnknown **marshaler);
 
-/* Returns the string binding over which the calls of an interface pointer go, to be freed with
- * obvia_free(); NULL for an object of this process. */
+/* Stores in `*binding` the string binding over which the calls of an interface pointer go, or NULL
+ * for an object of this process. The caller frees the string with obvia_free(). */
 HRESULT obvia_binding_of(IUnknown *object, char **binding);
 
 /* ---- Memory that calls pass by reference ---- */
@@ -331,11 +337,15 @@ typedef enum obvia_access {
 /* Allocates memory that calls pass by reference: an array in this memory is not copied if its
  * parameter has the attribute zero_copy or map. The memory is zeroed and page-aligned. Pages are
  * allocated when they are first touched. A process that receives such an array maps the whole
- * memory, and may keep the mapping until a call that follows obvia_unshare(). Data of different
- * confidentiality therefore belongs in different memory. */
+ * memory, so data of different confidentiality belongs in different memory. The mapping lasts as
+ * described at obvia_unshare(). */
 HRESULT obvia_share(size_t bytes, obvia_access access, void **memory);
 
-/* Frees memory of obvia_share(). No call may be using the memory. NULL is ignored. */
+/* Frees memory of obvia_share() in this process. No call may be using the memory. NULL is ignored.
+ *
+ * A process that has received the memory over a connection keeps it mapped until a later call over
+ * this connection passes memory of obvia_share() that is new to the process, or until the
+ * connection ends. Each calling thread has a connection of its own to each process. */
 void obvia_unshare(void *memory);
 
 /* ---- Time, waiting, cancelling ---- */
@@ -370,14 +380,15 @@ void obvia_free_canceller(obvia_canceller *canceller);
  *
  * Methods are not interrupted: methods in other processes can poll obvia_is_cancelled(). Three
  * waits cannot be cancelled: the resolution of a host's name, the wait for a host to accept a
- * connection, and the wait, at most ten seconds, for a file system to open the directory of names.
+ * connection, and the wait for a file system to open the directory of names. The last of these
+ * waits takes at most ten seconds.
  */
 void obvia_add_canceller(obvia_canceller *canceller);
 
 /* Removes a canceller from this thread: obvia_cancel() of this canceller then no longer ends the
- * thread's calls, unless the thread still has it. A canceller that was added twice is removed by
- * two calls, and cancellers may be removed in any order. The end of the thread removes its
- * remaining cancellers. NULL, and a canceller that the thread does not have, are ignored. */
+ * thread's calls. A canceller that was added twice is removed by two calls. Cancellers may be
+ * removed in any order. The end of the thread removes its remaining cancellers. NULL, and a
+ * canceller that the thread does not have, are ignored. */
 void obvia_remove_canceller(obvia_canceller *canceller);
 
 /* Cancels the calls of all threads that have the canceller. Any thread may call this function, any
@@ -389,9 +400,9 @@ int obvia_is_cancelled(void);
 
 /* ---- Security of calls over networks and ncalrpc ---- */
 
-/* The protection of a call; each level includes the previous ones. A binding requests a level,
- * `ncacn_ip_tcp:host[port,security=privacy]`, in obvia_connect() and obvia_bind(), and sets the
- * minimum level in obvia_listen(). */
+/* The protection of a call. Each level includes the previous ones. A binding has its level as an
+ * option, as in `ncacn_ip_tcp:host[port,security=privacy]`. In obvia_connect() and obvia_bind(),
+ * this is the requested level; in obvia_listen(), it is the minimum level. */
 typedef enum obvia_level {
     OBVIA_SECURITY_NONE = 1, /* no protection */
     OBVIA_SECURITY_CONNECT = 2, /* the caller authenticates itself when it connects */
@@ -410,9 +421,9 @@ typedef struct obvia_account {
     const char *password;
 } obvia_account;
 
-/* Sets the accounts that may call this process where authentication is required, from the next
- * connection on, and replaces the previous ones. Names of users are compared without regard to
- * case. */
+/* Sets the accounts that may call this process where authentication is required. From the next
+ * connection on, these accounts replace the previous ones. Names of users are compared without
+ * regard to case. */
 HRESULT obvia_set_accounts(const obvia_account *accounts, size_t count);
 
 /* The value of `uid` for a caller whose user the kernel does not report. */
@@ -429,17 +440,18 @@ typedef struct obvia_caller {
     char *user;
 } obvia_caller;
 
-/* Returns the caller of the method that runs on this thread. obvia_clear_caller() frees the
- * content. */
+/* Stores the caller of the method that runs on this thread in `*caller`. obvia_clear_caller() frees
+ * the strings of the structure. */
 HRESULT obvia_get_caller(obvia_caller *caller);
-/* Frees the content. NULL is ignored. */
+/* Frees the strings of the structure. NULL is ignored. */
 void obvia_clear_caller(obvia_caller *caller);
 
 /* ---- Access rules: docs/access.md ---- */
 
 /* An access rule. `permits` returns a value other than 0 if the caller has access. Any thread may
- * call it, before the arguments of a call are read, so it must answer from memory and make no
- * calls. The answer applies to the caller's connection until a rule is changed. */
+ * call `permits`. The function is called before the arguments of the caller's call are read, so it
+ * must decide from data in memory, and must make no calls itself. The answer applies to the
+ * caller's connection until a rule is changed. */
 typedef struct obvia_callers {
     int (*permits)(void *context, const obvia_caller *caller);
     void *context;
@@ -457,24 +469,26 @@ HRESULT obvia_set_access(void *object, const obvia_callers *callers);
  * caller that reaches this process has access. */
 HRESULT obvia_set_default_access(const obvia_callers *callers);
 
-/* Admits processes of other users over shared memory and ncalrpc. E_INVALIDARG before
- * obvia_set_default_access(), and if this process has already exported something or listened. The
- * names must be accessible to the other users: in a directory that belongs to the superuser or to
- * them. */
+/* Admits processes of other users over shared memory and ncalrpc. Fails with E_INVALIDARG if
+ * obvia_set_default_access() has not been called, or if this process has already exported an object
+ * or listened. The other users must have access to the directory of names, which must belong to the
+ * superuser or to them. */
 HRESULT obvia_admit_other_users(void);
 
-/* Sets the function that receives a line, without control characters, for each refused caller, up
- * to a limit for each caller. Any thread may call the function; `release` is called as for
- * obvia_callers. Without a function the lines go to the standard error. */
+/* Sets the function that receives a line of text for each refused request. The line has no control
+ * characters. The number of lines for each caller is limited. Any thread may call the function;
+ * `release` is called as for obvia_callers. Until a function is set, the lines go to the standard
+ * error. */
 HRESULT obvia_set_audit(void (*audit)(void *context, const char *line), void *context, void (*release)(void *context));
 
 /* ---- Errors and memory ---- */
 
-/* Returns the description of this thread's failure with this HRESULT. The text is valid until the
- * thread's next call. Never NULL. */
+/* Returns the description of this thread's last failure if the failure had the HRESULT `result`,
+ * otherwise the name or the number of `result`. Never returns NULL. The text is valid until the
+ * thread's next call of this function. */
 const char *obvia_error_text(HRESULT result);
 
-/* Sets the description of the failure of the method that runs now. Returns `result`. */
+/* Sets the text that describes the failure of the method that runs now. Returns `result`. */
 HRESULT obvia_fail(HRESULT result, const char *text);
 
 /* Sets a description that was not written for callers, such as an exception's text.
@@ -483,8 +497,8 @@ HRESULT obvia_fail(HRESULT result, const char *text);
  * hosts never get the text, because it may contain confidential values. */
 HRESULT obvia_fail_unforeseen(HRESULT result, const char *text, int by_default);
 
-/* Sets whether callers get the texts of obvia_fail_unforeseen(), and of panics in Rust. By default,
- * callers of methods in C++ get them if the program was compiled with assertions (without
+/* Sets whether callers get the texts of obvia_fail_unforeseen() and of panics in Rust. By default,
+ * callers of methods in C++ get these texts if the program was compiled with assertions (without
  * NDEBUG). */
 void obvia_set_exception_texts(int are_told);
 
@@ -497,7 +511,8 @@ typedef struct obvia_error_info {
     uint32_t help_context; /* the topic in the help file */
 } obvia_error_info;
 
-/* Returns the details of this thread's failure with an HRESULT. The texts are valid until the
+/* Stores the details of this thread's last failure in `*info` if the failure had the HRESULT
+ * `result`. Otherwise the texts are "", and help_context is 0. The texts are valid until the
  * thread's next call of this function. */
 void obvia_get_error_info(HRESULT result, obvia_error_info *info);
 

@@ -1,10 +1,10 @@
-/* Events: objects that call registered sinks, by COM's connection points, whose interfaces are in
- * ocidl.h.
+/* Events: objects call the sinks that clients have registered. The registration is by COM's
+ * connection points, whose interfaces are in ocidl.h.
  *
- * A source of events has a connection point for each interface that it calls, and
- * IConnectionPointContainer, whose two methods are obvia_enumerate_connection_points() and
- * obvia_find_connection_point(). A client passes a sink, an object that has the interface, to
- * obvia_advise().
+ * A source of events has a connection point for each interface that it calls. The source also has
+ * IConnectionPointContainer, whose two methods it implements by obvia_enumerate_connection_points()
+ * and obvia_find_connection_point(). A client passes a sink, which is an object that has the
+ * interface, to obvia_advise().
  */
 #ifndef OBVIA_EVENTS_H
 #define OBVIA_EVENTS_H
@@ -60,10 +60,11 @@ typedef HRESULT (*obvia_event)(void *context, void *sink);
  * including the sinks, may connect and disconnect sinks during the calls. */
 uint32_t obvia_fire(const obvia_connection_point *point, obvia_event event, void *context);
 
-/* Queues a call of every sink without waiting for it: each sink has a queue, and a thread while the
- * queue is not empty, so several threads call `event` concurrently. Posted events reach a sink in
- * order. Returns the number of sinks whose queue has dropped an event. `release`, unless it is
- * NULL, is called once, by any thread, after the last use of `context`. */
+/* Queues a call of every sink, and does not wait for the calls. Each sink has a queue of its own,
+ * and a thread of its own while the queue is not empty. So several threads call `event`
+ * concurrently. Posted events reach a sink in order. Returns the number of sinks whose queue has
+ * dropped an event. `release`, unless it is NULL, is called once, by any thread, after the last use
+ * of `context`. */
 uint32_t obvia_post(const obvia_connection_point *point, obvia_event event, void *context, void (*release)(void *context));
 
 /* ---- Sinks ---- */

@@ -1,8 +1,8 @@
-/* A server loop of the program: it determines the thread and the order in which a connection's
- * calls are performed.
+/* A server loop that the program provides. The loop determines on which thread and in which order a
+ * connection's calls are performed.
  *
- * Without such a loop, the runtime serves each connection by a thread of its own, and idle
- * connections over shared memory without a thread. With a loop, the runtime accepts connections,
+ * Without such a loop, the runtime serves each connection on a thread of its own; an idle
+ * connection over shared memory has no thread. With a loop, the runtime accepts connections,
  * performs the greeting, and hands each connection over. The following loop serves connections as
  * the runtime does, each by one thread:
  *
@@ -17,10 +17,10 @@
  *     ...
  *     obvia_set_server_loop(serve, NULL);
  *
- * obvia_dispatch() is inline, and the program may change everything between two hand-overs to the
- * transport: it can examine call->opnum and call->frame before the dispatch, count, measure,
- * refuse, or pass a connection on to another thread, which calls obvia_enter() before it
- * dispatches.
+ * obvia_dispatch() is inline, so the program determines all steps between two hand-overs to the
+ * transport. Before the dispatch, for example, the loop can examine call->opnum and call->frame,
+ * and count, measure or refuse the call. The loop can also pass a connection on to another thread,
+ * which must call obvia_enter() before it dispatches a call.
  */
 #ifndef OBVIA_SERVER_H
 #define OBVIA_SERVER_H
@@ -36,7 +36,8 @@ typedef struct obvia_place {
     uint64_t target;
     void *object;
     obvia_stub *const *stubs;
-    /* The mask for opnums: the length of the table of stubs is a power of two. */
+    /* The length of the table of stubs, a power of two, minus 1. The mask keeps opnums within the
+     * table. */
     size_t mask;
 } obvia_place;
 
@@ -47,8 +48,8 @@ typedef struct obvia_known {
     uint32_t valid;
 } obvia_known;
 
-/* A connection. One thread at a time uses it. A thread that dispatches a call which another thread
- * received calls obvia_enter() before. */
+/* A connection. One thread at a time uses it. Before a thread dispatches a call that another thread
+ * has received, it must call obvia_enter(). */
 typedef struct obvia_connection {
     const obvia_known *known;
     const obvia_place *places;
@@ -72,12 +73,12 @@ void obvia_set_server_loop(obvia_server_loop *loop, void *context);
  * transport. */
 OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
 
-/* Makes the connection's client the caller of this thread, until the thread receives a call of
- * another connection or enters another one. obvia_reply_and_wait() does so for its own thread. A
+/* Enters a connection: makes its client the caller of this thread, until the thread enters another
+ * connection. obvia_reply_and_wait() enters its connection for the thread that receives the call. A
  * thread to which a received call is passed on must call this function before obvia_dispatch():
- * otherwise methods run for the client of the thread's last call. The process ends if the first
- * call of a target is dispatched by a thread that has not entered. NULL leaves the thread without a
- * caller. */
+ * otherwise methods run for the client of the thread's last call. The process ends if a thread
+ * dispatches the first call of a target without having entered the connection. NULL leaves the
+ * thread without a caller. */
 void obvia_enter(const obvia_connection *connection);
 
 /* Performs the call that was received last if its target is not cached: a call of the runtime
@@ -85,7 +86,7 @@ void obvia_enter(const obvia_connection *connection);
 obvia_answer obvia_dispatch_slowly(obvia_connection *connection);
 
 /* Ends a connection. If its client is the caller of this thread, the thread is left without a
- * caller. */
+ * caller. NULL is ignored. */
 void obvia_close(obvia_connection *connection);
 
 /* Finds the object and the stub of a call, and performs it. */

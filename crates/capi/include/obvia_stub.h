@@ -40,7 +40,7 @@ extern "C" {
 /* Stores a value that the peer reads. Separate stores take fewer instructions than gathering values
  * in wide registers. */
 #define OBVIA_STORE(type, address, value) ((void)(*(volatile type *)(address) = (value)))
-/* A pointer to an offset in a frame. */
+/* A pointer of type `pointer` to the byte at offset `at` of a frame. */
 #define OBVIA_AT(pointer, frame, at) ((pointer)((const unsigned char *)(frame) + (at)))
 
 /* ---- Frames ---- */
@@ -48,8 +48,8 @@ extern "C" {
 /* Eight bytes of a frame, which may alias values of other types. */
 typedef uint64_t __attribute__((may_alias)) obvia_word;
 
-/* Copies to or from the peer's memory. The barrier makes the compiler assume that the copy may
- * differ from the source, which the peer may change. */
+/* Copies to or from the peer's memory. The barrier makes the compiler assume that the copy can
+ * differ from the source, which the peer can change. */
 static inline void obvia_copy(void *to, const void *from, uint64_t bytes)
 {
     if (bytes != 0) {
@@ -65,7 +65,7 @@ static inline int obvia_is_array(const void *frame, const uint64_t *slot, uint64
     return OBVIA_LOAD(uint64_t, slot) == at && OBVIA_LOAD(uint64_t, OBVIA_AT(const uint64_t *, frame, at - 8)) == (kind | count << 32);
 }
 
-/* Writes the slot and the header of an array, and zeros as padding; the elements are to be written
+/* Writes the slot and the header of an array, and zeros as padding. The caller writes the elements
  * afterwards. */
 static inline void obvia_put_array(void *frame, uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count, uint64_t bytes)
 {
@@ -111,8 +111,8 @@ static inline uint64_t obvia_text16(const void *text)
     return count;
 }
 
-/* Whether a received string of `count` characters ends with a zero and has no other. Otherwise
- * languages would disagree about its end. NULL has no characters. */
+/* Whether a received string of `count` characters ends with a NUL and contains no other NUL.
+ * Languages would disagree about the end of any other string. A NULL string has no characters. */
 static inline int obvia_is_text8(const void *text, uint64_t count)
 {
     return count == 0 || memchr(text, 0, (size_t)count) == (const char *)text + (count - 1);
@@ -128,8 +128,8 @@ static inline int obvia_is_text16(const void *text, uint64_t count)
     return count == 0 || at == count - 1;
 }
 
-/* Returns the end of a string's object. Without a string there is no header either, so the end is
- * before the header. */
+/* Returns the end of a string's object whose characters would begin at `at`. A NULL string has no
+ * header either, so its end is 8 bytes before `at`. */
 static inline uint64_t obvia_text_end(uint64_t at, uint64_t bytes)
 {
     return bytes != 0 ? at + OBVIA_ALIGN(bytes) : at - 8;
@@ -147,8 +147,8 @@ static inline void obvia_put_text(void *frame, uint64_t *slot, uint64_t at, uint
     memcpy(OBVIA_AT(void *, frame, at), text, (size_t)bytes);
 }
 
-/* Returns the number of characters of `size` bytes in a string of a frame with `length` bytes;
- * UINT64_MAX if it is malformed. */
+/* Returns the number of characters in a string of a frame; UINT64_MAX if the string is malformed. A
+ * character has `size` bytes, and the frame has `length` bytes. */
 static inline uint64_t obvia_text_count(const void *frame, uint64_t length, const uint64_t *slot, uint64_t at, uint32_t kind,
                                         size_t size)
 {
@@ -192,7 +192,7 @@ static inline void *obvia_receive_text(const void *frame, uint64_t at, uint64_t 
     return own;
 }
 
-/* Whether a string is NULL, or in UTF-8 up to its NUL. */
+/* Whether a string is NULL or valid UTF-8. */
 int obvia_is_utf8(const char *text);
 
 static inline void obvia_drop_text(const void *own, const void *small)
@@ -261,7 +261,7 @@ static inline int64_t obvia_signed(uint64_t value, int *wrong)
     return (int64_t)value;
 }
 
-/* Returns a number of elements; for an undefined one, a number that exceeds any frame. */
+/* Returns a number of elements. If the number is undefined, the result exceeds any frame. */
 static inline uint64_t obvia_count(int64_t value, const int *wrong)
 {
     return *wrong ? UINT64_MAX : (uint64_t)value;
@@ -278,8 +278,8 @@ typedef struct obvia_region {
     uint64_t tag;
 } obvia_region;
 
-/* The peer's region that was used last for one of a method's arrays; with length 0 only empty
- * arrays lie in it. */
+/* The peer's region that was used last for one of a method's arrays. Only empty arrays lie in a
+ * region of length 0. */
 typedef struct obvia_peer_region {
     /* The addend that turns a reference into an address. */
     uint64_t bias;
@@ -362,31 +362,35 @@ static inline void *obvia_request_place(const obvia_calls *calls, uint64_t lengt
 OBVIA_HOT obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t target);
 /* Sends a request without reply. */
 void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target);
-/* Makes the memory of obvia_share() that contains `address` the memory of one of the method's
- * arrays, and sends it to the peer if the peer does not have it. Returns
+/* Selects the memory of obvia_share() that contains `address` for one of the method's arrays, and
+ * sends this memory to the peer if the peer does not have it. Returns
  *
  *   1  if the memory was selected: the proxy starts again, and passes the array by reference;
- *   0  if nothing has changed: the memory was selected before, or the array has to be copied,
- *      because it lies elsewhere, is read-only, or the peer cannot map it;
- *   a failure if the connection broke or the peer gave no answer: the call ends with it. */
+ *   0  if nothing has changed: the memory was selected before, or the array has to be copied. An
+ *      array has to be copied if it does not lie in memory of obvia_share(), if the method writes
+ *      it but peers may only read its memory, or if the peer cannot map its memory;
+ *   a failure if the connection broke or the peer gave no answer: the call ends with this
+ *      failure. */
 HRESULT obvia_select_region(const obvia_calls *calls, unsigned region, const void *address);
-/* Selects a region after those of the call's other arrays, unless one of these has failed. Returns
- * the failure; 1 if any region was selected; otherwise 0. */
+/* Selects a region for a further array of a call. `others` is the result for the call's other
+ * arrays; if `others` is a failure, no region is selected. Returns a failure if any selection has
+ * failed, otherwise 1 if a region was selected for any of the arrays, otherwise 0. */
 static inline HRESULT obvia_select_also(HRESULT others, const obvia_calls *calls, unsigned region, const void *address)
 {
     const HRESULT selected = others < 0 ? others : obvia_select_region(calls, region, address);
     return selected == 0 ? others : selected;
 }
 /* Whether the two processes can share memory: they run on one host, and the thread has a connection
- * to the other process. A proxy asks this when no region could be selected: a [map] array is then an
- * error of the caller if the answer is yes, and is copied if it is no. */
+ * to the other process. A proxy calls this function when it could not select a region for a [map]
+ * array: if the processes can share memory, the array is an error of the caller; if not, the array
+ * is copied. */
 int obvia_shares_memory(const obvia_calls *calls);
 /* Returns the failure for an array that must lie in memory of obvia_share(), but does not. */
 HRESULT obvia_not_shared(void);
 /* Returns the failure of a [local] method that is called on an object of another process. */
 HRESULT obvia_refuse_local(const char *method);
-/* Returns a failure of the proxy itself, which has no text. obvia_error_text() would otherwise return
- * the text of an earlier failure with the same HRESULT. */
+/* Notes a failure of the proxy itself, which has no text, and returns `result`. Otherwise
+ * obvia_error_text() would return the text of an earlier failure with the same HRESULT. */
 OBVIA_COLD HRESULT obvia_fail_plain(HRESULT result);
 /* Returns the HRESULT of a reply whose frame does not have the length of the results. */
 HRESULT obvia_refusal(obvia_reply reply);
@@ -410,8 +414,9 @@ uint32_t obvia_proxy_add_ref(void *self);
 uint32_t obvia_proxy_release(void *self);
 
 /* Declares `calls`, the state of this thread's calls, if it belongs to the proxy's link. Otherwise
- * the proxy returns `prepared`: the call of a function that selects a channel of the link and
- * starts the proxy again. Thus the frequent path saves no registers for the rare one. */
+ * the proxy returns the value of `prepared`, an expression that calls a function. The function
+ * selects a channel of the link and starts the proxy again. Because this is a tail call, the
+ * frequent path need not save registers for the rare path. */
 #define OBVIA_BEGIN(proxy, calls, prepared)                     \
     const obvia_calls *calls = obvia_calls_at_hand;             \
     if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {         \
@@ -535,10 +540,10 @@ typedef struct obvia_declared_interface {
     uint8_t vtable[16];
 } obvia_declared_interface;
 
-/* Declares the interfaces of a file. Each file with stubs calls this when it is loaded. Ends the
- * program if two files associate an IID with different interfaces, since calls would reach the
- * wrong methods. Stubs of earlier versions call obvia_declare(), whose entries were shorter, and
- * which libobvia no longer has. */
+/* Declares the interfaces of a file. Each file with stubs calls this function when it is loaded.
+ * Ends the program if two files associate an IID with different interfaces, since calls would reach
+ * the wrong methods. Stubs of earlier versions call obvia_declare() with shorter entries. libobvia
+ * no longer has that function. */
 void obvia_declare_interfaces(const char *file, const obvia_declared_interface *interfaces, size_t count);
 
 struct obvia_interface {

@@ -32,7 +32,7 @@ extern "C" {
 /* Whether an optional item is present. */
 enum { OBVIA_NONE, OBVIA_SOME };
 
-/* The parts of a shape, and the components that follow each. */
+/* The kinds of parts of a shape, and the components that follow each kind. */
 enum {
     OBVIA_BOOLEAN, /* nothing */
     OBVIA_ENUMERATION, /* n values, in ascending order */
@@ -50,8 +50,8 @@ enum { OBVIA_REF, OBVIA_UNIQUE, OBVIA_FULL };
 /* The type numbers of 8-bit and 16-bit characters. */
 enum { OBVIA_CHAR = 2, OBVIA_WIDE = 3 };
 
-/* The kinds of a pointer's target, which determine its number of elements, and the components that
- * follow each. */
+/* The kinds of a pointer's target, and the components that follow each kind. The kind determines
+ * the number of elements. */
 enum {
     OBVIA_ONE,     /* nothing */
     OBVIA_COUNTED, /* a number: the conformance; another (elements in use) or none */
@@ -65,7 +65,7 @@ enum {
     OBVIA_IID_OUTER   /* the first of two outer numbers */
 };
 
-/* Numbers. */
+/* The kinds of numbers, and the components that follow each kind. */
 enum {
     OBVIA_CONST,  /* the number */
     OBVIA_MEMBER, /* the offset of an integer, and its type */
@@ -75,12 +75,13 @@ enum {
     OBVIA_CHOOSE  /* three numbers, as for ?: */
 };
 
-/* The types of integers; and the halves of a GUID, for outer numbers. */
+/* The types of integers. An outer number can also have one of the last two types, which are the
+ * halves of a GUID. */
 enum {
     OBVIA_I8, OBVIA_U8, OBVIA_I16, OBVIA_U16, OBVIA_I32, OBVIA_U32, OBVIA_I64, OBVIA_U64, OBVIA_UPPER, OBVIA_LOWER
 };
 
-/* Operators. */
+/* The operators of one operand, and those of two. */
 enum { OBVIA_MINUS, OBVIA_COMPLEMENT, OBVIA_NOT };
 enum {
     OBVIA_ADD, OBVIA_SUBTRACT, OBVIA_MULTIPLY, OBVIA_DIVIDE, OBVIA_REMAINDER, OBVIA_SHIFT_LEFT, OBVIA_SHIFT_RIGHT,

@@ -1,4 +1,4 @@
-//! Cancelling calls of other threads, and detecting it in methods: obvia.h.
+//! Cancelling calls of other threads, and detecting a cancellation in methods: obvia.h.
 
 use com::{Canceller, abi};
 

@@ -20,7 +20,8 @@ type Rundown = unsafe extern "C" fn(state: *mut c_void);
 struct State {
     state: *mut c_void,
     rundown: Rundown,
-    /// Whether the runtime owns the state, and so calls `rundown`. Before, the caller owns it.
+    /// Whether the runtime owns the state, and so calls `rundown`. Until a handle has been made,
+    /// the program owns the state.
     is_kept: AtomicBool,
 }
 

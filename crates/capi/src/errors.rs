@@ -23,7 +23,7 @@ pub struct ErrorInfo {
     help_context: u32,
 }
 
-/// Runs the body of an entry point, and lets no panic out.
+/// Runs the body of an entry point. A panic does not leave this function but becomes E_UNEXPECTED.
 pub(crate) fn guarded(work: impl FnOnce() -> Result<()>) -> HRESULT {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => code::S_OK,
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn obvia_fail(result: HRESULT, words: *const c_char) -> HR
     // SAFETY: the caller's promise.
     match unsafe { text(words) } {
         Ok(words) => abi::fail(Error::new(result, words)),
-        // The text of an earlier failure must not be taken for that of this one.
+        // The failure gets no text. Without this call, it would get the text of an earlier failure.
         Err(_) => abi::fail(result.into()),
     }
 }

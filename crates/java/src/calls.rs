@@ -1,4 +1,4 @@
-//! Interface pointers of objects elsewhere: getting, calling and releasing them.
+//! Interface pointers to objects of other processes: obtaining, calling and querying them.
 
 use crate::cancelling::{Canceller, Said, within};
 use crate::found::Found;
@@ -47,7 +47,8 @@ pub unsafe extern "C" fn obvia_java_connect(
 /// verify. The method's HRESULT is stored in `returned`; if it is a failure, there are no results.
 ///
 /// `given` are the references that [`obvia_java_reference`] has made for the request, in the format
-/// of [`references_in`]. If the server does not receive these references, they are taken back.
+/// of [`references_in`]. If the server does not receive these references, this process takes them
+/// back.
 ///
 /// # Safety
 ///

@@ -1,4 +1,5 @@
-//! The classes that Java registers for clients on networks, and the creation of objects elsewhere.
+//! The classes that Java registers for clients on networks, and the creation of objects in other
+//! processes.
 
 use crate::cancelling::{Canceller, Said, within};
 use crate::found::Found;

@@ -11,8 +11,8 @@ use std::ffi::c_void;
 pub struct Found {
     /// The interface pointer.
     handle: Handle,
-    /// The identity of the object: equal for two interface pointers of one object as long as either
-    /// is held.
+    /// The identity of the object: equal for two interface pointers of one object, as long as at
+    /// least one of them is held.
     identity: u64,
     /// The number of an object of Java; 0 for other objects. An object of Java exists as long as
     /// the interface pointer is held.

@@ -1,5 +1,5 @@
-//! The interface pointers that Java holds, by handles that are used only once: a released handle is
-//! invalid.
+//! The interface pointers that Java holds, by handles. No handle is issued twice, so a released
+//! handle stays invalid.
 
 use com::{Agile, Error, IUnknown, Result, code};
 use std::collections::HashMap;

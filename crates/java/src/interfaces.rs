@@ -1,4 +1,4 @@
-//! Interfaces, which their IDL descriptions make known to the runtime.
+//! The registration of interfaces with the runtime, by their descriptions in IDL.
 
 use crate::halves::Halves;
 use crate::outcome::{give, guarded, text};

@@ -1,9 +1,9 @@
 //! libobvia_java: the functions that Java calls for everything but shared memory.
 //!
 //! Calls are frames in FLAT, which Java writes and verifies. The runtime sends them over networks,
-//! in NDR if the peer requires it. An interface is passed as its description in IDL, an object of
-//! another process as the handle of an interface pointer, and calls of an object of Java go to
-//! [`objects::Callbacks`]. Java's module `obvia.network` is the only caller.
+//! in NDR if the peer requires it. Java passes an interface as its description in IDL, and an
+//! object of another process as the handle of an interface pointer. Calls of an object of Java go
+//! to [`objects::Callbacks`]. Java's module `obvia.network` is the only caller.
 //!
 //! Every function returns an HRESULT unless its documentation says otherwise. No panic leaves a
 //! function.

@@ -22,7 +22,7 @@ pub struct Reply {
     own: *mut Vec<u8>,
 }
 
-/// The functions of Java. Any thread may call them, and none unwinds.
+/// The functions of Java. Any thread may call these functions. They do not unwind.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Callbacks {
@@ -57,7 +57,8 @@ struct Object {
 /// The referenced objects, by Java's number.
 static HELD: LazyLock<ObjectTable<u64>> = LazyLock::new(ObjectTable::default);
 
-/// Sets the functions of Java: once, before any other call.
+/// Sets the functions of Java. Java calls this function once, before all others except
+/// [`obvia_java_abi`](crate::obvia_java_abi).
 ///
 /// # Safety
 ///

@@ -5,7 +5,7 @@ use com::{Error, HRESULT, Result, abi, code};
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs the body of a function. No panic leaves it.
+/// Runs the body of a function. A panic does not leave this function but becomes E_UNEXPECTED.
 pub(crate) fn guarded(work: impl FnOnce() -> Result<HRESULT>) -> HRESULT {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(result)) => result,
@@ -76,7 +76,7 @@ pub struct Bytes {
     rest: *mut Vec<u8>,
 }
 
-/// Hands bytes over.
+/// Gives bytes to the caller, in the form that [`Bytes`] describes.
 ///
 /// # Safety
 ///

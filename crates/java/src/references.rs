@@ -10,8 +10,8 @@ use com::dynamic::pointer;
 use com::marshaling::{Context, Flags, release_marshal_data};
 use com::{Error, HRESULT, IUnknown, Result, abi, code};
 
-/// Returns the interface pointer through which a call goes. `None` stands for the caller of the
-/// call that this thread performs.
+/// Returns the interface pointer through which a call goes. `None` if `through` is 0, which means
+/// the caller of the call that this thread performs.
 fn whom(through: Handle) -> Result<Option<IUnknown>> {
     (through != 0).then(|| get(through)).transpose()
 }

@@ -13,9 +13,9 @@ use proc_macro::TokenStream;
 /// and returns an interface pointer to it. The object also has IUnknown, IAgileObject and
 /// IWeakReferenceSource.
 ///
-/// Interfaces that an interface extends are included. Objects are called from any thread, so the
-/// type must be `Send + Sync + 'static`. Write a `#[cfg]` above this attribute. A `#[cfg]` below it
-/// applies to the type, but not to the generated code.
+/// The object also has the interfaces that `IA` and `IB` extend. Objects are called from any
+/// thread, so the type must be `Send + Sync + 'static`. Write a `#[cfg]` above this attribute. A
+/// `#[cfg]` below it applies to the type, but not to the generated code.
 ///
 /// A panic while a value is dropped ends the process if an interface pointer was the last
 /// reference. Once the object has had a weak reference, `ComObject::get_mut` and `take` fail.

@@ -197,7 +197,7 @@ impl Object<'_> {
                 type Outer = #outer #arguments;
 
                 fn into_object(self) -> ::obvia::rt::object::ComObject<Self> {
-                    // SAFETY: the object is boxed, and nothing else has the count's reference.
+                    // SAFETY: the object has a new count, whose only reference the result owns.
                     unsafe {
                         ::obvia::rt::object::boxed(#outer {
                             __obvia_identity: &<#outer #arguments>::__OBVIA_IDENTITY,

@@ -1,8 +1,9 @@
 //! A test client: makes raw calls to a server that returns the arguments, such as `raw_server`, and
 //! checks the responses.
 //!
-//! `raw_client HOST:PORT|NAME [one-at-a-time]`. The last argument omits concurrent calls, and calls
-//! of other interfaces and of objects, for servers that do not support them.
+//! `raw_client HOST:PORT|NAME [one-at-a-time]`. With the last argument, the client makes no
+//! concurrent calls, no calls of other interfaces and no calls of objects, since some servers do
+//! not support these.
 
 use obvia_rpc::co::pdu::{ACCEPTED, Context, Outcome};
 use obvia_rpc::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingFault, OutgoingCall};

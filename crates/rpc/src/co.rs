@@ -2,8 +2,8 @@
 //! server over a stream of bytes.
 //!
 //! The module does no input or output. The caller puts received bytes into an association's
-//! [`Input`], `poll` interprets them, and outgoing bytes lie ready in one piece: all fragments of a
-//! message, one after the other.
+//! [`Input`], `poll` interprets them, and outgoing bytes are ready in one buffer, with all
+//! fragments of a message in sequence.
 //!
 //! - [`pdu`] defines the protocol data units.
 //! - [`ServerAssociation`] answers binds, reassembles calls and cuts their results into fragments.

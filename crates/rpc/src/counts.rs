@@ -1,4 +1,4 @@
-//! Counts of a limited resource: for each holder of it, and for all together.
+//! Counts of a limited resource, for each holder and for all holders together.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -29,8 +29,8 @@ impl<K: Eq + Hash> Counts<K> {
         self.all
     }
 
-    /// Returns the number that a holder may add, if one holder may have `most_of_one`, and all
-    /// together may have `most`.
+    /// Returns the number that a holder may add. `most_of_one` is the maximum for one holder, and
+    /// `most` is the maximum for all holders together.
     pub fn room(&self, key: &K, most_of_one: usize, most: usize) -> usize {
         most_of_one.saturating_sub(self.of(key)).min(most.saturating_sub(self.all))
     }

@@ -2,14 +2,15 @@
 //! are duplicated and overtake each other.
 //!
 //! The module does no input or output and reads no clock. The caller gives received datagrams to
-//! [`Activity`] or [`Server`] together with the time. Both put their outgoing datagrams into an
-//! [`Output`], and their `due` returns the time of the next timer.
+//! [`Activity`] or [`Server`] together with the time. An activity and a server put their outgoing
+//! datagrams into an [`Output`]. Their method `due` returns the time of the next timer.
 //!
 //! - [`pdu`] defines the protocol data units.
 //! - [`Activity`] is the client's side: one call at a time, retransmitted until the server answers.
 //! - [`Server`] reassembles calls, executes non-idempotent calls at most once, and keeps responses
 //!   until the client has acknowledged them.
-//! - [`relay`] connects both to windows, so that callers and services see messages in memory.
+//! - [`relay`] connects activities and servers to windows, so that callers and services see
+//!   messages in memory.
 //!
 //! The protocol has no bind: each unit's header names the interface and the object, and stub data
 //! is NDR 2.0.
@@ -40,8 +41,8 @@ pub struct Limits {
     /// The longest stub data of a message, in bytes.
     pub message_max: usize,
     /// The maximum sum of the lengths of all kept messages (arguments and results), in bytes. The
-    /// messages of one host may take up half of that sum. The arguments of calls in progress leave
-    /// less room for further arguments, but not for results. Messages of at most
+    /// messages of one host may take up half of that sum. The arguments of calls in progress reduce
+    /// the room for further arguments, but not the room for results. Messages of at most
     /// [`FIRST_FRAGMENT`] bytes are kept even if there is no room.
     pub held_max: usize,
     /// The receive window: the maximum number of bytes of a message that may be in flight to this

@@ -20,7 +20,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Returns the counters' values. Outgoing calls are always 0: a server as such makes none.
+    /// Returns the counters' values. The number of outgoing calls is always 0, because the server's
+    /// side of a process makes no calls.
     pub fn statistics(&self) -> Statistics {
         let [calls_in, packets_in, packets_out] =
             [&self.calls_in, &self.packets_in, &self.packets_out].map(|number| number.load(Ordering::Relaxed));

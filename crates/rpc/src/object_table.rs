@@ -38,8 +38,8 @@ struct Place<T> {
     tenant: Option<T>,
 }
 
-/// Random generations. Peers cannot predict them, so they cannot name targets of which they were
-/// never told. A keyed hash draws them without a system call.
+/// Random generations. A peer cannot predict a generation, and so cannot name a target that it has
+/// never received. A keyed hash draws the generations without a system call.
 #[derive(Debug, Default)]
 struct Generations {
     key: RandomState,
@@ -120,8 +120,9 @@ impl<T> ObjectTable<T> {
     }
 }
 
-/// A table for many threads, which may keep copies of the targets that they have found. The table
-/// knows which watches have copies of a target, so that a removal disturbs only their threads.
+/// A table for many threads, which may keep copies of the targets that they have found. Each of
+/// these threads has a [`Watch`]. The table knows the watches of the threads with a copy of a
+/// target, so that the removal of the target disturbs only these threads.
 #[derive(Debug)]
 pub struct SharedTable<T> {
     table: RwLock<ObjectTable<Copied<T>>>,
@@ -157,7 +158,7 @@ impl Watches {
 }
 
 /// Targets that were removed from a table, and the alarms of the threads that keep copies of them.
-/// The drop of this value rings the alarms, which makes the threads drop their copies, and then
+/// The drop of this value first rings the alarms, upon which the threads drop their copies. Then it
 /// drops the targets.
 ///
 /// The value must be dropped while no lock is held: an alarm may end a connection, and the drop of
@@ -191,9 +192,9 @@ impl<T> Drop for Removed<T> {
 /// Shows a thread that keeps copies of targets whether the copies are still valid.
 ///
 /// A watch holds two values: the number of the target that was fetched last, and the number of
-/// other valid copies. As long as the first value stays, the copy of that target is valid without a
-/// look-up. The removal of a copied target resets both values. Only the thread that owns the watch
-/// sets other values. C code depends on the layout of the two values.
+/// other valid copies. As long as the first value is unchanged, the copy of that target is valid
+/// without a look-up. The removal of a copied target resets both values. Only the thread that owns
+/// the watch sets other values. C code depends on the layout of the two values.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Watch {
@@ -204,7 +205,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The number that stands for no target: no table has this many places.
+    /// The number that means no target, because no table has this many places.
     const NO_TARGET: u64 = u64::MAX;
 
     fn new(alarm: Alarm) -> Self {
@@ -281,8 +282,8 @@ impl<T: Clone> SharedTable<T> {
         Ok(found.target.clone())
     }
 
-    /// Returns the indexes of those pairs of index and generation that do not denote a target any
-    /// more.
+    /// Given pairs of index and generation, returns the indexes of the pairs that no longer denote
+    /// a target.
     pub fn missing(&self, numbers: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         numbers.filter(|&(index, generation)| table.get(index, generation).is_err()).map(|(index, _)| index).collect()

@@ -17,7 +17,7 @@ pub enum ByteOrder {
 /// The greatest buffer that is kept for the next message, in bytes.
 const KEPT_MAX: usize = 1 << 20;
 
-/// Empties a buffer, and gives memory that few messages need back.
+/// Empties a buffer, and frees its memory beyond [`KEPT_MAX`], which few messages need.
 pub(crate) fn shrink(buffer: &mut Vec<u8>) {
     buffer.clear();
     buffer.shrink_to(KEPT_MAX);

@@ -81,8 +81,8 @@ impl fmt::Display for Level {
     }
 }
 
-/// The reason why a security context cannot be established or used. Caused by the peer, by a wrong
-/// password, or by an attacker on the path.
+/// The reason why a security context cannot be established or used. The cause is the peer, a wrong
+/// password, or an attacker on the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SecurityError {

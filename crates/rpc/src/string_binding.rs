@@ -164,8 +164,8 @@ fn unescape(text: &str) -> Result<String, BadBinding> {
     Ok(plain)
 }
 
-/// Writes a text with the fewest escapes with which it can be parsed, so that a parsed binding
-/// never exceeds the maximum length when written. `=` is escaped only where it would end a name.
+/// Writes a text with only the escapes that the parser needs. Therefore the written form of a
+/// parsed binding never exceeds the maximum length. `=` is escaped only where it would end a name.
 fn escape(text: &str, is_name: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for character in text.chars() {
         if SPECIAL.contains(&character) && character != ':' && (character != '=' || is_name) {

@@ -177,8 +177,8 @@ impl Channel {
         self.window.shares_memory()
     }
 
-    /// Passes a region to the peer. The peer has it once it has executed a call that names the
-    /// number: see [`ServerCall::admit_region`].
+    /// Passes a region to the peer. The peer has the region once it has executed a call that names
+    /// `number`: see [`ServerCall::admit_region`].
     ///
     /// # Errors
     ///
@@ -197,12 +197,14 @@ impl Channel {
         self.window.guard(guard)
     }
 
-    /// Returns the caller's records of the regions passed to the peer, by number from 1 on.
+    /// Returns the records of the regions passed to the peer, by number from 1 on. The floor above
+    /// maintains these records.
     pub fn passed_regions(&mut self) -> &mut Vec<Option<PassedRegion>> {
         &mut self.passed
     }
 
-    /// Returns the caller's flag: whether the peer was sent a context for the next call.
+    /// Returns the flag that tells whether the peer was sent a context for the next call. The floor
+    /// above maintains this flag.
     pub fn has_context(&mut self) -> &mut bool {
         &mut self.context
     }
@@ -383,9 +385,8 @@ fn await_response<'a>(
     Ok(Reply { status: word as u32, frame: message.frame() })
 }
 
-/// Tells the peer that the response is no longer wanted, if a message can be sent at once. Without
-/// such a message, the peer learns this from the end of the connection, which follows soon because
-/// the channel is broken.
+/// Tells the peer that the response is no longer wanted, if a message can be sent at once. If not,
+/// the peer notices the end of the connection, which follows soon because the channel is broken.
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "it comes in a register")]

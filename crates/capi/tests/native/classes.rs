@@ -1,5 +1,5 @@
-//! Tests classes in C++: their registration and activation here and elsewhere. See
-//! `programs/classes.cc`.
+//! Tests classes in C++: their registration, and their activation in the same process and in
+//! another. See `programs/classes.cc`.
 
 use crate::program::build;
 use torture::process::Directory;

@@ -21,7 +21,7 @@ pub(crate) fn build_with(watch: &[&str], name: &str, interfaces: &[&str], source
 }
 
 /// Starts a program as a server, by the argument `serve`, and as a client, by `call`. The client's
-/// calls must succeed, and both must end well.
+/// calls must succeed, and both processes must exit successfully.
 pub(crate) fn calls_its_server(program: &Path) {
     let program = program.to_str().expect("the path is text");
     let directory = Directory::new();

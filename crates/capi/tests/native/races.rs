@@ -1,9 +1,10 @@
 //! Tests calling and serving threads with the thread sanitizer: see `programs/races.cc`.
 //!
-//! Generated stubs, `obvia.hpp` and the loop of `obvia_server.h` are instrumented. libobvia is not:
-//! the sanitizer does not see its synchronization (atomics and futexes), only the C library's
-//! accesses on its behalf (copies, frees), and would report false races. It is therefore told to
-//! ignore libobvia, whose own races are tested by `cargo xtask loom` and `cargo xtask miri`.
+//! Generated stubs, `obvia.hpp` and the loop of `obvia_server.h` are instrumented. libobvia is not
+//! instrumented. The sanitizer would not see libobvia's synchronization (atomics and futexes), but
+//! it would see the accesses that the C library makes for libobvia (copies, frees), and would
+//! report false races. The sanitizer is therefore told to ignore libobvia. `cargo xtask loom` and
+//! `cargo xtask miri` test libobvia's own races.
 
 use crate::program::build_with;
 use native_programs::RACES_TOLD;

@@ -45,7 +45,7 @@ struct Assembly<H> {
     origin: Origin,
     head: H,
     stub: Vec<u8>,
-    /// The stub data's bytes of the budget.
+    /// The reservation of the stub data's bytes in the budget.
     memory: Option<Reservation>,
     began: Instant,
     /// The time of the last fragment.
@@ -56,8 +56,8 @@ struct Assembly<H> {
 const PACE: usize = 16 << 10;
 
 impl<H> Assembly<H> {
-    /// Returns the time from which on the message counts as slow; `None` for a time that never
-    /// comes.
+    /// Returns the time from which on the message counts as slow; `None` if an `Instant` cannot
+    /// represent the time.
     fn due(&self, silence_max: Duration) -> Option<Instant> {
         let whole = silence_max.saturating_add(Duration::from_secs((self.stub.len() / PACE) as u64));
         let last = self.last.checked_add(silence_max)?;
@@ -92,7 +92,8 @@ pub(super) struct Assemblies<H> {
     budget: Option<Arc<dyn Budget>>,
     /// The stub data of the message completed last.
     whole: Vec<u8>,
-    /// The bytes of the budget for that message, unless the message's owner has taken them over.
+    /// The reservation of that message's bytes in the budget, unless [`Assemblies::take_memory`]
+    /// has handed the reservation over.
     memory: Option<Reservation>,
 }
 
@@ -184,7 +185,8 @@ impl<H> Assemblies<H> {
         !begins
     }
 
-    /// Drops an incomplete message, for whose fragment there is no memory. Returns its head.
+    /// Drops an incomplete message, because there is no memory for its fragment. Returns the
+    /// message's head.
     fn refuse(&mut self, at: usize, header: &Header) -> H {
         let Assembly { call_id, head, stub, .. } = self.partial.swap_remove(at);
         self.held -= stub.len();

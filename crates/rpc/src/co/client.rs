@@ -140,7 +140,8 @@ impl ClientAssociation {
         }
     }
 
-    /// Sets the association group that the first bind asks for; otherwise the server creates one.
+    /// Sets the association group that the first bind asks for. If this function is not called, the
+    /// server creates a group.
     pub fn join(&mut self, group: u32) {
         if self.opening.is_none() && !self.is_bound {
             self.group = group;
@@ -238,7 +239,8 @@ impl ClientAssociation {
         Ok(Found::Response { call, order: header.order, stub })
     }
 
-    /// Takes the outstanding call of a response. `None` if the call was abandoned.
+    /// Removes and returns the outstanding call to which a response belongs. `None` if the call was
+    /// abandoned.
     fn answered(&mut self, id: u32) -> Result<Option<Outstanding>, AssociationError> {
         let at = self.outstanding.iter().position(|call| call.id == id);
         match at {

@@ -150,7 +150,7 @@ impl DirectCalls {
                         return answer;
                     }
                 }
-                // The peer may send units that nobody waits for, without end.
+                // A peer may endlessly send units for which no caller waits.
                 None if deadline.is_over() => return Err(ViError::TimedOut.into()),
                 None => {
                     let count = stream.receive(association.input.room(), deadline)?;

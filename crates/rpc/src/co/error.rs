@@ -47,7 +47,8 @@ pub enum AssociationError {
     Answer,
     /// Another call or bind is outstanding, and the association cannot take a further one.
     Busy,
-    /// The caller used something that was not negotiated, such as an unknown presentation context.
+    /// The caller's request is invalid. For example, it names a context that was not negotiated, or
+    /// a call that awaits no response.
     Misuse(&'static str),
 }
 

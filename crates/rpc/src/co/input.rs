@@ -4,7 +4,8 @@ use super::pdu::{Header, PduError};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// The least room offered to a stream, in bytes, so that one read gets several small units.
+/// The least room offered to a stream, in bytes. It is large enough for one read to receive several
+/// small units.
 const ROOM: usize = 16 << 10;
 
 /// The bytes received from a stream.
@@ -49,7 +50,7 @@ impl Input {
         self.end += count;
     }
 
-    /// Appends bytes that were received elsewhere.
+    /// Appends bytes that were not read into [`Self::room`].
     pub fn push(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = self.room();

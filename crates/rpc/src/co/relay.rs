@@ -1,10 +1,10 @@
 //! Relays between windows and associations: a proxy's or stub's messages in memory travel as the
 //! standard's units.
 //!
-//! In a window's message a number identifies the target, and the header holds the result. In units,
-//! a presentation context and an object UUID identify the target, and a fault or the last four
-//! bytes of a response's stub data hold the result. Arguments and results are marshalled in the
-//! context's transfer syntax.
+//! In a window's message, a number identifies the target, and the header holds the method's return
+//! value. In units, a presentation context and an object UUID identify the target. The return value
+//! is the last four bytes of a response's stub data, or is expressed by a fault. Arguments and
+//! results are marshalled in the context's transfer syntax.
 
 mod client;
 pub(crate) mod exchange;
@@ -46,7 +46,7 @@ pub struct Interface {
 pub enum Form {
     /// Frames, with FLAT as the only transfer syntax.
     Frames,
-    /// Frames, and this plan for the standard's transfer syntaxes.
+    /// Frames, which this plan translates for the standard's transfer syntaxes.
     Planned(&'static Plan),
     /// NDR stub data that is marshalled by hand: frames contain it as [octets](put_octets).
     Octets,
@@ -100,8 +100,8 @@ pub struct Route {
     pub syntax: SyntaxId,
     /// The interface.
     pub interface: Interface,
-    /// The transfer syntaxes to propose, the most preferred first. Syntaxes that only inform the
-    /// server come last.
+    /// The transfer syntaxes to propose, the most preferred first. Identifiers that only inform the
+    /// server, such as a fingerprint of the interface, come last.
     pub transfers: Vec<SyntaxId>,
 }
 
@@ -109,8 +109,8 @@ pub struct Route {
 pub trait Routes: Send + Sync + fmt::Debug {
     /// Returns the address of a target in units, or `None` for an unknown target.
     fn find(&self, target: TargetId) -> Option<Route>;
-    /// Returns the interface whose calls replace binds in a protocol whose units have no contexts.
-    /// Only obvia processes have this interface.
+    /// Returns the interface for binds in a protocol whose units have no contexts: the client sends
+    /// a bind as a call of this interface. Only obvia processes have the interface.
     fn bind_interface(&self) -> SyntaxId;
     /// Returns the group that all associations with the server join; 0 as long as there is none.
     fn group(&self) -> &AtomicU32;
@@ -151,11 +151,11 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// Answers a bind or an alter_context that arrives as the parameters of a call, in a protocol
     /// whose units have no contexts. `None` if calls on this interface are not binds.
     fn answer_bind(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
-    /// Whether the client can begin anew without a loss: it has not begun to introduce itself, and
-    /// the server keeps no state for it.
+    /// Whether the client loses nothing if the server forgets it: the client has not begun to
+    /// introduce itself, and the server keeps no state for the client.
     fn is_dispensable(&self) -> bool;
-    /// Notes that the calling thread, which serves a window, performs no call. It may give memory
-    /// of its last call back.
+    /// Notes that the calling thread, which serves a window, performs no call. The implementation
+    /// may free memory that the thread's last call has used.
     fn rest(&self) {}
     /// Starts a thread that serves a further window, which takes calls of the association while all
     /// other windows are busy.
@@ -201,9 +201,9 @@ fn wait(stream: &Stream, span: Duration) -> Result<bool, ViError> {
     }
 }
 
-/// The greatest number of times that a thread receives bytes without a message for itself, before
-/// it looks at its deadline and at interrupts again. A peer may send units that nobody waits for,
-/// without end.
+/// The maximum number of successive receptions without a message for the receiving thread. After
+/// that many, the thread checks its deadline and its interrupts again, since a peer may endlessly
+/// send units for which no thread waits.
 const FILLS_MAX: usize = 1024;
 
 /// Receives the available bytes. Returns whether there were any.

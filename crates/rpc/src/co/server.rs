@@ -75,7 +75,7 @@ pub enum Denial<'a> {
         interface: Option<SyntaxId>,
         /// The method's opnum.
         opnum: u16,
-        /// The call's maker, if it was authenticated.
+        /// The identity of the call's maker, if the maker was authenticated.
         maker: Option<&'a Authenticated>,
     },
     /// The failure of an authentication.
@@ -98,8 +98,8 @@ pub enum ServerEvent<'a> {
     Call(IncomingCall<'a>),
     /// The client asked for this call to be cancelled; the call still needs an answer.
     Cancelled(u32),
-    /// The client abandoned this call. Its response will not be sent; if it was sent before, the
-    /// client ignores it.
+    /// The client abandoned this call. The call's response will not be sent. If the response was
+    /// sent before, the client ignores it.
     Orphaned(u32),
 }
 
@@ -120,7 +120,7 @@ pub struct IncomingCall<'a> {
     pub is_maybe: bool,
     /// The call's protection, if any.
     pub security: Option<CallSecurity>,
-    /// The call's maker, if it was authenticated.
+    /// The identity of the call's maker, if the maker was authenticated.
     pub maker: Option<&'a Authenticated>,
     /// The arguments in the transfer syntax.
     pub stub: &'a [u8],
@@ -233,8 +233,8 @@ impl ServerAssociation {
     }
 
     /// Returns the bytes of [`ServerOptions::budget`] that the call of the last [`Self::poll`] has
-    /// taken, if it had several fragments. The caller drops them when no copy of the arguments is
-    /// left. Otherwise they are given back in the next [`Self::poll`].
+    /// taken, if it had several fragments. The caller drops the bytes when no copy of the arguments
+    /// is left. If this function is not called, the next [`Self::poll`] gives the bytes back.
     pub fn take_memory(&mut self) -> Option<Reservation> {
         self.assemblies.take_memory()
     }
@@ -386,7 +386,8 @@ impl ServerAssociation {
         Ok(Found::Call { id, origin, head, presentation, stub })
     }
 
-    /// Answers a call that will not be executed. `head_flags` are those of its first fragment.
+    /// Answers a call that will not be executed. `head_flags` are the flags of the call's first
+    /// fragment.
     fn refuse_call(&mut self, id: u32, head_flags: u8, context_id: u16, status: Status) -> Found {
         if head_flags & flags::MAYBE == 0 {
             self.put_fault(id, context_id, status, flags::DID_NOT_EXECUTE);
@@ -464,8 +465,8 @@ impl ServerAssociation {
         unit.into_iter().chain(self.assemblies.due()).min()
     }
 
-    /// Refuses a client whose incomplete call or fragment has not arrived in time. To be called
-    /// when all bytes that have arrived are processed, or very many.
+    /// Refuses a client whose incomplete call or fragment has not arrived in time. The caller calls
+    /// this function when it has processed all bytes that have arrived, or very many of them.
     ///
     /// # Errors
     ///

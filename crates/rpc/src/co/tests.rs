@@ -128,7 +128,7 @@ fn calls_of_every_length_come_through() {
     assert_eq!(pair.server.pending(), 0);
 }
 
-/// A budget, as the number of bytes that are left.
+/// A budget, with the number of bytes that are left.
 #[derive(Debug)]
 struct Bytes(std::sync::Mutex<usize>);
 

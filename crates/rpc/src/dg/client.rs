@@ -154,7 +154,7 @@ impl Activity {
         if stub.len() > longest || !Sending::fits(stub.len(), &Receiver::UNKNOWN) {
             return Err(Status::PROTOCOL_ERROR);
         }
-        // The server takes the new call for an acknowledgement of the previous one.
+        // To the server, the new call acknowledges the results of the previous call.
         self.unacknowledged = None;
         self.sequence = self.sequence.wrapping_add(1);
         let (known, interface_hint) = self.interface_hint;

@@ -43,7 +43,7 @@ pub(super) struct Answer {
 
 impl Question {
     /// Appends the request: the call `sequence` of the server's own activity `asking`. `is_simple`
-    /// selects the operation that older clients have, too.
+    /// selects the operation that older clients support.
     pub(super) fn write(self, (asking, sequence): (Uuid, u32), is_simple: bool, bytes: &mut Vec<u8>) {
         let opnum = if is_simple { WHO_ARE_YOU } else { WHO_ARE_YOU_2 };
         let header = Header {

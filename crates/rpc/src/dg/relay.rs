@@ -2,9 +2,9 @@
 //! associations.
 //!
 //! The protocol has no negotiation: calls are marshalled in NDR 2.0, and each unit names its
-//! interface and object. Two processes of this program nevertheless exchange what binds contain
-//! (the identities of the processes and the versions of their interfaces), by calls of a separate
-//! interface.
+//! interface and object. Two obvia processes nevertheless exchange the contents of binds: the
+//! identities of the processes and the versions of their interfaces. They do this by calls of a
+//! separate interface.
 
 mod client;
 mod keeper;

@@ -1,9 +1,10 @@
-//! An outgoing message: cut into fragments, of which as many are under way as receiver and network
-//! allow.
+//! An outgoing message, cut into fragments. Receiver and network limit the number of fragments that
+//! are under way.
 //!
-//! Facks report the fragments that have arrived. A fragment counts as lost, and is retransmitted at
-//! once, if it has not arrived and its serial number comes before that of the unit that the fack
-//! answers. Other unacknowledged fragments are retransmitted by a timer.
+//! Facks report the fragments that have arrived. A fragment that has not arrived counts as lost if
+//! its serial number comes before the serial number of the unit that the fack answers. Lost
+//! fragments are retransmitted at once. Other unacknowledged fragments are retransmitted by a
+//! timer.
 
 use super::output::Output;
 use super::pdu::{Fack, Header, flags};
@@ -17,8 +18,8 @@ const LAST_REPEAT: Duration = Duration::from_secs(4);
 /// The number of fragments under way at the beginning, and the maximum.
 const UNDER_WAY_FIRST: usize = 4;
 const UNDER_WAY_MAX: usize = 64;
-/// The interval at which fragments ask for a fack. A fragment asks for one if its number is one
-/// less than a multiple of this interval, or if it is the last fragment of a burst.
+/// The interval at which fragments ask for a fack. A fragment asks for a fack if it is the last of
+/// a burst, or if its number is one less than a multiple of this interval.
 const FACK_EVERY: usize = 4;
 
 /// The known properties of the receiver.

@@ -9,9 +9,9 @@
 //!
 //! The server keeps no state of unknown activities. The confirmation of the call creates the
 //! activity, and the client is told to send the request again. To an address from which no callback
-//! was answered, the server sends at most one unit of at most 100 bytes for each unit received, and
-//! none by a timer. The only calls that are executed without a confirmation have no response, and
-//! fit one unit.
+//! was answered, the server sends at most one unit for each unit received, and no unit by a timer.
+//! Such a unit has at most 100 bytes. A call is executed without a confirmation only if it has no
+//! response and fits one unit.
 
 mod activity;
 mod callback;
@@ -90,8 +90,8 @@ pub struct IncomingCall {
     pub order: ByteOrder,
     /// The arguments in NDR.
     pub stub: Vec<u8>,
-    /// The bytes of the arguments that count for the client's host, unless the call is short. The
-    /// owner drops them when no copy of the arguments is left.
+    /// The reservation for the arguments in the share of the client's host, unless the arguments
+    /// are short. The owner drops the reservation when no copy of the arguments is left.
     pub memory: Option<Reservation>,
 }
 
@@ -187,7 +187,7 @@ impl Server {
     pub fn respond(&mut self, now: Instant, key: CallKey, stub: Vec<u8>) {
         let known = self.activities.get(&key.activity);
         let room = known.map_or(0, |known| self.hosts.room_for_results(known.place.host()));
-        // Results of one short unit need no share.
+        // Results that fit one short unit are sent even if the host's share is used up.
         if stub.len() > self.options.limits.message_max.min(room.max(FIRST_FRAGMENT)) {
             return self.fault(now, key, Status::REMOTE_NO_MEMORY, true);
         }

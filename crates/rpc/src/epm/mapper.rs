@@ -22,7 +22,7 @@ const LOOKUP: u128 = 0x3c5e_9a01_77d2_4b1f << 64;
 pub struct Entry {
     /// The object's UUID, or nil for all objects.
     pub object: Uuid,
-    /// The interface and its endpoint. An unspecified host stands for the mapper's own host.
+    /// The interface and its endpoint. An unspecified host means the mapper's own host.
     pub tower: Tower,
     /// The description for users.
     pub annotation: String,

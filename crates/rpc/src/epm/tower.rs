@@ -70,7 +70,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Whether both have the same protocol sequence.
+    /// Whether the two endpoints have the same protocol sequence.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
@@ -187,5 +187,5 @@ impl Tower {
     }
 }
 
-/// The UUID that stands for no object.
+/// The UUID that means no object.
 pub(super) const NIL: Uuid = Uuid(0);

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The identity that a client claims, with its proof.
 #[derive(Clone)]
 pub enum Credential {
-    /// No identity. Servers accept it only if their accounts allow anonymous clients.
+    /// No identity. Servers accept an anonymous client only if their accounts allow such clients.
     Anonymous,
     /// A user with a password.
     User {
@@ -75,8 +75,8 @@ pub trait Accounts: Send + Sync {
     }
 
     /// Returns the time for which proofs for this user are refused, because too many were wrong. By
-    /// default none is refused. Asked before a proof is checked, and again before a right proof is
-    /// accepted, since other proofs may be checked at the same time.
+    /// default, no proof is refused. A server calls this method before it checks a proof, and again
+    /// before it accepts a right proof, because it may check other proofs at the same time.
     fn barred_for(&self, _domain: &str, _user: &str) -> Option<Duration> {
         None
     }
@@ -86,7 +86,7 @@ pub trait Accounts: Send + Sync {
 }
 
 /// Accounts in memory, by user name. Names are compared without case. The domain that a client
-/// writes is ignored: principals have none, and are spelled as in the table.
+/// writes is ignored: principals have no domain, and their names are spelled as in the table.
 #[derive(Default)]
 pub struct AccountTable {
     /// The name and the hash of each user, by the name in upper case.

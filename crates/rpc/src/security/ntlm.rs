@@ -3,9 +3,9 @@
 //!
 //! Three messages establish a context. The client sends its capabilities (NEGOTIATE). The server
 //! answers with a nonce and its names (CHALLENGE). The client proves its knowledge of the password
-//! by a hash over both (AUTHENTICATE). Only version 2 with extended security, 128-bit keys and
-//! UTF-16 is supported; older responses are refused. Hashes cover the messages as they were
-//! received, never re-encoded ones.
+//! by a hash over the nonce and the names (AUTHENTICATE). Only version 2 with extended security,
+//! 128-bit keys and UTF-16 is supported; older responses are refused. Hashes cover the messages as
+//! they were received, never re-encoded ones.
 
 mod acceptor;
 mod initiator;

@@ -26,7 +26,8 @@ const SALT: &[u8] = b"obvia packets, salt\0";
 /// The purposes of the two directions' first secrets.
 const TO_SERVER: &[u8] = b"obvia packets, client to server";
 const TO_CLIENT: &[u8] = b"obvia packets, server to client";
-/// The purpose of the key of the packets by which a client says that it may have moved.
+/// The purpose of the [`MoveKey`]: the key of the packets by which a client announces that its
+/// address may have changed.
 const MOVES: &[u8] = b"obvia packets, moves";
 /// The purposes of the two values that follow from a phase's secret.
 const KEY: &[u8] = b"obvia packets, key";
@@ -83,13 +84,15 @@ pub(super) struct Packets {
     peers: Box<Phase>,
     // The peer's previous phase, until its last packets have arrived or count as lost.
     previous: Option<Box<Phase>>,
-    // The phase after the peer's current phase, once a packet has claimed to belong to it.
+    // The phase after the peer's current phase, once a packet has claimed to belong to that next
+    // phase.
     coming: Option<Box<Phase>>,
 }
 
 impl Packets {
     /// Derives the keys from an established context, from `secret`, and from `legs`, the transcript
-    /// of the proof. Also returns the key of the packets by which the client claims to have moved.
+    /// of the proof. Also returns the key of the packets by which the client announces that its
+    /// address may have changed.
     pub(super) fn new(
         context: &dyn SecurityContext,
         secret: &AgreedSecret,

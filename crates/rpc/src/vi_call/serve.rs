@@ -63,7 +63,7 @@ impl Answer {
         Self(status.0 as u64 | Self::FAULT)
     }
 
-    /// Whether an answer without results stands for a failed method rather than a fault.
+    /// Whether an answer without results is the HRESULT of a failed method, not a fault.
     const fn is_failure(self) -> bool {
         (self.0 >> 32) as u32 == u32::MAX
     }
@@ -135,7 +135,8 @@ impl ServerCall<'_> {
     ///
     /// # Errors
     ///
-    /// If the caller handed over something else, or too many regions of the caller are mapped.
+    /// If the caller has handed over no region with this number, the number is in use, or too many
+    /// or too large regions of the caller are mapped.
     pub fn admit_region(&mut self, number: u16) -> Result<(), ViError> {
         self.tx.admit_region(self.regions, number)
     }
@@ -222,8 +223,7 @@ impl ServerCall<'_> {
         self.in_area = false;
         match self.reply(frame.len(), 0) {
             Ok(place) if !frame.is_empty() => place.copy_from_slice(&frame),
-            // There is no error information, the caller is gone, or the frame exceeds the
-            // connection's limit.
+            // There is no error information, or `reply` has failed.
             _ => return self.tx.send_inline(response, 0),
         }
         if self.in_area {
@@ -238,7 +238,8 @@ impl ServerCall<'_> {
 static WORDS: OnceLock<fn(u32) -> Option<Words>> = OnceLock::new();
 
 /// Sets the function that servers of this process call for the error information of a failed
-/// method, on the thread that executed the method. The first function stays.
+/// method, on the thread that executed the method. Only the first call of this function has an
+/// effect.
 pub fn set_words(words: fn(u32) -> Option<Words>) {
     // A second function is ignored.
     let _ = WORDS.set(words);

@@ -67,7 +67,7 @@ private:
 
 using Count = HRESULT (ISleeper::*)(int32_t *count);
 
-// Asks until the answer is `wanted`.
+// Repeats a call until its result is `wanted`.
 void becomes(ISleeper *object, Count count, int32_t wanted)
 {
     const auto latest = steady_clock::now() + std::chrono::minutes(1);

@@ -102,7 +102,7 @@ void call()
     CHECK(used == S_OK && number == 42);
     int32_t ended = 0;
     CHECK(states->Ended(&ended) == S_OK && ended == 1);
-    // A state for which no handle can be made stays with the method.
+    // If no handle can be made for a state, the method still owns the state.
     HRESULT opened = S_OK;
     for (int at = 0; at <= 65536 && opened == S_OK; at++) {
         opened = states->Open(&handle);

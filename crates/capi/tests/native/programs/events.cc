@@ -95,7 +95,7 @@ private:
     obvia::connection *own_;
 };
 
-// Counts connections in the traditional way of COM programs.
+// Counts connections by COM's enumerator.
 uint32_t connections_of(IConnectionPoint *point)
 {
     obvia::com_ptr<IEnumConnections> all;

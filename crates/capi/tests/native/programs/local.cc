@@ -73,7 +73,8 @@ private:
     int32_t next_ = 0;
 };
 
-// The same object with values. [local] methods keep the form of C.
+// The same object, implemented by methods with values. Its [local] methods have the same form as in
+// C.
 class Values final : public obvia::implementation<INamedNumbers> {
 public:
     void Skip(uint32_t count) override { numbers_->Skip(count); }

@@ -1,9 +1,9 @@
 // A server whose loop receives calls on one thread and performs them on another:
 //
 //     program serve      exports an object until the standard input ends
-//     program careless   does so, but its worker does not enter the connections of the calls
-//     program call       calls the object, and once more for each line of its input; prints "ok"
-//                        after each call
+//     program careless   like `serve`, but its worker does not enter the connections of the calls
+//     program call       calls the object once, and then once for each line of its input; prints
+//                        "ok" after each call
 #include "loop.h"
 
 #include <obvia.hpp>

@@ -1,10 +1,10 @@
 // Threads that call over connections of their own, and threads that serve them, built to detect
 // races:
 //
-//     program serve HOW   exports an object until the standard input ends; HOW says what serves
-//                         the connections: "runtime" or "loop", or "careless", which is like
-//                         "runtime", but with an object whose callers race
-//     program call        calls it from several threads, and prints "ok"
+//     program serve HOW   exports an object until the standard input ends. With HOW "runtime", the
+//                         runtime serves the connections; with "loop", the program's own loop
+//                         serves them. "careless" is like "runtime", but the object's callers race.
+//     program call        calls the object from several threads, and prints "ok"
 //
 // libobvia is not instrumented, so its synchronization of objects between threads is not visible.
 // All objects are therefore created before libobvia has a thread, and kept until the end.
@@ -148,9 +148,10 @@ private:
     std::atomic<int64_t> told_{0};
 };
 
-// Orders the accesses to the memory of a closed connection before the accesses to the memory of a
-// later connection, which may be at the same addresses: the sanitizer does not see that libobvia
-// unmaps memory.
+// Orders the accesses to the memory of a closed connection before the accesses to the memory of
+// later connections. The sanitizer does not see that libobvia unmaps the memory of a closed
+// connection. A later connection may get the same addresses, and would otherwise seem to race with
+// the closed one.
 void follow_closed_connections()
 {
     static std::mutex closing;
@@ -170,7 +171,7 @@ extern "C" void serve(obvia_connection *connection, void *)
 
 using object = obvia::com_ptr<IRaces>;
 
-// Longer than the silence after which the runtime parks a connection.
+// The time without calls: longer than the silence after which the runtime parks a connection.
 constexpr std::chrono::milliseconds PAUSE{400};
 
 void one_turn(const object &races, const members &own, const obvia::span<int32_t> shared, int32_t turn)
@@ -227,9 +228,10 @@ void meet(std::atomic<int32_t> &missing)
 //
 // The sanitizer does not notice that memory which a connection no longer uses becomes the memory of
 // another connection. So all connections exist before the first of them exchanges its memory for a
-// larger one. The connections do so one after another, while Add() orders the server's threads. No
-// thread ends, with its connections, before all are done. The server keeps an object of this
-// process, since a server closes its connections to a process of which it has no object.
+// larger one. The connections exchange their memory one after another, while Add() orders the
+// server's threads. No thread ends, which would close its connections, before all threads are done.
+// The server keeps an object of this process, since a server closes its connections to a process of
+// which it has no object.
 void call()
 {
     const members own_members = make_members();

@@ -213,7 +213,8 @@ void arrays_are_written_where_they_are(const object &regions)
         CHECK(FAILED(regions->Fill(7, 50, 40, &used, values.data())));
         CHECK(regions->Double(13, values.data()) == E_FAIL);
     }
-    // One array is read, the other written: in two pieces of memory, or in one.
+    // The method reads one array and writes another. First the arrays are in two regions, then both
+    // are in one region, then one of them is in private memory.
     const auto from = readable.elements<uint8_t>(), to = writable.elements<uint8_t>();
     from[17] = 99;
     CHECK(regions->Copy(4000, from.data(), to.data()) == S_OK && std::memcmp(from.data(), to.data(), 4000) == 0);
@@ -240,9 +241,9 @@ void mapped_arrays_are_never_copied(const object &regions)
     CHECK(std::strstr(obvia_error_text(E_INVALIDARG), "obvia_share"));
 }
 
-// A count that the method changes says how much of the array it has used. The server itself refuses
-// a method that claims to have used more than the array: RPC_X_BAD_STUB_DATA, and not
-// RPC_E_INVALID_DATA, the error of the client's check.
+// By the count that it returns, the method says how many of the array's elements it has used. If
+// the count exceeds the array, the server itself fails the call with RPC_X_BAD_STUB_DATA. The
+// client's check would fail it with RPC_E_INVALID_DATA.
 void counts_may_change(const object &regions)
 {
     constexpr HRESULT BAD_STUB_DATA = static_cast<HRESULT>(0x800706f7);
@@ -326,7 +327,8 @@ void memory_comes_and_goes(const object &regions)
             CHECK(sum(regions, many[static_cast<std::size_t>(at)].elements<int32_t>(), &place) == at);
         }
     }
-    // One call passes two regions, most of which would take the same place in the table.
+    // Each call passes two regions. For most of these pairs, the connection's table of regions has
+    // the same preferred place for both.
     for (std::size_t at = 0; at < 200; at++) {
         const auto from = many[at].elements<uint8_t>(), to = many[(at + 64) % 200].elements<uint8_t>();
         CHECK(regions->Copy(4096, from.data(), to.data()) == S_OK && std::memcmp(from.data(), to.data(), 4096) == 0);
@@ -410,8 +412,8 @@ void failures_of_proxies_have_no_earlier_text(const object &regions)
     CHECK(!std::strstr(obvia_error_text(E_OUTOFMEMORY), "earlier"));
 }
 
-// Requests of Sum by reference, as a hostile client writes them. Its opnum follows the opnum of the
-// last method.
+// Requests for Sum with its array by reference, as a hostile client writes them. Calls of Sum by
+// reference have an opnum of their own, after the opnum of the last method.
 void hostile_references_are_refused(const object &regions)
 {
     const uint16_t opnum = 16;
@@ -426,7 +428,7 @@ void hostile_references_are_refused(const object &regions)
         std::memcpy(calls->slot, &request, sizeof request);
         return obvia_exchange(calls, OBVIA_REQUEST(opnum, sizeof request), proxy->target);
     };
-    // The number of the memory on this connection is found by trial.
+    // The test finds the number of the memory on this connection by trial.
     uint64_t tag = 0;
     for (uint64_t number = 1; number <= 64 && tag == 0; number++) {
         const obvia_reply reply = call(1024, number << 48);

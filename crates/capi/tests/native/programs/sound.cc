@@ -1,5 +1,5 @@
 // Type-correct objects and callers in C++, and the guarantees for them. `sound` makes all checks
-// that take one process; `sound serve` exports an object that `sound call` calls.
+// that need only one process; `sound serve` exports an object that `sound call` calls.
 #include "sound_values.hpp"
 
 #include <obvia_stub.h>
@@ -167,7 +167,7 @@ template <class T> T *nonsense()
     return reinterpret_cast<T *>(1);
 }
 
-// Callers that know only COM pass out parameters with arbitrary content.
+// Callers that know only COM do not initialise the variables that they pass as out parameters.
 void results_of_methods_that_throw_are_null(const obvia::com_ptr<ISound> &sound)
 {
     for (const Way way : {THROWS, THROWS_SUCCESS, THROWS_NUMBER}) {
@@ -230,7 +230,7 @@ void objects_are_asked_for_the_interface_of_an_iid()
     }
 }
 
-// An empty array is missing, whatever its address is.
+// An empty array arrives as a missing array, whatever its address is.
 void empty_arrays_are_missing(const obvia::object<IArrays> &arrays)
 {
     std::vector<int32_t> given(1000), more;
@@ -253,7 +253,8 @@ void arrays_of_this_process_may_be_missing()
     empty_arrays_are_missing(obvia::com_ptr<IArrays>(obvia::make<Arrays>()));
 }
 
-// A method that fills an array with objects and lists: those that were in the array are freed.
+// Calls a method that fills an array with objects and lists. The objects and lists that were in the
+// array before are freed.
 void filled_arrays_free_what_they_held()
 {
     const obvia::object<IArrays> arrays = obvia::com_ptr<IArrays>(obvia::make<Arrays>());
@@ -270,7 +271,8 @@ void filled_arrays_free_what_they_held()
     CHECK(Counted::number == 0);
 }
 
-// A structure whose array is empty may be copied as its type in C.
+// If the array of a structure is empty, the structure's memory still has the size of its type in C.
+// Programs can therefore copy the structure by assignment.
 void structures_with_empty_arrays_have_the_size_of_their_type(const obvia::com_ptr<IArrays> &arrays)
 {
     uint32_t count = 1;
@@ -280,8 +282,8 @@ void structures_with_empty_arrays_have_the_size_of_their_type(const obvia::com_p
     CHECK(arrays->Measure(open.get(), &count) == S_OK && count == 1);
 }
 
-// A number that exceeds the signed integers gives no size, neither in a proxy nor in a request that
-// a hostile client has written.
+// A number beyond the range of signed integers is not accepted as a size, neither by a proxy nor in
+// a request that a hostile client has written.
 void numbers_that_exceed_the_integers_are_refused(const obvia::com_ptr<IArrays> &arrays)
 {
     Link links[15] = {};
@@ -394,7 +396,7 @@ void counts_that_are_too_small_are_refused()
     } catch (const obvia::error &error) {
         CHECK(error.code() == E_INVALIDARG);
     }
-    // A faulty object may return such a length.
+    // A faulty object may return a negative length.
     const auto less = obvia::owned_array<uint8_t, int32_t>::attach(static_cast<uint8_t *>(obvia_alloc(1)), -1);
     CHECK(less.empty() && less.begin() == less.end());
 }

@@ -19,7 +19,7 @@ static void fail(const char *what, int line)
 
 namespace {
 
-// An object with methods with values.
+// An object whose methods take and return values.
 class Valued : public obvia::implementation<ITally>, public obvia::over_vi {
 public:
     int32_t Add(int32_t count) override { return total_ += count; }

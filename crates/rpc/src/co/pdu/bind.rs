@@ -35,13 +35,14 @@ impl FragmentSizes {
     pub const GREATEST: Self = Self { sent: 0xfff8, received: 0xfff8 };
     /// The length that every implementation accepts (C706 12.6.3.1, MustRecvFragSize).
     pub const LEAST: u16 = 1432;
-    /// The length that servers take for a client's length below [`Self::LEAST`], as Windows does.
+    /// The length that servers assume if a client announces less than [`Self::LEAST`], as Windows
+    /// does.
     const INSTEAD: u16 = 2048;
 
     /// Returns the longest fragment that both sides support. A client's length below
-    /// [`Self::LEAST`], which C706 forbids, counts as [`Self::INSTEAD`]. Windows raises every
-    /// length below [`Self::INSTEAD`]; a client that announces [`Self::LEAST`] may not receive
-    /// more.
+    /// [`Self::LEAST`], which C706 forbids, counts as [`Self::INSTEAD`]. Unlike Windows, which
+    /// raises every length below [`Self::INSTEAD`], this function keeps lengths from
+    /// [`Self::LEAST`] on, because the client may be unable to receive more.
     pub(crate) fn agreed(self, theirs: Self) -> u16 {
         let least = |sizes: Self| sizes.sent.min(sizes.received);
         let theirs = Some(least(theirs) & !7).filter(|length| *length >= Self::LEAST);

@@ -120,7 +120,7 @@ struct Call {
 /// group.
 fn failed(error: AssociationError, wanted: u32, group: &AtomicU32) -> ViError {
     if let AssociationError::Refused { .. } = error {
-        // Another thread may have stored a new group meanwhile.
+        // Another thread may have stored a new group in the meantime, which must not be replaced.
         let _ = group.compare_exchange(wanted, 0, Ordering::AcqRel, Ordering::Acquire);
     }
     over(error)
@@ -187,8 +187,8 @@ impl ClientRelay {
         Ok(way)
     }
 
-    /// Proposes a context for an interface and waits for the answer. Other events are ignored: no
-    /// call is outstanding meanwhile.
+    /// Proposes a context for an interface and waits for the answer. Other events are ignored,
+    /// because no call is outstanding during the wait.
     fn negotiate(
         &self,
         state: &mut State,
@@ -214,7 +214,8 @@ impl ClientRelay {
                 None if deadline.is_over() => return Err(ViError::TimedOut),
                 None => match self.stream.receive(state.association.input.room(), deadline) {
                     Ok(count) => state.association.input.filled(count),
-                    // The interrupt is for a thread that waits for messages.
+                    // The interrupt is for a thread that waits for messages, so it is repeated
+                    // after the negotiation.
                     Err(ViError::Cancelled) => was_interrupted = true,
                     Err(error) => return Err(error),
                 },
@@ -261,8 +262,8 @@ impl State {
         let joined = self.association.group();
         let noted = || group.compare_exchange(self.wanted, joined, Ordering::AcqRel, Ordering::Acquire);
         if !self.has_joined && noted().is_err_and(|known| known != joined) {
-            // Another association has stored another group meanwhile. This attempt fails, and the
-            // next one joins that group.
+            // Another association of this client has joined another group in the meantime. This
+            // attempt fails, and the next attempt joins that group.
             return Err(over(AssociationError::Group));
         }
         self.has_joined = true;

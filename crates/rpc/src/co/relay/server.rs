@@ -28,8 +28,8 @@ mod tests;
 const LANES_MAX: usize = 16;
 
 /// The message that a window receives in place of a refused call without response. The message
-/// calls a target that no server has. The upper layer does not find this target, and thereby learns
-/// of the refusal.
+/// calls a target that no server has. The upper layer does not find this target, and so recognises
+/// the refusal.
 const REFUSED: Header = Header { kind: Kind::Oneway, opnum: 0, first: u32::MAX, second: 1 };
 
 /// Creates a window that receives calls of an association over a stream, and the attribution of
@@ -141,7 +141,7 @@ struct Call {
     /// The call's identifier; `None` for a call without response.
     id: Option<u32>,
     performed: Performed,
-    /// The memory of the arguments, which counts until the call is over.
+    /// The reservation for the memory of the arguments, held until the call is over.
     memory: Option<Reservation>,
 }
 
@@ -164,11 +164,11 @@ impl SharedLanes {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the association's output. The state is unlocked meanwhile, because the client may be
-    /// slow to read.
+    /// Sends the association's output. The state is unlocked while the output is sent, because the
+    /// client may be slow to read.
     fn flush<'a>(&'a self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, Result<(), ViError>) {
-        // The lanes send one after the other. So a client that does not read delays its further
-        // calls, and the output stays bounded.
+        // Only one lane sends at a time. So a client that does not read delays its further calls,
+        // and the output stays bounded.
         while state.is_sending {
             state = self.send_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -186,7 +186,8 @@ impl SharedLanes {
             outcome => outcome,
         };
         if outcome.is_err() {
-            // A part of a unit may have been sent: further output would make no sense.
+            // Possibly only a part of a unit was sent, so the client could not interpret further
+            // output.
             self.stream.abandon();
         }
         let mut state = self.lock();
@@ -364,7 +365,7 @@ impl Lane {
                 state = shared.lock();
                 match waited {
                     Ok(true) => {}
-                    // The pace is checked only after all bytes that have arrived meanwhile are
+                    // The pace is checked only after all bytes that arrived during the wait are
                     // processed.
                     Ok(false) if slow_at.is_some_and(|at| at <= Instant::now()) => {}
                     _ => return (state, waited.map(drop)),
@@ -405,7 +406,7 @@ impl Relay for Lane {
         // is read in between.
         let mut state = self.shared.lock();
         let call = self.calls().current.take().and_then(|call| Some((call.id?, call.performed, call.memory)));
-        // The memory counts until the response is sent.
+        // The reservation for the arguments lasts until the response is sent.
         let (id, performed, _memory) = call.ok_or(ViError::BadState { what: "no call awaits a response" })?;
         let State { association, scratch, .. } = &mut *state;
         let answered = match performed.encode(&message, scratch)? {

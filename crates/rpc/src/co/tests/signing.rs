@@ -377,7 +377,8 @@ fn calls_below_the_least_level_are_refused_and_others_taken() {
     assert_eq!(Fault::read(&units[0]).unwrap().status, Status::ACCESS_DENIED);
 }
 
-/// Makes a call. Returns the call's maker as the server sees it, or the status of the refusal.
+/// Makes a call. Returns the name of the caller that the server has authenticated, or the status of
+/// the refusal.
 fn attempt(pair: &mut Pair, opnum: u16, security: Option<u32>) -> Result<Option<String>, Status> {
     let id = pair.client.call(&OutgoingCall { security, opnum, ..call(b"ping") }).unwrap();
     let maker = match pair.ask_server() {
@@ -448,7 +449,7 @@ fn a_client_whose_authentication_failed_makes_exempt_calls_as_an_anonymous_clien
     assert_eq!(attempt(&mut denied(Level::Connect, exemption), 1, Some(0)), Err(Status::ACCESS_DENIED));
 }
 
-/// An observer that counts proofs, and failed ones.
+/// An observer that counts successful and failed proofs.
 #[derive(Debug, Default)]
 struct Proofs(std::sync::Mutex<[usize; 2]>);
 

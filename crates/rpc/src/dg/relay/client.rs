@@ -80,8 +80,7 @@ struct State {
     call: Option<Awaited>,
     /// The message's number in the window, if the outstanding call is a bind.
     bind_sequence: Option<u32>,
-    /// Whether the server has answered a bind, which shows that the server is a process of this
-    /// program.
+    /// Whether the server has answered a bind, which shows that the server is an obvia process.
     is_introduced: bool,
     /// A message that failed before it was sent: its number in the window, and the status of the
     /// fault.
@@ -136,7 +135,7 @@ impl Kept for Shared {
         let Ok(mut state) = self.state.try_lock() else { return };
         state.activity.keep(Instant::now());
         self.flush(&mut state);
-        // If the keeper took a datagram of an outstanding call, the call's thread would sleep on.
+        // If the keeper took a datagram of an outstanding call, the call's thread would not wake.
         // So the keeper leaves such datagrams to that thread.
         if state.call.is_none() && state.bind_sequence.is_none() {
             // The next call reports the error.
@@ -178,8 +177,8 @@ impl State {
     /// Sends a bind to the server as a call, or answers the bind in the server's place.
     fn bind(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
         let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
-        // Only a process of this program answers the first bind. Further contexts are proposed only
-        // to a server that has done so.
+        // Only an obvia process answers the first bind. Further contexts are proposed only to a
+        // server that has answered the first bind.
         if bind.alters && !self.is_introduced {
             self.own_bind_ack = Some(make_bind_ack(bind));
             return Ok(());

@@ -214,9 +214,9 @@ impl State {
 
     /// Makes room for a new client at a host. If the endpoint has the maximum number of clients, or
     /// the host has half of that number, a known client yields its place. Only clients without
-    /// calls and without state yield. Among these, the choice falls on a host with the most
-    /// clients, and on the client of that host that has been silent for the longest time. Returns
-    /// false if no client yields.
+    /// calls and without state yield. Among these, only clients of a host with the most clients
+    /// yield, and the one that has been silent for the longest time is chosen. Returns false if no
+    /// client yields.
     fn make_room(&mut self, newcomer: Host) -> bool {
         if self.clients.len() < CLIENTS_MAX / 2 {
             return true;

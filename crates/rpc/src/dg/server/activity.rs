@@ -28,8 +28,8 @@ pub(super) struct Activity {
     /// The sequence number of the last call whose response the client has not acknowledged in time.
     /// The client may still wait for that response.
     pub(super) unacknowledged: Option<u32>,
-    /// Whether a call of the activity has been executed. If not, the activity can be forgotten at
-    /// any time, and no call is executed twice.
+    /// Whether a call of the activity has been executed. As long as none has been executed, the
+    /// server can forget the activity at any time without executing a call twice.
     pub(super) has_performed: bool,
 }
 
@@ -101,7 +101,7 @@ impl Activity {
         matches!(self.state, State::Arriving(_) | State::Over)
     }
 
-    /// Whether the activity's only timer is the one that ends in its removal.
+    /// Whether the activity has no timer except the one after which it is forgotten.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.state, State::Over)
     }

@@ -47,7 +47,7 @@ impl Callbacks {
     }
 
     /// Appends the callback that asks the client at an address about an activity. `is_simple`
-    /// selects the operation that older clients have, too.
+    /// selects the operation that older clients support.
     pub(super) fn write(&mut self, now: Instant, to: Place, activity: Uuid, is_simple: bool, bytes: &mut Vec<u8>) {
         let codes = self.codes(now, to);
         let asking = codes.mask(activity);
@@ -55,8 +55,8 @@ impl Callbacks {
         question.write((asking, codes.sequence(activity)), is_simple, bytes);
     }
 
-    /// Returns the activity that a callback asked about, by the header of the response. `None` if
-    /// no callback with this header was sent to the address in this period or the previous one.
+    /// Returns the activity about which a callback asked, given the header of the response. `None`
+    /// if no callback with this header was sent to the address in this period or the previous one.
     pub(super) fn activity(&mut self, now: Instant, from: Place, header: &Header) -> Option<Uuid> {
         let codes = self.codes(now, from);
         let previous = codes.period.checked_sub(1).map(|period| Codes { period, ..codes });

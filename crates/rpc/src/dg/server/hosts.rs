@@ -43,8 +43,8 @@ struct Running {
 }
 
 impl Budget for Running {
-    /// Takes the bytes in any case. The server has checked the room for each fragment as it
-    /// arrived.
+    /// Takes the bytes without a check of the limit, because the server has checked the room for
+    /// each fragment on its arrival.
     fn take(&self, bytes: usize) -> bool {
         self.bytes.counts().running.add(self.host, bytes);
         true
@@ -66,7 +66,8 @@ impl Hosts {
         self.activities.all() < self.activities_max && !self.is_full(host)
     }
 
-    /// Whether the host has its maximum of activities, which is half of all.
+    /// Whether the host has its maximum number of activities, which is half of the server's
+    /// maximum.
     pub(super) fn is_full(&self, host: Host) -> bool {
         self.activities.of(&host.counted()) >= self.activities_max.div_ceil(2)
     }
@@ -105,7 +106,8 @@ impl Hosts {
         }
     }
 
-    /// Counts the bytes of the arguments of a call in progress until the result is dropped.
+    /// Counts the bytes of the arguments of a call in progress, until the returned reservation is
+    /// dropped.
     pub(super) fn reserve(&self, host: Host, bytes: usize) -> Option<Reservation> {
         let budget: Arc<dyn Budget> = Arc::new(Running { host: host.counted(), bytes: Arc::clone(&self.bytes) });
         Reservation::new(&budget, bytes)

@@ -40,9 +40,9 @@ impl Server {
     }
 
     fn request(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
-        // Callbacks are for clients, and a server ignores them. Otherwise a request with the
-        // address of another server as its forged source could make the two servers answer each
-        // other without end.
+        // Callbacks are for clients, and a server ignores them. If servers answered callbacks, a
+        // request with the forged source address of another server could make the two servers
+        // answer each other without end.
         if header.interface.uuid == CONV.uuid {
             return;
         }
@@ -66,7 +66,8 @@ impl Server {
                 activity.head = *header;
             }
             // The host's remaining share does not contain the bytes that this assembly holds
-            // already, so they are added. Calls of one short unit need no share.
+            // already, so they are added. Arguments that fit one short unit are accepted even if
+            // the share is used up.
             let room = (assembly.held() + room).max(FIRST_FRAGMENT);
             Some(assembly.add(header, body, message_max.min(room)))
         });
@@ -92,8 +93,8 @@ impl Server {
         if is_before(header.sequence, activity.sequence) || is_repeated && activity.place != from {
             return false;
         }
-        // The activity may have moved, or the source may be forged. An address is trusted once a
-        // callback to it was answered.
+        // The activity may have moved to another address, or the source may be forged. An address
+        // is trusted once a callback to it was answered.
         if activity.place != from {
             self.unidentified(now, from, header, body);
             return false;
@@ -163,13 +164,13 @@ impl Server {
         self.send_unit(from, &head, PduType::NOCALL);
     }
 
-    /// Forgets an activity that may yield. Activities of which no call has been executed yield
-    /// first; among equals, the activity that has been silent for the longest time yields.
-    /// Considers the activities of the host if the host has its maximum, otherwise all activities.
-    /// A client whose activity was forgotten is asked again. An activity with an executed call is
-    /// kept as long as an old answer of its client to a callback could still be accepted.
-    /// Otherwise, a duplicate of that answer and of the request would execute the call again.
-    /// Returns whether an activity was forgotten.
+    /// Forgets an activity that may yield. If the host has its maximum number of activities, one of
+    /// these yields, otherwise any activity. Activities of which no call has been executed yield
+    /// first. Among equals, the activity that has been silent for the longest time yields. A client
+    /// whose activity was forgotten is asked again. An activity with an executed call is kept as
+    /// long as an old answer of its client to a callback could still be accepted. Otherwise, a
+    /// duplicate of that answer and of the request would execute the call again. Returns whether an
+    /// activity was forgotten.
     fn make_place(&mut self, now: Instant, from: Place) -> bool {
         let is_host_full = self.hosts.is_full(from.host());
         let host = from.host().counted();

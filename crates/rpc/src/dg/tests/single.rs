@@ -401,8 +401,8 @@ fn random_datagrams_cause_no_panic_and_bounded_memory() {
         let outcome = client.take_outcome();
         assert!(!matches!(outcome, Some(Ok((_, stub))) if stub.len() > 20_000));
         client.output().clear();
-        // One host gets half of the resources, however many addresses it uses.
-        // Short messages need no share.
+        // One host gets half of the resources, however many addresses it uses. Messages that fit
+        // one short unit do not need room in this share.
         let most = 50_000 + 25 * FIRST_FRAGMENT;
         assert!(server.held() <= most && server.activities() <= 25, "{} {}", server.held(), server.activities());
     }

@@ -20,7 +20,7 @@ fn client_place() -> Place {
     place("10.9.9.9:999")
 }
 
-/// Returns a request of an activity, its first call.
+/// Returns a request for the first call of an activity.
 fn request(activity: u128, flags: u8, stub: &[u8]) -> Vec<u8> {
     unit(&Header { flags, interface: INTERFACE, ..Header::new(PduType::REQUEST, Uuid(activity), 1) }, stub)
 }
@@ -294,7 +294,7 @@ fn a_duplicate_of_an_answer_does_not_have_a_call_executed_again() {
     let neighbour = place("10.9.9.9:1");
     let told = |server: &mut Server, now| confirm(server, now, neighbour, 6).1;
     for _ in 0..4 {
-        // While the answer is valid, the activity is not forgotten for another one.
+        // While the answer is valid, the activity does not yield to another activity.
         assert_eq!(told(&mut server, now), PduType::REJECT);
         server.receive(now, client_place(), &confirmation);
         server.receive(now, client_place(), &request(5, 0, &[]));

@@ -21,7 +21,8 @@ pub struct ServerNames {
 }
 
 impl ServerNames {
-    /// Creates the names of a server without a domain. The computer's name stands for the domain.
+    /// Creates the names of a server without a domain. The computer's name is also used as the
+    /// domain's name.
     #[must_use]
     pub fn of_host(host: &str) -> Self {
         let first: String = host.split('.').next().unwrap_or_default().chars().take(15).collect();
@@ -100,8 +101,8 @@ impl Acceptor {
                 return Err(NtlmError::Barred);
             }
             let checked = self.check_response(&message, accounts);
-            // Wrong proofs that were checked meanwhile count, too. Otherwise a client could try as
-            // many passwords at once as it has connections.
+            // Wrong proofs that were checked at the same time count, too. Otherwise a client could
+            // try as many passwords at once as it has connections.
             if checked.is_ok() && accounts.barred_for(domain, user).is_some() {
                 return Err(NtlmError::Barred);
             }

@@ -9,14 +9,15 @@ const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
 const NEGOTIATE: u32 = 1;
 const CHALLENGE: u32 = 2;
 const AUTHENTICATE: u32 = 3;
-/// The lengths of the fixed parts in bytes, without the version except for CHALLENGE, and without
-/// the integrity code.
+/// The lengths of the messages' fixed parts, in bytes. The integrity code is not included. The
+/// version is included only in CHALLENGE.
 const NEGOTIATE_FIXED: usize = 32;
 const CHALLENGE_FIXED: usize = 56;
 const AUTHENTICATE_FIXED: usize = 64;
 /// The range of the integrity code in AUTHENTICATE, if there is one, behind eight bytes of version.
 const MIC: Range<usize> = 72..88;
-/// The greatest length of NEGOTIATE in bytes. Servers keep it while a client has proved nothing.
+/// The greatest length of NEGOTIATE in bytes. The limit is low, because servers keep this message
+/// for clients that have proved nothing yet.
 const NEGOTIATE_MAX: usize = 1024;
 /// The greatest length of a name in code units, more than users, hosts and domains need.
 const NAME_MAX: usize = 512;

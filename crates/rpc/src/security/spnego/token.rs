@@ -8,7 +8,8 @@ use super::der::{OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE};
 const SPNEGO: &[u8] = &[0x2b, 6, 1, 5, 5, 2];
 /// The maximum number of mechanisms in a client's list.
 const MECHANISMS_MAX: usize = 32;
-/// The maximum length of the list in bytes. Servers keep it while a client has proved nothing.
+/// The maximum length of the list in bytes. The limit is low, because servers keep the list for
+/// clients that have proved nothing yet.
 const LIST_MAX: usize = 1024;
 
 /// The first token: the client's mechanisms.

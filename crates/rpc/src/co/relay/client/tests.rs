@@ -45,8 +45,8 @@ fn a_refused_call_wakes_the_thread_that_receives() {
     });
 }
 
-/// Runs `work` with a stream to a server that sends units which no call waits for, faster than they
-/// are read and for some seconds. Returns the time that `work` took.
+/// Runs `work` with a stream to a server. For some seconds, the server sends units for which no
+/// call waits, faster than the client reads them. Returns the time that `work` took.
 fn flooded(work: impl FnOnce(Stream)) -> Duration {
     const FLOOD: Duration = Duration::from_secs(6);
     let listener = StreamListener::bind("127.0.0.1", 0).unwrap();

@@ -295,7 +295,7 @@ fn a_client_that_falls_silent_within_a_fragment_is_refused() {
     is_refused_after(|_| 1);
 }
 
-/// A budget without a limit, as the number of bytes that are taken.
+/// A budget without a limit, which counts the bytes that are taken.
 #[derive(Debug, Default)]
 struct Taken(Mutex<usize>);
 

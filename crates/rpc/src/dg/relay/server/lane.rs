@@ -23,8 +23,8 @@ const LANES_MAX: usize = 16;
 /// The number of lanes that each client may have, however many lanes other clients have: one for a
 /// call, and one for a call that the client makes while it is called back.
 const LANES_OWN: usize = 2;
-/// The maximum number of lanes beyond [`LANES_OWN`], for all clients together. With the lanes that
-/// each client may have anyway, and those of callers without an identity, there are at most 1,024.
+/// The maximum number of lanes beyond [`LANES_OWN`], for all clients together. With [`LANES_OWN`]
+/// lanes for each client and for the callers without an identity, there are at most 1,024 lanes.
 /// One host may have half of the further lanes.
 const FURTHER_MAX: usize = 1024 - LANES_OWN * (CLIENTS_MAX + 1);
 /// The time without a call after which a lane ends, if its client has another lane.
@@ -72,8 +72,8 @@ struct CallQueue {
     /// The calls being executed, each with a flag that tells whether the client has abandoned the
     /// call.
     performed: Vec<(CallKey, Arc<AtomicBool>)>,
-    /// The signals of the lanes that wait for a call. The last lane takes the next call, so that
-    /// surplus lanes get no calls, and end.
+    /// The signals of the lanes that wait for a call. The lane that became idle last takes the next
+    /// call. Therefore surplus lanes get no calls, and end after [`REST`].
     idle: Vec<Arc<Condvar>>,
     lanes: usize,
     /// The cached targets of requests, by interface and object.
@@ -176,8 +176,8 @@ impl Client {
         (calls.waiting.is_empty() && calls.performed.is_empty()).then(|| calls.last_received.elapsed())
     }
 
-    /// Whether the client would lose nothing if it had to begin anew. A client with a call would
-    /// lose the call.
+    /// Whether the client would lose nothing, except a call in progress, if the endpoint forgot it:
+    /// see [`Interfaces::is_dispensable`].
     pub(super) fn is_dispensable(&self) -> bool {
         self.interfaces.is_dispensable()
     }
@@ -189,8 +189,8 @@ impl Client {
         calls.idle.iter().for_each(|wakeup| wakeup.notify_one());
     }
 
-    /// Returns the answer to a call that takes the place of a bind. `None` for other calls, and for
-    /// calls of a client that is not identified.
+    /// Returns the answer to a call that contains a bind. `None` for other calls, and for calls of
+    /// a client that is not identified.
     fn answer_bind(&self, call: &IncomingCall) -> Option<Vec<u8>> {
         let is_one = call.opnum == BIND && !call.is_maybe && call.client.is_some();
         is_one.then(|| self.interfaces.answer_bind(call.interface, &call.stub)).flatten()
@@ -223,8 +223,8 @@ pub(super) struct Lane {
     /// The call being executed.
     current: Mutex<Option<Call>>,
     scratch: Mutex<Vec<u8>>,
-    /// Whether the client has abandoned the call. The lane's window then counts as closed, so that
-    /// the method can notice it, and the lane ends.
+    /// Whether the client has abandoned the call. If so, the lane's window counts as closed, by
+    /// which the method can notice that its result is not wanted, and the lane ends.
     is_cancelled: Arc<AtomicBool>,
     /// Whether the lane's thread has to stop waiting for calls.
     is_wanted: AtomicBool,
@@ -239,7 +239,7 @@ struct Call {
     /// Whether the call has no response.
     is_maybe: bool,
     performed: Performed,
-    /// The memory of the arguments, which counts until the call is over.
+    /// The reservation for the memory of the arguments, held until the call is over.
     memory: Option<Reservation>,
 }
 
@@ -277,9 +277,9 @@ impl Lane {
     }
 
     /// Waits at most `span` for a call of the client. Returns `None` if the time is over, or if the
-    /// lane was woken without a call. Fails if the client is gone. Also fails, so that the lane
-    /// ends, if `span` is at least `rest`, the lane has got no call for `rest`, and its client has
-    /// another lane.
+    /// lane was woken without a call. Fails if the client is gone or has abandoned the lane's call.
+    /// Also fails if the lane is not needed: `span` is at least `rest`, the lane has got no call
+    /// for the time `rest`, and its client has another lane.
     fn next(&self, span: Duration, rest: Duration) -> Result<Option<IncomingCall>, ViError> {
         let client = &*self.client;
         let mut calls = client.calls();
@@ -295,7 +295,7 @@ impl Lane {
             let outcome;
             (calls, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
             calls.idle.retain(|wakeup| !Arc::ptr_eq(wakeup, &self.wakeup));
-            // The number of lanes includes those that are about to end.
+            // The number of lanes includes the lanes that are about to end.
             let has_another = calls.lanes > 1 && !(calls.idle.is_empty() && calls.performed.is_empty());
             is_spare = outcome.timed_out() && span >= rest && has_another;
         }
@@ -308,7 +308,7 @@ impl Lane {
         Ok(call)
     }
 
-    /// Puts a call into the inbox. A call that stands for a bind is answered at once instead.
+    /// Puts a call into the inbox. A call that contains a bind is answered at once instead.
     fn put(&self, call: IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
         if let Some(answer) = self.client.answer_bind(&call) {
             self.is_done(call.key);
@@ -368,7 +368,7 @@ impl Relay for Lane {
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let encoded = performed.encode(&message, &mut scratch)?;
         self.is_done(key);
-        // The results count in place of the arguments.
+        // From now on, the results instead of the arguments count against the host's share.
         drop(memory);
         match encoded {
             Ok(()) => self.client.shared.respond(key, &scratch),

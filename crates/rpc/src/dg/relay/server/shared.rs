@@ -21,9 +21,9 @@ struct State {
     busy: Vec<(u64, Place)>,
     /// The number of calls of [`SharedServer::with`] that had output to send.
     visits: u64,
-    /// Further datagrams for the destinations in `busy`, in the order of sending. Each of them
-    /// waits until the thread that sends to its destination has sent its batch, so that datagrams
-    /// for one destination do not overtake each other.
+    /// Further datagrams for the destinations in `busy`, in the order of sending. A datagram waits
+    /// here until the thread that sends to its destination has sent its batch. So datagrams for one
+    /// destination do not overtake each other.
     held: Vec<(Place, Vec<u8>)>,
     /// Empty buffers.
     spare: Vec<Output<Place>>,
@@ -38,8 +38,9 @@ impl SharedServer {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls a function on the server. Then sends the output, without the lock. Meanwhile other
-    /// threads may leave datagrams for the same places; this thread sends them, too.
+    /// Calls a function on the server. Then sends the output, without the lock. While this thread
+    /// sends, other threads may leave further datagrams for its destinations. This thread sends
+    /// them, too.
     pub(super) fn with(&self, what: impl FnOnce(&mut Server), mut send: impl FnMut(&[u8], Place)) {
         let mut state = self.lock();
         what(&mut state.server);
@@ -73,8 +74,9 @@ impl SharedServer {
 }
 
 impl State {
-    /// Fills the empty batch of a visit with the datagrams whose destinations are not busy: no
-    /// thread sends to them now. Returns false if there are no such datagrams.
+    /// Fills the empty batch of a thread with the datagrams whose destinations are not busy: no
+    /// thread sends to these destinations now. `visit` is the number of the thread's call of
+    /// [`SharedServer::with`]. Returns false if there are no such datagrams.
     fn take(&mut self, visit: u64, batch: &mut Output<Place>) -> bool {
         let Self { server, busy, held, .. } = self;
         let output = server.output();

@@ -103,7 +103,7 @@ fn a_call_that_would_wait_because_of_other_clients_is_refused() {
     further.leave(host("10.0.0.1"));
     let third = busy_lane(&client, 3);
     assert_eq!(client.enqueue(call(4)), Err(Status::SERVER_TOO_BUSY));
-    // A lane whose call is over takes another one.
+    // A lane whose call is over takes another call.
     inner.is_done(key(2));
     assert_eq!(client.enqueue(call(4)), Ok(false));
     assert_eq!(client.enqueue(call(5)), Err(Status::SERVER_TOO_BUSY));
