@@ -25,7 +25,7 @@ const BYTES_MAX: usize = 16 << 20;
 /// The maximum length of a chain of imports.
 const IMPORT_DEPTH_MAX: usize = 64;
 
-/// Common imports whose declarations the compiler has built in.
+/// Commonly imported files whose declarations are built into the compiler.
 pub(crate) const BUILT_IN: [&str; 14] = [
     "unknwn.idl",
     "wtypes.idl",
@@ -43,8 +43,9 @@ pub(crate) const BUILT_IN: [&str; 14] = [
     "winbase.h",
 ];
 
-/// Files that need the built-in `oaidl.idl`, even if the user has files of these names: Windows'
-/// own files, and the type libraries that are imported in their place.
+/// Files whose import also adds the built-in `oaidl.idl`: Windows' own files, and the type
+/// libraries that are imported in their place. The built-in file is added even if the user has
+/// files of these names.
 const AUTOMATION: [&str; 5] = ["oaidl.idl", "ocidl.idl", "dispex.idl", "stdole2.tlb", "stdole32.tlb"];
 
 /// Built-in files. Each imports the files before it.
@@ -96,7 +97,7 @@ enum SideFile {
     Beside,
     /// A file under another name.
     At(PathBuf),
-    /// A text that stands for a file with this path.
+    /// A text, and the path under which messages show it.
     Text(PathBuf, String),
 }
 
@@ -108,9 +109,10 @@ struct Reading<'a> {
     diagnostics: Vec<Diagnostic>,
     /// The macros that are defined before each file.
     defined: Macros,
-    /// Whether a file imports one of the files that the prelude stands for.
+    /// Whether a file imports one of the files whose declarations the prelude has.
     uses_prelude: bool,
-    /// The path under which each file was read first, by the file's path without `..` and links.
+    /// The paths under which files were read first. The key is the file's path without `..` and
+    /// links.
     paths: HashMap<PathBuf, PathBuf>,
     /// The parsed files in the order of resolution: imports first.
     parsed: Vec<ParsedFile>,
@@ -129,15 +131,16 @@ impl Compiler {
         self
     }
 
-    /// Reads no files but the built-in ones, neither imported and included files nor side files:
-    /// for [`check_text`](Self::check_text) with a text that another program or user wrote.
+    /// Lets the compiler read only the built-in files. Imported, included and side files on disk
+    /// are not read. This is for [`check_text`](Self::check_text) with a text that another program
+    /// or user wrote.
     #[must_use]
     pub fn closed(mut self) -> Self {
         self.closed = true;
         self
     }
 
-    /// Defines a macro before each file: `NAME=TEXT`, or `NAME`, which stands for 1.
+    /// Defines a macro before each file: `NAME=TEXT`, or `NAME`, which defines it as 1.
     #[must_use]
     pub fn define(mut self, definition: impl Into<String>) -> Self {
         self.defines.push(definition.into());
@@ -274,7 +277,8 @@ impl Reading<'_> {
         if depth == 0 {
             self.define(file);
         }
-        // Each file has its own macros, which the files that it includes share.
+        // A file that is compiled or imported has macros of its own, and shares them with the files
+        // that it includes.
         let mut macros = self.defined.clone();
         let Some(tokens) = self.preprocessed(file, tokens, &mut macros) else { return };
         let end = Span { file, start: length, end: length };
@@ -285,7 +289,8 @@ impl Reading<'_> {
     }
 
     /// Returns the significant tokens of a file and of the files that it includes. `None` if an
-    /// included file cannot be read or has broken tokens, or if too much is included or replaced.
+    /// included file cannot be read or has broken tokens, or if the inclusions or the macros exceed
+    /// a limit.
     fn preprocessed(&mut self, file: FileId, tokens: Vec<Token>, macros: &mut Macros) -> Option<Vec<Token>> {
         let mut preprocessor = Preprocessor::new(macros);
         let mut once = HashSet::new();
@@ -338,8 +343,8 @@ impl Reading<'_> {
         (!preprocessor.is_over()).then_some(preprocessor.tokens)
     }
 
-    /// Returns the tokens of a file. `None` after an error such as an unclosed quotation or
-    /// comment, or binary content, which makes the rest meaningless.
+    /// Returns the tokens of a file. `None` after an error that makes the rest of the file
+    /// meaningless, such as an unclosed quotation, an unclosed comment, or binary content.
     fn lexed(&mut self, file: FileId) -> Option<Vec<Token>> {
         let before = self.diagnostics.len();
         let tokens = lex(&self.sources.file(file).text, file, &mut self.diagnostics);
@@ -395,8 +400,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds a file of [`BUNDLED`] and the files that it imports, which precede it in that list.
-    /// They come before all other files.
+    /// Adds the file of [`BUNDLED`] at an index, and the files before it in that list, which it
+    /// imports. The built-in files come before all other files.
     fn add_bundled(&mut self, at: usize) {
         if at > 0 {
             self.add_bundled(at - 1);
@@ -456,7 +461,7 @@ impl Reading<'_> {
     /// missing file, which is reported as an error.
     fn found(&mut self, name: &str, span: Span) -> Option<PathBuf> {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
-        // The user's oaidl.idl, and files that import it, use the built-in oaidl.idl as well.
+        // The built-in oaidl.idl is needed even if the user has a file of the imported name.
         if AUTOMATION.contains(&base) && self.sources.file(span.file).role != Role::BuiltIn {
             self.add_bundled(0);
         }
@@ -481,7 +486,8 @@ impl Reading<'_> {
         None
     }
 
-    /// Returns the paths that a file's import or include may mean, the most likely first.
+    /// Returns the paths to which a file's import or include may refer, in the order in which they
+    /// are tried.
     fn places(&self, name: &str, file: FileId) -> Vec<PathBuf> {
         if self.compiler.closed {
             return Vec::new();
@@ -494,8 +500,8 @@ impl Reading<'_> {
 
     fn import(&mut self, name: &str, span: Span, depth: usize) {
         let Some(path) = self.found(name, span) else { return };
-        // A file that was included, but not yet imported, was only a part of another file. Its own
-        // declarations are still to be read.
+        // If the file has been included but not imported, its text was read as a part of another
+        // file. The declarations of the file itself must still be read.
         let known = self.sources.find(&path);
         if known.is_some_and(|file| self.sources.file(file).role == Role::Idl) {
             return;

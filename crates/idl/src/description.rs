@@ -25,7 +25,8 @@ pub fn interface(
     let whole = format!("{text}{}", announced(text, iid_of));
     let model = Compiler::new().closed().check_text(Path::new(name), &whole)?.model;
     let found = described(text).and_then(|name| model.interfaces.iter().position(|found| found.name == name));
-    // Every other declaration would take memory, and the fingerprint would not depend on it.
+    // A text with further declarations is refused: they would take memory, and the fingerprint
+    // would not depend on them.
     let found = found.map(InterfaceId).filter(|id| canonical::text(&model, *id) == text);
     Ok(found.map(|id| (model, id)))
 }

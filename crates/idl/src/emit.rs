@@ -14,10 +14,10 @@ use crate::text::writer::Origin;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// A list of words, for names that must differ from all of them.
+/// A list of words from which names must differ.
 type Words = LazyLock<HashSet<&'static str>>;
 
-/// Returns the error for two declarations that have one name in a language.
+/// Returns the error for two declarations that have the same name in a language.
 fn taken_name(language: &str, name: &str, first: &Origin, second: &Origin) -> Diagnostic {
     // The error is about the declaration that comes later.
     let is_earlier = !first.imported && second.span.start < first.span.start;

@@ -201,8 +201,8 @@ impl<'a> Frames<'a> {
             None if block.shape.counts_by(at as u32) => {
                 Err(Flaw { at: 0, what: "a number that counts elements exceeds the signed 64-bit integers" })
             }
-            // As a discriminant, a number that is too large selects the default arm, because no
-            // case has this value.
+            // A discriminant that is too large is replaced by the greatest number. No case has this
+            // number, so it selects the default arm.
             None => Ok(i64::MAX),
         };
         let numbers = block.outer.iter().enumerate().map(number).collect::<Result<Vec<i64>, Flaw>>()?;

@@ -45,7 +45,8 @@ pub use text::{lexer, source};
 /// Compiles an IDL file in a build script and writes a Rust file of the same name to `OUT_DIR`.
 ///
 /// The crate includes the file with `mod calc { include!(concat!(env!("OUT_DIR"), "/calc.rs")); }`,
-/// or with the shorter form of [`include`](https://docs.rs/obvia), `obvia::include_idl!("calc");`.
+/// or, shorter, with the macro [`include_idl`](https://docs.rs/obvia):
+/// `obvia::include_idl!("calc");`.
 ///
 /// The build script runs again when a file that was read changes, and when a side file (`calc.acf`)
 /// appears beside such a file. To notice new side files, cargo watches the folder. A folder that

@@ -1,9 +1,11 @@
 //! The marshal plan: how each parameter of a method is passed, and its place in the frames.
 //!
-//! The plan is the same for every language. A request's block holds the `[in]` parameters in the
-//! order of the source, then the `[in, out]` parameters. A reply's block holds the `[in, out]`
-//! parameters, then the `[out]` parameters. Each parameter has its natural alignment. The data
-//! behind the block has the order of the block's members that lead to the data.
+//! The plan is the same for every language. A frame begins with a *block*, a structure of fixed
+//! size. Objects follow the block: arrays, strings, and other data of variable size. A request's
+//! block holds the `[in]` parameters in the order of the source, then the `[in, out]` parameters. A
+//! reply's block holds the `[in, out]` parameters, then the `[out]` parameters. Each parameter has
+//! its natural alignment. The data behind the block has the order of the block's members that lead
+//! to the data.
 
 mod blocks;
 mod kinds;

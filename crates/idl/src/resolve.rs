@@ -91,7 +91,7 @@ pub(crate) struct Resolver<'a> {
     dispinterfaces: HashMap<String, usize>,
     /// The structures, unions and interfaces whose contents are known.
     defined: HashSet<Type>,
-    /// The values of enumerations that select arms of unions, by the enumeration's index.
+    /// The values of the enumerations that are discriminants of unions, by the enumeration's index.
     listed: HashMap<usize, HashSet<i64>>,
     /// The interfaces by their UUIDs.
     uuids: HashMap<u128, InterfaceId>,
@@ -272,7 +272,7 @@ impl<'a> Resolver<'a> {
         self.defined.remove(&ty);
         self.here_only.remove(&ty);
         self.unsupported.remove(&ty);
-        // The tag of the repetition stands for the earlier structure.
+        // From here on, the repeated structure's tag names the earlier structure.
         let tags = self.types.values_mut().filter(|tag| matches!(&tag.what, Named::Type(other) if *other == ty));
         tags.for_each(|tag| tag.what = Named::Type(known.clone()));
         known

@@ -11,7 +11,7 @@ use obvia_idl::{Compilation, Compiler};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Returns the compiled text, in which `@1` stands for a uuid that ends in 1, and so on.
+/// Compiles a text in which `@1` is replaced by a uuid that ends in 1, and so on.
 fn compiled(text: &str) -> Compilation {
     let text = text.replace('@', "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a0").replace("#,", "),").replace("#]", ")]");
     let text = format!("import \"oaidl.idl\";\n{text}");

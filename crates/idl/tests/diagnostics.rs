@@ -500,13 +500,14 @@ fn automation_types_are_refused_everywhere_in_c() {
     }
 }
 
-/// Methods of each kind: with code of their own, by a table, with arrays that are not copied, and
+/// Methods of each kind: with code of their own, with a table, with arrays that are not copied, and
 /// with an array that is lent.
 const METHODS: &str = "HRESULT Own([in] long a, [out] long *b); HRESULT Tabled([in] struct Chain *a); \
     HRESULT Shared([in] long n, [in, size_is(n), zero_copy] hyper *a); \
     HRESULT Lent([out] long *n, [out, lend, size_is(, *n)] long **p);";
 
-/// Returns an interface with [`METHODS`] and some more, and the types that they use.
+/// Returns a file with an interface that has [`METHODS`] and the methods `more`, and with the types
+/// that these methods use.
 fn methods(attributes: &str, more: &str) -> String {
     let uuid = "uuid(0d4f4c52-0a34-4ac4-8d6c-000000000001)";
     format!(

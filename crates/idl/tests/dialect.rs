@@ -1,5 +1,5 @@
-//! The dialect of MIDL that Windows' and Wine's files use: what the compiler makes of each
-//! construct, and which back end refuses it.
+//! The dialect of MIDL that Windows' and Wine's files use: how the compiler treats each construct,
+//! and which back end refuses the construct.
 
 use obvia_idl::model::{Base, Direction, Extent, InterfaceId, Method, Model, Object, PointerClass, Type, Value};
 use obvia_idl::{Compilation, Compiler, Severity, canonical, emit, plan};
@@ -471,8 +471,8 @@ fn base_types_are_declared_when_a_file_uses_them() {
     assert_eq!(made.header.matches("#ifndef OBVIA_IDL_BASE_FILETIME").count(), 1, "{}", made.header);
     emit::rust::emit(&found).unwrap_or_else(|errors| panic!("{errors:?}"));
     emit::java::emit(&found, "x", None).unwrap_or_else(|errors| panic!("{errors:?}"));
-    // The file's own declarations take precedence, and the names are unknown in files that import
-    // no base file.
+    // The file's own declarations take precedence over the built-in ones. A file that imports no
+    // base file does not know the built-in names.
     let own = check(&with("typedef struct RECT { hyper a; } RECT;", "HRESULT M([in] RECT r);"));
     assert_eq!(own.model.structs.iter().filter(|one| one.name == "RECT").count(), 1);
     let part = check(&with("typedef long *LPRECT;", "HRESULT M([in] RECT r, [in] LPRECT l);"));

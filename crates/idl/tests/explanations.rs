@@ -1,12 +1,12 @@
-//! The index of findings: every code is explained. The first of its two examples has the finding,
-//! and the second has none.
+//! The index of findings: every code is explained. If an explanation has examples, the first has
+//! the finding, and the second has no finding.
 
 use obvia_idl::Compiler;
 use obvia_idl::tools::explanations::{codes, explain, explanations};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-/// Returns the codes that the compiler's source gives its findings.
+/// Returns the codes of findings that occur in the compiler's source.
 fn given_codes() -> BTreeSet<String> {
     let files = ground::files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "rs");
     let mut codes = BTreeSet::new();

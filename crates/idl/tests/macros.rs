@@ -21,8 +21,8 @@ fn headers(folder: &str) -> (PathBuf, Vec<String>) {
     (folder, names)
 }
 
-/// Returns the names of the macros that a program has after these headers. Macros that stand for
-/// themselves are left out.
+/// Returns the names of the macros that a program has after these headers. Macros whose replacement
+/// is their own name are left out.
 fn macros(
     variable: &str,
     compiler: &str,
@@ -62,8 +62,8 @@ fn declarations_have_no_names_of_macros() {
     found.extend(macros("CXX", "c++", &["-x", "c++", "-std=c++20"], &wrappers, &[&in_c, &in_cpp]));
     assert!(found.contains("M_PIl") && found.contains("CLASS_E_NOAGGREGATION"), "{found:?}");
     found.retain(|name| !name.starts_with('_') && !name.starts_with("PRI") && !name.starts_with("SCN") && name != "I");
-    // Names in this list belong to functions, too. For such a name, only declarations in the scope
-    // of the function get another name.
+    // `emit::c::is_name` accepts a macro's name only if a function or an enumerator has the same
+    // name. Declarations in the same scope, such as these constants, then get another name.
     let shared: Vec<&String> = found.iter().filter(|name| emit::c::is_name(name)).collect();
     let text: String = shared.iter().map(|name| format!("const long {name} = 1;\n")).collect();
     let compilation = Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|error| panic!("{error}"));

@@ -166,7 +166,8 @@ fn preprocessor_conditions_are_evaluated_as_in_c() {
         let (codes, said) = wrong(&[("a.idl", &format!("const long A = {value};"))]);
         assert_eq!(codes, ["overflow"], "{said}");
     }
-    // The part of an expression that does not decide its value must still be valid.
+    // A part of an expression must be valid even if the expression's value does not depend on the
+    // part.
     for (value, code) in [
         ("1 || MISSPELT", "unknown-value"),
         ("0 && (1 / 0 + MISSPELT)", "unknown-value"),

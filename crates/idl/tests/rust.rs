@@ -330,7 +330,7 @@ fn word(text: &str) -> &str {
     text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_').next().unwrap_or_default()
 }
 
-/// Returns the rest of a line behind each place of a text.
+/// Returns the rest of a line behind each occurrence of a text.
 fn after<'t>(line: &'t str, start: &'static str) -> impl Iterator<Item = &'t str> {
     line.match_indices(start).map(move |(at, _)| &line[at + start.len()..])
 }

@@ -219,7 +219,8 @@ fn the_idl_of_a_type_library_has_no_control_characters() {
     assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'), "{text:?}");
     let (again, _) = made(&format!("import \"oaidl.idl\";\n{text}"));
     assert_eq!(again.help.text.as_deref(), Some(harmful));
-    // A type of another library is shown as a comment, which the name of that library must not end.
+    // A type of another library is shown as a comment. The name of that library must not end the
+    // comment.
     library.foreign.iter_mut().for_each(|foreign| foreign.what = ForeignId::At(7));
     let text = typelib::idl(&library);
     let (_, comment) = text.split_once("/* type 7 of ").expect("a type of another library is used");

@@ -41,9 +41,9 @@ use imports::Imports;
 use proxies::Proxies;
 use std::collections::HashSet;
 
-/// The number of bytes in all structures that a method of C or C++ passes or returns by value. More
-/// bytes could exceed the stack of a thread, and C does not check that they touch the page that
-/// guards it.
+/// The maximum number of bytes in all structures that a method of C or C++ passes or returns by
+/// value. More bytes could exceed the stack of a thread, and C compilers do not ensure that such an
+/// overflow touches the stack's guard page.
 const VALUE_MAX: u32 = 64 << 10;
 
 /// The C source for a file's declarations.
@@ -61,8 +61,8 @@ pub struct Source {
 ///
 /// # Errors
 ///
-/// The declarations that this back end does not support, those that need a file without a C header,
-/// and those whose names clash in C, each with the reason.
+/// The declarations that this back end does not support, those that need an imported file without a
+/// C header, and those whose names clash in C, each with the reason.
 pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
     let own = own_interfaces(model);
@@ -84,8 +84,7 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
 }
 
 /// Returns the file's own interfaces and the built-in ones that they extend, each after its base.
-/// C++ needs the base class first, but an interface with a forward declaration may stand before its
-/// base.
+/// C++ needs the base class first, but in IDL an interface may come before its base.
 fn own_interfaces(model: &Model) -> Vec<InterfaceId> {
     let all = (0..model.interfaces.len()).map(InterfaceId);
     let is_own = |id: &InterfaceId| !model.interfaces[id.0].imported && model.interfaces[id.0].bare.is_none();
@@ -208,8 +207,9 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     Some(Diagnostic::error("not-yet", param.param.span, text).help(format!("{change}{local}")))
 }
 
-/// Whether a parameter is a structure or union by value, which would be copied to the stack of each
-/// function that passes it, and exceeds [`VALUE_MAX`] with those before it.
+/// Whether a parameter is a structure or union by value, and exceeds [`VALUE_MAX`] together with
+/// the structures and unions before it. Each function that passes the parameter would copy the
+/// value to the stack.
 fn exceeds_values(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> bool {
     let size = |param: &ParamPlan<'_>| match &param.param.ty {
         ty @ (Type::Struct(_) | Type::Union(_)) => u64::from(model.layout(ty).0),
@@ -218,8 +218,9 @@ fn exceeds_values(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -
     is_beyond_values(plan, param, size)
 }
 
-/// Whether a value takes a method's values beyond [`VALUE_MAX`]. `size` returns a value's number of
-/// bytes, and 0 for parameters that do not count.
+/// Whether a parameter's value and the values before it have more than [`VALUE_MAX`] bytes
+/// together. `size` returns the number of bytes of a parameter's value, and 0 for parameters that
+/// are ignored.
 fn is_beyond_values(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, size: impl Fn(&ParamPlan<'_>) -> u64) -> bool {
     let before = plan.params.iter().take_while(|other| !std::ptr::eq(*other, param)).map(&size);
     size(param) > 0 && before.sum::<u64>() + size(param) > u64::from(VALUE_MAX)

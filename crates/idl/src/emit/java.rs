@@ -199,8 +199,9 @@ fn own_unions(context: &Context<'_>) -> impl Iterator<Item = UnionId> {
     all.filter(|id| context.has_class(&Type::Union(*id)))
 }
 
-/// Returns the types to which pointers lead from structures or from methods with such structures,
-/// and the contents of these types.
+/// Returns the structures, unions and enumerations for which the runtime needs descriptions: the
+/// structures with pointers, the unions, the types of the members of both, and the types to which
+/// pointers lead.
 fn pointed_to(context: &Context<'_>, remote: &[InterfaceId]) -> Vec<Type> {
     let model = context.model;
     let mut types = Kinds::default();

@@ -51,9 +51,9 @@ impl Stubs<'_> {
         format!("{}.{name}", self.imported(module))
     }
 
-    /// Returns the name by which the file imports something: the imported name itself, unless a
-    /// declaration would hide this name. The name begins with at most one underscore, because
-    /// Python mangles names that begin with two underscores in a class.
+    /// Returns the name by which the file imports a module or a type: the imported name itself,
+    /// unless a declaration of the file has the same name. The name begins with at most one
+    /// underscore, because within a class Python mangles names that begin with two underscores.
     fn imported(&self, name: &str) -> String {
         if !self.declared.contains(name) {
             return name.to_owned();
@@ -99,8 +99,8 @@ impl Stubs<'_> {
         text
     }
 
-    /// Returns the classes of structures. Constructors let users omit members, because an array
-    /// implies its count.
+    /// Returns the classes of structures. In constructors all members are optional, because users
+    /// may omit counts, which arrays imply.
     fn structures(&self) -> String {
         let mut text = String::new();
         for found in self.model.structs.iter().skip(self.model.bundled.structs) {
@@ -164,8 +164,9 @@ impl Stubs<'_> {
         format!("    def {}(self{arguments}) -> {result}:{body}", python_name(&method.name))
     }
 
-    /// Returns the type of a method's several results, and the class with that name: a named tuple
-    /// if the names of all results can be names of attributes.
+    /// Returns the type of a method's several results, and the declaration of that type. The type
+    /// is the class `name`, a named tuple, if the names of all results can be names of attributes.
+    /// Otherwise it is a plain tuple without a declaration.
     fn results(&self, name: &str, plan: &MethodPlan<'_>, results: &[usize]) -> (String, String) {
         let name_of = |at: &usize| plan.params[*at].param.name.as_str();
         if !results.iter().map(name_of).all(is_result_name) {

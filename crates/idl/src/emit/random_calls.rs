@@ -21,8 +21,8 @@ const VALUE_BYTES: u32 = 0x1_0000;
 pub(super) struct TestedMethod<'a> {
     /// The method.
     pub(super) plan: MethodPlan<'a>,
-    /// The values of a call, in the order in which they are drawn. Whether the method fails is
-    /// drawn before the first result.
+    /// The values of a call, in the order in which they are drawn. A draw before the first result
+    /// decides whether the method fails.
     pub(super) fields: Vec<Field>,
     /// The reason why the method is omitted. `None` if test programs call it.
     pub(super) omission_reason: Option<String>,
@@ -47,7 +47,7 @@ pub(super) enum FieldKind {
     Count(Base, [i64; 3]),
     /// A count of used elements: at most the room in each of these arrays.
     Used(Base, Vec<Arith>),
-    /// The value of the argument with this name.
+    /// The value of the argument with this name, without a further draw.
     SameAsArgument(Type, String),
     /// A value or null.
     Optional(Type),

@@ -35,8 +35,8 @@ use crate::plan::LeftOut;
 use crate::text::writer::Writer;
 use std::collections::HashSet;
 
-/// Returns the Rust source of vtables, proxies and stubs for the runtime's own interfaces. The
-/// parameters have their form in frames.
+/// Returns the Rust source of vtables, proxies and stubs for the runtime's own interfaces. Their
+/// methods take parameters in the form in which frames hold them.
 pub fn wire(compilation: &Compilation) -> String {
     let mut out = Writer::default();
     for id in 0..compilation.model.interfaces.len() {
@@ -45,8 +45,8 @@ pub fn wire(compilation: &Compilation) -> String {
     public(&out.finish())
 }
 
-/// Returns the Rust source for a file's declarations, for the runtime's own interfaces. All items
-/// are public, for files that import them.
+/// Returns the Rust source for a file with interfaces of the runtime itself. All items are public,
+/// for the code of files that import this file.
 ///
 /// # Errors
 ///
@@ -68,8 +68,8 @@ fn public(text: &str) -> String {
 /// # Errors
 ///
 /// The unsupported parts of the file's own interfaces, and the uses of unsupported imported
-/// interfaces, each with the reason. If there are none, the declarations that have one name in
-/// Rust.
+/// interfaces, each with the reason. If everything is supported: the declarations that have the
+/// same name in Rust.
 pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>> {
     let model = &compilation.model;
     let mut out = Writer::default();

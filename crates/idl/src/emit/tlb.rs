@@ -406,8 +406,8 @@ impl Emitter<'_> {
 }
 
 /// Gives names that differ only in case the same spelling, since a type library stores them once.
-/// The first spelling counts: the library's name comes first, then the names of types, of methods,
-/// of members and of parameters.
+/// The names get the first spelling. The library's name comes first, then the names of types,
+/// methods, members and parameters.
 fn share_names(library: &mut TypeLibrary) {
     let mut known: HashMap<String, String> = HashMap::new();
     let mut share = |name: &mut String| {

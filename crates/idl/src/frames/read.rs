@@ -8,11 +8,11 @@ use obvia_ndr::flat::check::Slot;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The greatest number of bytes that are read more than once. An array to which several pointers
-/// lead is read once for each pointer, so a small frame could stand for any number of values.
+/// lead is read once for each pointer, so a small frame could produce any number of values.
 const REPEATED_MAX: usize = 1 << 20;
 
-/// The greatest number of values that are made from a frame. A value may need a hundred times the
-/// bytes that it has in the frame.
+/// The greatest number of values that are made from a frame. A value may need a hundred times as
+/// many bytes in memory as in the frame.
 pub(super) const VALUES_MAX: usize = 1 << 24;
 
 /// A maker of values from a frame's contents. Its functions return `None` for bytes that do not
@@ -187,8 +187,8 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             return self.make.null();
         }
         let reference = self.frame.get(body..body.checked_add(self.count(body)?)?)?;
-        // If several pointers lead to one array of references, the array is read several times, but
-        // each reference can have only one owner.
+        // If several pointers lead to one array of references, the array is read several times.
+        // Each reference can have only one owner, so the second reading of a reference is refused.
         self.references.remove(&body).then(|| self.make.object(reference))?
     }
 
@@ -204,7 +204,8 @@ impl<'f, 'a, M: Make> Reading<'f, 'a, M> {
             {
                 return Some(value);
             }
-            // The elements are counted one by one below, so the count of all is taken back.
+            // The elements are counted one by one below, so the count of all elements is added
+            // back.
             self.values_left += values;
         }
         self.deeper(|reader| {

@@ -29,7 +29,8 @@ pub trait References<V> {
     fn reference(&mut self, object: &V, iid: u128) -> Result<Vec<u8>>;
 }
 
-/// A writer of one frame. Objects follow in the order in which a reader meets their pointers.
+/// A writer of one frame. Objects follow the block in the order in which a reader meets their
+/// pointers.
 pub(super) struct Writer<'a, 'v, V> {
     layout: &'v Layout<'a>,
     references: &'v mut dyn References<V>,
@@ -40,8 +41,8 @@ pub(super) struct Writer<'a, 'v, V> {
     empty: VecDeque<Empty<'v, V>>,
     /// The path of the value that is being written, for errors.
     path: Vec<Step<'v>>,
-    /// The offsets of objects with a label, and their values, which are kept so that no other value
-    /// gets the same label.
+    /// The offsets of objects with a label, and their values. The values are kept so that no other
+    /// value gets the same label.
     labelled: HashMap<String, (usize, V)>,
     /// The slots of pointers to labels, to be filled in at the end.
     waiting: Vec<(usize, String)>,

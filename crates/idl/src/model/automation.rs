@@ -1,5 +1,5 @@
-//! Automation types: their form in memory, the types that travel for them, and the properties of
-//! methods that are called by name.
+//! Automation types: their form in memory, the types that travel in their place, and the properties
+//! of methods that are called by name.
 //!
 //! `oaidl.idl` declares the types that travel, as MS-OAUT defines them, so that the transfer
 //! syntaxes need not know Automation. The runtime converts between these types and the form in
@@ -14,8 +14,9 @@ pub const FILE: &str = "oaidl.idl";
 /// The text of the built-in file.
 pub const TEXT: &str = include_str!("../oaidl.idl");
 
-/// Returns the VARTYPE of a value, or of the target of one reference pointer. `named` is the name
-/// of the value's type in the file. `None` for a type without a VARTYPE.
+/// Returns the VARTYPE of a value of type `ty`, or of the value's target if `ty` is a reference
+/// pointer. `named` is the name of the value's type in the file. `None` for a type without a
+/// VARTYPE.
 pub(crate) fn vartype(model: &Model, ty: &Type, named: Option<&str>) -> Option<u16> {
     Some(match (ty, named) {
         (Type::Pointer(pointer), _) if pointer.class == PointerClass::Ref && pointer.extent == Extent::One => {

@@ -66,7 +66,8 @@ impl Base {
         !matches!(self, Self::F32 | Self::F64 | Self::Hresult | Self::Guid | Self::Context)
     }
 
-    /// Whether the type is an integer that counts. A `boolean` is an integer, but not a number.
+    /// Whether the type is an integer and represents a number. A `boolean` is an integer, but
+    /// represents a truth value.
     pub const fn is_number(self) -> bool {
         self.is_integer() && !matches!(self, Self::Boolean)
     }

@@ -86,8 +86,8 @@ pub fn fingerprint(model: &Model, id: InterfaceId) -> u128 {
     hash(&text(model, id))
 }
 
-/// Returns the fingerprint on which two modules of one program must agree: as [`fingerprint`], but
-/// the parameters of `[local]` methods and the room for lent arrays count, too.
+/// Returns the fingerprint on which two modules of one program must agree. Unlike [`fingerprint`],
+/// it also depends on the parameters of `[local]` methods and on the room for lent arrays.
 pub(crate) fn vtable_fingerprint(model: &Model, id: InterfaceId) -> u128 {
     hash(&print(model, id, true))
 }
@@ -319,7 +319,8 @@ impl Printer<'_> {
                     return automation(param, memory, &attributes);
                 }
                 let text = self.declaration(declared(param), &param.name, param.range, attributes, &names, true);
-                // The VARTYPE decides only the name of the parameter's type.
+                // The parameter's VARTYPE has no other effect on the text than the name of the
+                // parameter's type.
                 match param.variant.as_ref().filter(|_| dual).map(|variant| variant.vt) {
                     Some(vt::BOOL) => text.replacen("short ", "VARIANT_BOOL ", 1),
                     Some(vt::DATE) => text.replacen("double ", "DATE ", 1),

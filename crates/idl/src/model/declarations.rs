@@ -7,15 +7,14 @@ use super::types::{Arith, InterfaceId, PointerClass, Type, Value};
 use crate::text::source::Span;
 
 /// A typedef. Types do not refer to typedefs: every use is replaced by the type that the typedef
-/// stands for.
+/// names.
 #[derive(Clone, Debug)]
 pub struct Typedef {
     /// The name.
     pub name: String,
-    /// The type that the name stands for. For a further name of an interface, a pointer to an
-    /// object.
+    /// The type that the typedef names. For a further name of an interface, a pointer to an object.
     pub ty: Type,
-    /// Whether the name stands for an interface, and not for a pointer to an object.
+    /// Whether the typedef names an interface, and not a pointer to an object.
     pub is_interface: bool,
     /// Whether type libraries list the typedef as a type of its own, because of `[public]` or a
     /// UUID.
@@ -87,7 +86,8 @@ impl Field {
 pub struct BitField {
     /// The bit field's name. Empty for bits without a name.
     pub name: String,
-    /// The type, an integer or an enumeration of the size of the integer.
+    /// The type: an integer or an enumeration. It has the size of the integer that contains the bit
+    /// field.
     pub ty: Type,
     /// The number of bits.
     pub width: u32,
@@ -233,8 +233,8 @@ pub struct Param {
     /// The parameter's typedef, by its index in [`Model::typedefs`](super::Model::typedefs).
     pub named: Option<usize>,
     /// Whether the model adds a reference pointer to the declared type. An `[out]` or `[in, out]`
-    /// structure that ends in a conformant array gets one, so that the method may replace it with a
-    /// longer structure. The added pointer does not travel.
+    /// structure that ends in a conformant array gets such a pointer, so that the method can
+    /// replace the structure with a longer one. The added pointer does not travel.
     pub boxed: bool,
     /// The least and greatest value, if `[range]` limits the parameter.
     pub range: Option<(i64, i64)>,
@@ -362,17 +362,18 @@ pub struct Interface {
     pub base: Option<InterfaceId>,
     /// The interface's methods without inherited ones.
     pub methods: Vec<Method>,
-    /// The reason why nothing is generated for the interface, as a part of a sentence that begins
-    /// with its name: it has only a forward declaration, or no UUID, or it is a `[local]` interface
-    /// of objects that does not extend IUnknown. `None` for other interfaces.
+    /// The reason why nothing is generated for the interface: it has only a forward declaration, it
+    /// has no UUID, or it is a `[local]` interface of objects that does not extend IUnknown. The
+    /// text is a part of a sentence that begins with the interface's name. `None` for other
+    /// interfaces.
     pub bare: Option<&'static str>,
     /// Whether the interface is used within one process only, so that it has no proxies.
     pub local: bool,
     /// Whether the interface extends IDispatch, so that its methods can be called by name too.
     pub dual: bool,
     /// Whether the interface is a set of server functions instead of an object's interface: an
-    /// interface of C706 without `[object]`. The model lets it extend IUnknown, and its methods
-    /// return an HRESULT in addition to the declared result: see [`Returns`].
+    /// interface of C706 without `[object]`. In the model, such an interface extends IUnknown, and
+    /// its methods return an HRESULT in addition to the declared result: see [`Returns`].
     pub plain: bool,
     /// The endpoints of the interface's servers, as `[endpoint]` lists them: `ncacn_ip_tcp:[135]`.
     pub endpoints: Vec<String>,

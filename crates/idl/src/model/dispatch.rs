@@ -1,5 +1,5 @@
-//! Automation's part of the model: types of parameters in memory, and what calls by name and type
-//! libraries need to know of a declaration.
+//! Automation's part of the model: types of parameters in memory, and the properties of
+//! declarations that calls by name and type libraries need.
 
 use super::types::Value;
 use obvia_ndr::vartype as vt;
@@ -16,7 +16,7 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// Returns the name of the type that travels for this type.
+    /// Returns the name of the type that travels in place of this type.
     pub const fn wire(self) -> &'static str {
         match self {
             Self::Bstr => "wireBSTR",

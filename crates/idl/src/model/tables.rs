@@ -19,7 +19,8 @@ pub struct Model {
     pub unions: Vec<Union>,
     /// Enumerations.
     pub enums: Vec<Enum>,
-    /// Interfaces. A base interface comes before the interfaces that extend it.
+    /// Interfaces, in the order of their first declarations, including forward declarations. A base
+    /// interface can come after the interfaces that extend it.
     pub interfaces: Vec<Interface>,
     /// Typedefs, in the order of the source.
     pub typedefs: Vec<Typedef>,

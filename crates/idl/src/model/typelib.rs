@@ -153,7 +153,7 @@ pub struct TypeInfo {
     pub size: u32,
     /// The alignment in memory.
     pub align: u8,
-    /// The number of inherited methods, and of the interfaces that they come from.
+    /// The number of inherited methods, and the number of the interfaces from which they come.
     pub inherited: (u16, u16),
     /// The type's own methods, or a module's functions.
     pub functions: Vec<Function>,
@@ -161,7 +161,7 @@ pub struct TypeInfo {
     pub variables: Vec<Variable>,
     /// The base interface, or a class's interfaces, each with its IMPLTYPEFLAGS.
     pub interfaces: Vec<(TypeRef, u32)>,
-    /// The type that a typedef stands for.
+    /// The type that a typedef names.
     pub alias: Option<TypeDesc>,
 }
 

@@ -85,8 +85,8 @@ fn lay_out<'a>(
 }
 
 /// Whether parameter `at` is a number that only counts the elements of some array. A `boolean` or
-/// an enumeration that counts elements stays a separate parameter, because its type does not have
-/// most lengths as values.
+/// an enumeration that counts elements stays a separate parameter, because its type cannot
+/// represent most lengths.
 fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     let candidate = &params[at];
     let inwards = matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_number());

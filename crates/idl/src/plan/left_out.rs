@@ -14,8 +14,8 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Finds the imported users of the given interfaces. `writes_local` says whether the back end
-    /// writes `[local]` methods. If not, the types of their parameters do not count.
+    /// Finds the imported declarations that use the given interfaces. `writes_local` says whether
+    /// the back end writes `[local]` methods. If not, the types of their parameters are ignored.
     pub(crate) fn new(
         model: &Model,
         interfaces: impl IntoIterator<Item = (InterfaceId, String)>,

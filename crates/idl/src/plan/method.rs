@@ -6,8 +6,8 @@ use crate::model::{Arith, Base, Direction, Memory, Method, Model, Object, Operan
 /// The opnum of the first method after IUnknown's.
 pub const FIRST_OPNUM: usize = 3;
 
-/// The suffixes of statics that generated code has for an interface or, after the interface's name,
-/// for a method.
+/// The suffixes of statics in generated code. The name of a static consists of the interface's
+/// name, the method's name if the static belongs to a method, and the suffix.
 pub(crate) const STATICS: [&str; 8] = ["_INFO", "_PROXY", "_TYPES", "_TABLE", "_REQUEST", "_REPLY", "_KEPT", "_GIVEN"];
 
 /// The statics that generated code has for a file.

@@ -74,7 +74,7 @@ struct Types<'m> {
     kinds: Numbers<'m>,
     /// The number of each type, by its words.
     known: HashMap<Vec<i64>, i64>,
-    /// The numbers of the structures and unions whose words do not depend on their place.
+    /// The numbers of those structures and unions whose words are the same wherever they are used.
     closed: HashMap<Type, i64>,
     /// The words of all types.
     words: Vec<i64>,

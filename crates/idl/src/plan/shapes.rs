@@ -143,7 +143,7 @@ pub struct Shapes<'a> {
     pub kinds: &'a [Type],
 }
 
-/// A walk over types, with the numbers of the types of objects.
+/// A walk over types that makes their shapes, with the type numbers of objects.
 struct Walk<'a> {
     model: &'a Model,
     numbers: Numbers<'a>,
@@ -187,7 +187,7 @@ impl<'a> Shapes<'a> {
         self.kinds.iter().map(|ty| walk.element_type(ty)).collect()
     }
 
-    /// Returns the element type for a type.
+    /// Returns the description of an object's elements of this type.
     pub fn element_type(&self, ty: &Type) -> ElementType {
         self.walk().element_type(ty)
     }
@@ -211,7 +211,7 @@ impl Walk<'_> {
         match ty {
             Type::Base(base) => {
                 shape.run(at, size);
-                // Rust's values need this check, whatever the declaration says.
+                // A `bool` of Rust must be 0 or 1, so this check is needed even beside a [range].
                 shape.parts.extend((*base == Base::Boolean).then_some((at, What::Boolean)));
                 shape.parts.extend(about.range.map(|(least, most)| (at, What::Range(*base, least, most))));
             }

@@ -159,8 +159,8 @@ fn sources(model: &Model, param: &Param) -> Vec<Source> {
 }
 
 /// Returns the reason why a property of a parameter cannot be determined, as a part of a sentence:
-/// it depends on a value that may be missing, or on a result although it is needed before the call.
-/// `None` if every property can be determined.
+/// the property depends on a value that may be missing, or is needed before the call although it
+/// depends on a result. `None` if every property can be determined.
 fn operand_reason(model: &Model, method: &Method, param: &Param) -> Option<String> {
     let reason = |Source { property, operands, is_before_call }: Source| {
         operands.iter().filter_map(|operand| method.params.get(operand.index)).find_map(|read| {
@@ -176,8 +176,8 @@ fn operand_reason(model: &Model, method: &Method, param: &Param) -> Option<Strin
 
 const ELEMENTS_READ_PARAMETERS: &str = "leads through other pointers to an array whose size depends on a parameter";
 
-/// Whether a parameter determines the size of an array to which the elements of a pointer or of an
-/// array lead. A table describes each type once, so the sizes in it cannot read parameters.
+/// Whether a type leads through another pointer or array to an array whose size or length depends
+/// on parameters. A table describes each type once, so the sizes in it cannot read parameters.
 fn elements_read_parameters(ty: &Type) -> bool {
     let element = match ty {
         Type::Pointer(pointer) => &pointer.to,

@@ -9,7 +9,7 @@ pub(crate) struct Uses {
     member: usize,
     /// Whether the member's value follows from at least one use.
     is_implied: bool,
-    /// Whether an expression uses the member in a way from which its value does not follow.
+    /// Whether an expression uses the member in a way that does not determine the member's value.
     is_needed: bool,
 }
 

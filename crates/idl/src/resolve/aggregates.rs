@@ -17,8 +17,8 @@ use crate::text::diagnostic::Diagnostic;
 use crate::text::source::Span;
 use std::collections::HashMap;
 
-/// The tag of the GUID structure in C headers. A typedef of a pointer may use it before the
-/// structure.
+/// The tag of the GUID structure in C headers. A typedef of a pointer may use the tag before the
+/// structure is declared.
 const GUID_TAG: &str = "_GUID";
 
 /// The reason why structures that contain a structure with an open array are not supported.
@@ -294,8 +294,9 @@ impl Resolver<'_> {
         check_complete
     }
 
-    /// Whether a member may have this type. A structure that ends in an open array is permitted if
-    /// `open` gives the reason why the surrounding type is then not supported.
+    /// Whether a member may have this type. A structure that ends in an open array is permitted
+    /// only if `open` is `Some`. `open` is then the reason why the surrounding type is not
+    /// supported.
     pub(super) fn check_by_value(&mut self, ty: &Type, span: Span, open: Option<&'static str>) -> bool {
         let inner = array_of(ty);
         if !self.check_complete(ty, span) {

@@ -78,7 +78,8 @@ impl Resolver<'_> {
         is_more.then(|| why.to_owned())
     }
 
-    /// Returns the type of a parameter for calls by name. `None` if it cannot be passed by name.
+    /// Returns the type of a parameter for calls by name. `None` if the parameter cannot be passed
+    /// by name.
     pub(super) fn variant(&mut self, param: &ParamSyntax, ty: &Type, memory: Option<Memory>) -> Option<Variant> {
         let named = if let TypeKind::Named(name) = &param.spec.kind { Some(name.as_str()) } else { None };
         let vt = memory.map(Memory::vt).or_else(|| vartype(&self.model, ty, named))?;

@@ -11,15 +11,15 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(super) struct Units {
     pub(super) members: Vec<Member>,
-    /// The bit fields of each integer, by its name.
+    /// The bit fields of each integer, by the integer's name.
     pub(super) parts: HashMap<String, Vec<BitField>>,
 }
 
 impl Resolver<'_> {
     /// Returns the members with integers called `bits`, `bits2` and so on in the places of bit
     /// fields. The integers hold the bit fields in the layout of Windows' compilers: consecutive
-    /// bit fields of one size share an integer of this size while they fit, the first one in the
-    /// lowest bits. `None` if there are no bit fields.
+    /// bit fields of one size share an integer of this size as long as they fit. The first of them
+    /// is in the lowest bits. `None` if there are no bit fields.
     pub(super) fn units(&mut self, members: &[Member]) -> Option<Units> {
         if members.iter().all(|member| member.bits.is_none()) {
             return None;

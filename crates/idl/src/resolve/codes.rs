@@ -16,8 +16,8 @@ fn beside(name: &str, what: &str, is_taken: impl Fn(&str, &str) -> bool) -> Stri
     code
 }
 
-/// Whether generated code may have a static of this name. `is_interface` tells whether a name is
-/// that of an interface.
+/// Whether generated code may have a static of this name. `is_interface` tells whether an interface
+/// has a name.
 fn is_static(code: &str, is_interface: impl Fn(&str) -> bool) -> bool {
     let of_interface =
         |rest: &str| is_interface(rest) || rest.match_indices('_').any(|(at, _)| is_interface(&rest[..at]));
@@ -41,8 +41,9 @@ impl Resolver<'_> {
         taken.insert("IUnknown".to_owned());
         let interfaces: HashSet<String> = model.interfaces.iter().map(|found| found.name.clone()).collect();
         for id in 0..model.interfaces.len() {
-            // The vtable of an interface has the methods of its base interfaces. In the model, the
-            // bases precede the interface.
+            // The vtable of an interface has the methods of its base interfaces. Those methods
+            // already have their names here, unless a declaration or a forward declaration of the
+            // interface comes before its base.
             let bases = model.interfaces[id].base.map_or_else(Vec::new, |base| model.lineage(base));
             let inherited = bases.iter().flat_map(|base| &model.interfaces[base.0].methods);
             let inherited: HashSet<String> = inherited.map(|method| method.code.clone()).collect();

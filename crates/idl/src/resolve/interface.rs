@@ -35,7 +35,7 @@ const HERE_ONLY: [&str; 2] = ["not-hresult", "out-not-pointer"];
 impl Resolver<'_> {
     pub(super) fn interface(&mut self, decl: &InterfaceDecl) {
         // The built-in files have declared the interface, so its methods are skipped. The other
-        // declarations in the interface count.
+        // declarations in the interface are resolved.
         if self.given.contains(&decl.name.name) || decl.name.name == "IUnknown" {
             let items = decl.items.iter().flatten();
             return items.filter(|item| !matches!(item, Item::Method(_))).for_each(|item| self.item(item));
@@ -200,7 +200,8 @@ impl Resolver<'_> {
         true
     }
 
-    /// Returns the interface with this name, and announces the interface if it is new.
+    /// Returns the interface with this name. If the interface is new, adds it as if there were a
+    /// forward declaration.
     pub(super) fn interface_id(&mut self, name: &Ident) -> InterfaceId {
         if let Some(Entry { what: Named::Interface(id), .. }) = self.types.get(&name.name) {
             return *id;

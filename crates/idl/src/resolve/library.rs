@@ -99,8 +99,8 @@ impl Resolver<'_> {
         self.model.coclasses.push(Coclass { name, about, interfaces, imported, span });
     }
 
-    /// Returns an interface of a class. An interface that no file declares counts as announced, as
-    /// if there were a forward declaration.
+    /// Returns an interface of a class. Warns about an interface that no file declares, and adds it
+    /// as if there were a forward declaration.
     fn offered(&mut self, decl: &OfferedDecl) -> Option<Offered> {
         let name = &decl.name;
         self.declare_prelude(&name.name);

@@ -31,12 +31,13 @@ pub(super) const PARAMETERS_MAX: usize = 250;
 /// methods pass. Each byte of the file permits one further member.
 const FILE_LEAST: usize = 1 << 16;
 /// The maximum number of bytes of text in all constants and default values of a file. A constant
-/// may name another constant, so that a few bytes of a file stand for a long text.
+/// may name another constant, so a few bytes of a file can add a long text.
 const TEXTS_MAX: usize = 1 << 20;
 /// The weight of an interface, in members. Each of its base interfaces adds the same weight,
 /// because generated code repeats their declarations and conversions.
 const BASE_WEIGHT: usize = 8;
-/// The maximum sum of the numbers of types to which each structure and each union of a file leads.
+/// The maximum number of types to which the structures and unions of a file lead. A type counts
+/// once for each structure and each union that leads to it.
 const REACH_MAX: usize = 1 << 20;
 /// The maximum number of types to which the pointers in an interface's frames lead. The tables of
 /// generated code refer to these types by 16-bit numbers.
@@ -236,8 +237,8 @@ fn aggregates(model: &Model) -> impl Iterator<Item = (Type, Span)> {
     structs.chain(unions)
 }
 
-/// Returns the number of members of each type, and of the values that each interface's methods
-/// pass.
+/// Returns the weight of each type and of each interface, in members. The weight of an interface
+/// counts its bases, its methods, and the values that the methods pass.
 fn weights(model: &Model) -> impl Iterator<Item = (usize, Span)> {
     let weight = |ty: &Type| model.measure(ty).map_or(0, |found| found.weight as usize);
     let types = aggregates(model).map(move |(ty, span)| (weight(&ty), span));

@@ -61,8 +61,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves the interfaces whose bases have not been declared, which reports the missing bases,
-    /// and forgets the current file.
+    /// Forgets the interfaces of the current file, and resolves those whose bases have not been
+    /// declared, so that the missing bases are reported.
     pub(super) fn end_order(&mut self) {
         let order = std::mem::take(&mut self.order);
         let mut left: Vec<InterfaceDecl> = order.waiting.into_values().flatten().collect();

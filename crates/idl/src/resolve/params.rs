@@ -117,7 +117,8 @@ impl Resolver<'_> {
         {
             return Some(format!("is {form} that [range] limits"));
         }
-        // The target of a pointer that is never null is in the place of the parameter.
+        // A pointer that is never null does not travel: its target takes the place of the
+        // parameter.
         let in_place = match ty {
             Type::Pointer(pointer) if pointer.class == PointerClass::Ref && pointer.extent == Extent::One => {
                 &pointer.to

@@ -190,7 +190,7 @@ impl Resolver<'_> {
         are_handles
     }
 
-    /// Whether something is declared as a binding handle.
+    /// Whether a declaration declares a binding handle.
     fn is_handle(&self, spec: &TypeSpec, declarator: &Declarator) -> bool {
         let is_named = match &spec.kind {
             TypeKind::Base(word) => *word == "handle_t",
@@ -249,7 +249,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a name stands for a pointer to void.
+    /// Whether a name is the name of a pointer to void.
     pub(super) fn is_void_pointer(&self, name: &str) -> bool {
         let is_void = |ty: &Type| matches!(ty, Type::Pointer(pointer) if pointer.to == Type::Void);
         matches!(self.types.get(name).map(|known| &known.what), Some(Named::Type(ty)) if is_void(ty))

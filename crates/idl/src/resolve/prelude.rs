@@ -1,7 +1,7 @@
 //! The prelude: base types of Windows' files, each declared at its first use.
 //!
-//! A declaration that nothing uses has no effect, so that files may declare other types of the same
-//! names, and generated code contains only what a file needs.
+//! An unused declaration has no effect. So files may declare other types of the same names, and
+//! generated code contains only the declarations that a file needs.
 
 use super::Resolver;
 use super::interface::pointer_class;
@@ -25,7 +25,7 @@ pub(super) struct Prelude {
     /// All declarations.
     items: Rc<[Item]>,
     unused: HashMap<String, usize>,
-    /// The current file's declarations of names of the prelude, as long as they are still to be
+    /// The declarations of the current file that have names of the prelude and are still to be
     /// resolved.
     own: HashMap<String, Own>,
     /// The places of the file's declarations that were resolved early, because a declaration above
@@ -161,7 +161,7 @@ impl Resolver<'_> {
     }
 
     /// Whether a declaration has already been resolved, because a declaration above it uses one of
-    /// its names. Notes that the file declares these names here.
+    /// its names. Also records that resolution has reached the file's declaration of these names.
     pub(super) fn is_early(&mut self, item: &Item) -> bool {
         if !self.prelude.own.is_empty() {
             self.prelude.begin_own(item);
@@ -189,7 +189,7 @@ impl Resolver<'_> {
     }
 
     /// Returns a typedef of the prelude. If a file declares the type under one of its names, the
-    /// typedef's other names stand for that type.
+    /// typedef's other names become names of that type.
     fn of_own_type(&mut self, item: &Item) -> Item {
         let Item::Typedef(attributes, spec, declarators) = item else { return item.clone() };
         let plain = declarators.iter().filter(|one| one.pointers == 0 && one.dimensions.is_empty());
@@ -216,7 +216,7 @@ impl Resolver<'_> {
         (self.imported, self.pointer_default) = (imported, pointer_default);
     }
 
-    /// Declares the names of the prelude in an expression.
+    /// Declares the names of the prelude that an expression uses.
     pub(super) fn declare_prelude_in(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Name(name) => self.declare_prelude(name),

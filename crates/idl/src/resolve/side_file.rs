@@ -1,7 +1,7 @@
 //! Side files: the attributes in `NAME.acf` are added to the declarations in `NAME.idl` before
 //! names are resolved.
 //!
-//! Side files thus are only another spelling: resolution decides the attributes' meaning.
+//! So a side file is only another place to write attributes: resolution decides their meaning.
 
 use crate::resolve::attributes::{ON_HANDLES, is_known};
 use crate::resolve::method_name;
@@ -9,8 +9,8 @@ use crate::syntax::ast::{Attribute, Ident, InterfaceDecl, Item, Method, SideInte
 use crate::text::diagnostic::{Diagnostic, most_like};
 use crate::text::source::Sources;
 
-/// Attributes that do not change a declaration's meaning for other compilers, but decide how its
-/// calls travel and which values they accept.
+/// Attributes that do not change a declaration's meaning for other compilers, but decide how calls
+/// travel and which values are accepted.
 const OWN: [&str; 7] = ["oneway", "max_value", "utf8", "zero_copy", "map", "lend", "prealloc"];
 
 /// Attributes of DCE's and MIDL's side files.

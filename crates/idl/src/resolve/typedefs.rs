@@ -87,8 +87,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the specifier of a typedef. A definition of a type that a built-in file declares
-    /// stands for that type.
+    /// Returns the specifier of a typedef. If the typedef defines a type that a built-in file
+    /// declares, the specifier names the built-in type.
     fn known_spec(&mut self, spec: &TypeSpec, own: Option<&Declarator>) -> TypeSpec {
         let known = own.filter(|own| is_definition(&spec.kind) && self.given.contains(&own.name.name));
         let Some(own) = known else { return spec.clone() };
@@ -138,8 +138,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Reports typedefs with the names of keywords of integer types, and handles with names of base
-    /// types.
+    /// Reports a typedef whose name is a keyword of integer types, and a handle whose name is the
+    /// name of a base type.
     fn check_words(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
         let is_handle = has(attributes, "context_handle") || matches!(spec.kind, TypeKind::Base("handle_t"));
         for Declarator { name, .. } in declarators.iter().filter(|one| is_base_word(&one.name.name)) {
@@ -174,7 +174,8 @@ impl Resolver<'_> {
         };
         if !is_same {
             let is_automation = name.name == "BSTR" || is_automation_word(&name.name);
-            // Type libraries declare Automation's types as anything.
+            // Type libraries can give the names of Automation's types any meaning, so a permissive
+            // compiler only warns.
             if is_automation { self.report_leniently(redefined(name)) } else { self.report(redefined(name)) }
         }
     }
@@ -193,9 +194,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a typedef declares a handle of another file again, in the other form of handles: a
-    /// pointer to void instead of an integer of a pointer's size, or the reverse. Such a typedef
-    /// has no effect, and causes a warning.
+    /// Whether a typedef declares a handle of another file again, but in another form: as a pointer
+    /// to void instead of an integer of a pointer's size, or the reverse. Such a typedef has no
+    /// effect, and causes a warning.
     fn is_declared_again(&mut self, name: &Ident, ty: &Type) -> bool {
         let Some(known) = self.types.get(&name.name) else { return false };
         let (Named::Type(first), Some(span)) = (&known.what, known.span) else { return false };

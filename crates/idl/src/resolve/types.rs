@@ -96,8 +96,9 @@ impl Resolver<'_> {
         // Levels are counted from the outside: dimensions first, then stars.
         let dimensions = declarator.dimensions.len();
         let levels = dimensions + usize::from(stars);
-        // A type that is not one value may have a further level: a typedef of an array has the
-        // array's dimensions, and an interface pointer its own star.
+        // A type that is not a single value may have a further level, which the declarator does not
+        // show: a typedef of an array has the array's dimensions, and an interface pointer has its
+        // own star.
         let is_one_value = matches!(ty, Type::Base(_) | Type::Enum(_) | Type::Struct(_) | Type::Union(_));
         let sizes_max = if is_one_value && !is_automation(spec) { levels } else { levels.max(1) };
         self.check_classes(attributes);
@@ -127,7 +128,7 @@ impl Resolver<'_> {
         self.check_type_limits(&ty, declarator.span).then_some(ty)
     }
 
-    /// Refuses two classes for one pointer.
+    /// Reports an error if two attributes give different classes to one pointer.
     fn check_classes(&mut self, attributes: &[Attribute]) {
         let mut classes = attributes.iter().filter(|one| CLASSES.contains(&one.name.name.as_str()));
         let (Some(first), Some(second)) = (classes.next(), classes.next()) else { return };
@@ -138,8 +139,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the pointer that a type's name stands for, with the class if the typedef gives it.
-    /// `None` if the name stands for no pointer.
+    /// Returns the pointer that a type's name denotes, with its class if the typedef gives the
+    /// class. `None` if the name does not denote a pointer.
     fn named_pointer(&self, spec: &TypeSpec, ty: &Type) -> Option<NamedPointer> {
         let has_class = match &spec.kind {
             TypeKind::Named(name) => self.classed.contains(name),
@@ -151,8 +152,8 @@ impl Resolver<'_> {
         Some(NamedPointer { to: pointer.to.clone(), extent: pointer.extent.clone(), class })
     }
 
-    /// Returns the type below the stars and dimensions, and the number of remaining stars. One star
-    /// belongs to an interface pointer. `None` after an error.
+    /// Returns the type below the stars and dimensions, and the number of remaining stars. An
+    /// interface pointer takes one of the stars. `None` after an error.
     fn innermost(
         &mut self,
         spec: &TypeSpec,
@@ -196,8 +197,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a type's name stands for a pointer to an object, or for a pointer to void that may
-    /// lead to an object, so that no star is written.
+    /// Whether a type's name denotes a pointer to an object, or a pointer to void that may lead to
+    /// an object. Such a name has no star behind it.
     fn is_object_pointer(&self, spec: &TypeSpec) -> bool {
         let TypeKind::Named(name) = &spec.kind else { return false };
         self.object_pointers.contains(name) || self.is_void_pointer(name)
@@ -458,8 +459,8 @@ fn sizes(attributes: &[Attribute]) -> Sizes<'_> {
     Sizes { size, length: list("length_is").iter().map(Option::as_ref).collect() }
 }
 
-/// Whether a type leads to a string whose declaration gives the size of its memory, or its length,
-/// too.
+/// Whether a type leads to a string for which the declaration also gives the size of the memory, or
+/// the length.
 pub(super) fn is_sized_text(attributes: &[Attribute], ty: &Type) -> bool {
     let Sizes { size, length } = sizes(attributes);
     let (mut ty, mut level) = (ty, 0);
@@ -481,8 +482,9 @@ fn is_character(ty: &Type) -> bool {
     matches!(ty, Type::Base(Base::Char | Base::WChar))
 }
 
-/// Returns the form of the objects with [iid_is] to which a type leads. `None` if it leads to none,
-/// or the object is itself the parameter or member, whose IID can be found.
+/// Returns the form of the objects with [iid_is] to which a pointer or an array leads. `None` for
+/// other types, also for the type of an object itself: back ends find the IID of such a parameter
+/// or member.
 pub(super) fn objects_by_iid(ty: &Type) -> Option<&'static str> {
     let (element, own) = match ty {
         Type::Pointer(pointer) if pointer.extent == Extent::One => (&pointer.to, "a pointer to an object"),

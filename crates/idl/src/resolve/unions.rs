@@ -161,8 +161,9 @@ impl Resolver<'_> {
             self.spec_type(spec, Some(tag))?
         } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
             let spec = attribute.ty.as_deref()?;
-            // `set_switch_type` makes this attribute with equal spans, from the type of a member.
-            // The member's own limits are checked.
+            // `set_switch_type` can have made the attribute from the type of a member, with one
+            // span for the attribute and its name. Such an attribute needs no error, because the
+            // member's own limits are checked.
             let is_written = attribute.span != attribute.name.span;
             if is_written && self.has_range(&[], spec) {
                 let text = "[switch_type] names a type with [range], which does not limit the discriminant";
@@ -276,8 +277,8 @@ impl Resolver<'_> {
 fn tag_value(tag: &Type, value: i64) -> Option<i64> {
     let (least, most) = match tag {
         Type::Base(Base::I64) => return Some(value),
-        // Discriminants are compared as signed numbers of 64 bits. The greatest one stands for all
-        // that are too large.
+        // Discriminants are compared as signed numbers of 64 bits. All discriminants that are too
+        // large are replaced by the greatest signed number, so no case can have this value.
         Type::Base(Base::U64) => return (0..i64::MAX).contains(&value).then_some(value),
         Type::Base(base) => base.range()?,
         Type::Enum(_) => Base::I32.range()?,

@@ -20,7 +20,8 @@ impl Resolver<'_> {
                 Passing::Text { base: Base::Char, .. } | Passing::OutText(Base::Char),
                 Some(Returns::Nothing | Returns::Value),
             ) => {
-                // Rust passes the pointers of these methods on, and checks nothing.
+                // Code in Rust passes the pointers of these methods on without a check of the
+                // strings.
                 ("is of a [local] method that does not return an HRESULT", "return an HRESULT, or remove [utf8]")
             }
             (Passing::Text { base: Base::Char, .. }, _) | (Passing::OutText(Base::Char), None) => return,

@@ -85,8 +85,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// Returns an expression with the values of its casts and of `sizeof`, which need types. `None`
-    /// after an error.
+    /// Returns an expression in which casts and `sizeof`, which need types, are replaced by their
+    /// values. `None` after an error.
     fn without_types(&mut self, expr: &Expr) -> Option<Expr> {
         self.declare_prelude_in(expr);
         self.typeless(expr)
@@ -98,7 +98,7 @@ impl Resolver<'_> {
             && is_cast(operator, left)
             && let ExprKind::Name(name) = &left.kind
         {
-            // `(T) -1`
+            // The parser takes a cast of a signed number, such as `(T) -1`, for a subtraction.
             let sign = if operator == "-" { "-" } else { "+" };
             let value = Expr { kind: ExprKind::Unary(sign, right.clone()), span: right.span };
             let spec = TypeSpec { kind: TypeKind::Named(name.clone()), constant: false, span: left.span };
@@ -218,7 +218,8 @@ impl Resolver<'_> {
                     && [i64::from(u8::MAX), i64::from(u16::MAX), i64::from(u32::MAX)].contains(mask)
                     && operand.base.range().is_some_and(|(least, most)| least >= 0 && most <= i128::from(*mask))
                 {
-                    // The mask comes from a cast to a type that holds every value of the operand.
+                    // The mask has no effect: it comes from a cast to a type that holds every value
+                    // of the operand.
                     return Ok(left);
                 }
                 Arith::Binary(operator.clone(), Box::new(left), Box::new(right))
@@ -238,7 +239,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// Resolves a condition: an expression, or a pointer, which counts as not null.
+    /// Resolves a condition. A pointer as a condition is true, because the pointer is assumed not
+    /// to be null.
     fn truth(&self, expr: &Expr, variables: &[Variable], of: &str) -> Result<Arith, Box<Diagnostic>> {
         match tested_pointer(expr, variables) {
             true => Ok(Arith::Const(1)),

@@ -78,7 +78,7 @@ pub enum SyntaxKind {
     Declarator,
     /// `[]` or `[n]`.
     Dimension,
-    /// A whole expression. A choice `a ? b : c` contains three.
+    /// A whole expression. In `a ? b : c`, the whole, `b` and `c` are nodes of this kind.
     Expr,
     /// `a + b` in an expression.
     Binary,

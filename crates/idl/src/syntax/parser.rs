@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the contents of braces up to the closing one. After an error the parser continues
+    /// Parses the contents of braces up to the closing brace. After an error the parser continues
     /// behind the next semicolon.
     pub(crate) fn body(&mut self, mut part: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
         while !self.eat("}") {
@@ -277,7 +277,7 @@ impl<'a> Parser<'a> {
         Ok(Item::Import(files))
     }
 
-    /// Whether the next word begins a declaration of WinRT. If not, it is the name of a type.
+    /// Whether the next word begins a declaration of WinRT. If not, the word is the name of a type.
     fn is_winrt(&self) -> bool {
         self.text_at(1).is_some_and(|next| next == "{" || next.starts_with(|c: char| c.is_ascii_alphabetic()))
     }
@@ -362,7 +362,7 @@ impl<'a> Parser<'a> {
         while self.at < self.tokens.len() && self.peek_text() != Some("}") {
             self.item_into(&mut items, true);
         }
-        // The brace is missing only at the end of the file. The contents still count.
+        // The brace is missing only at the end of the file. The contents are kept.
         let _ = self.expect("}", "at the end of the interface");
         self.eat(";");
         Ok(Item::Interface(InterfaceDecl { attributes, name, base, items: Some(items), doc }))
@@ -477,10 +477,11 @@ impl<'a> Parser<'a> {
         Ok(Declarator { pointers, name, dimensions, is_function: false, span })
     }
 
-    /// Parses the rest of `(*name)(parameters)`. The type of the function is not recorded.
+    /// Parses the declarator `(*name)(parameters)` after its first parenthesis. The type of the
+    /// function is not recorded.
     fn function_pointer(&mut self, start: Span) -> Parsed<Declarator> {
         self.calling_convention();
-        // Without the star, the name stands for the function's type.
+        // Without the star, the name denotes the function's type.
         let pointers = u8::from(self.eat("*"));
         self.calling_convention();
         let name = self.ident("the name of a function's type")?;

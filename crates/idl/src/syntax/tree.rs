@@ -1,11 +1,11 @@
 //! The syntax tree: every byte of a file, in the structure that the parser found.
 //!
 //! There is one grammar. While the parser makes the AST, it records each construct as a *node*: a
-//! kind, and the first and last of its tokens among the tokens that the preprocessor produced.
-//! Recursive descent makes these ranges nested or disjoint, so that sorting them yields the tree
-//! (see `build.rs`). The leaves are all tokens of the file, as the lexer found them. Tokens that
-//! the parser never saw (blanks, comments, directives, excluded branches, empty macros) belong to
-//! the innermost node that has tokens on both their sides.
+//! kind, and the range of the construct's tokens among the preprocessor's tokens. Recursive descent
+//! makes these ranges nested or disjoint, so that sorting them yields the tree (see `build.rs`).
+//! The leaves are all tokens of the file, as the lexer found them. Tokens that the parser never saw
+//! (blanks, comments, directives, excluded branches, empty macros) belong to the innermost node
+//! that has tokens on both their sides.
 //!
 //! - A node of a kind other than [`SyntaxKind::Error`] was parsed completely: it has the parts that
 //!   the grammar gives it. Its parts may contain errors, each an `Error` node among declarations,

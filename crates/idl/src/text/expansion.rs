@@ -1,6 +1,6 @@
 //! The replacement of macros by their definitions, in the order of C (ISO/IEC 9899:2011, 6.10.3):
-//! arguments first, then the replacement together with what follows it. A macro's name that comes
-//! from its own replacement is not replaced again.
+//! arguments first, then the replacement together with the words behind the macro's use. A macro's
+//! name that comes from its own replacement is not replaced again.
 
 use crate::text::diagnostic::Diagnostic;
 use crate::text::lexer::{Token, TokenKind};
@@ -15,12 +15,12 @@ use std::rc::Rc;
 const DEPTH_MAX: usize = 64;
 /// The number of words that the macros of any file may produce in all.
 const REPLACED_LEAST: usize = 500_000;
-/// The number of further words that each byte of a file's words permits. For Wine's `mshtml.idl`
-/// one word is not enough.
+/// The number of further words that each byte of a file's words permits. One word for each byte is
+/// not enough for Wine's `mshtml.idl`.
 const REPLACED_PER_BYTE: usize = 3;
-/// The number of a word's hidden macros that count as one more word towards the limit of words.
+/// The number of hidden macros for which a word counts as one more word towards the limit of words.
 const HIDDEN_COUNT: usize = 8;
-/// The number of bytes of a word that count as one more word towards the limit of words.
+/// The number of bytes for which a word counts as one more word towards the limit of words.
 const WORD_LENGTH: usize = 32;
 
 /// The state of the replacement of a file's macros.
@@ -35,7 +35,7 @@ pub(crate) struct Expansion<'a> {
     nesting: usize,
     /// Whether the next word inherits white space from a macro that was replaced by no words.
     is_spaced: bool,
-    /// Whether a limit was exceeded. Nothing is replaced from then on.
+    /// Whether a limit was exceeded. No macro is replaced from then on.
     is_over: bool,
     /// The use of a macro with parameters whose arguments are not complete.
     call: Option<Call>,
@@ -69,8 +69,8 @@ impl<'a> Expansion<'a> {
         self.is_over
     }
 
-    /// Adds a token of the file, or the replacement of the macro that the token names or whose use
-    /// the token completes.
+    /// Adds a token of the file. If the token names a macro or completes a macro's use, the macro's
+    /// replacement is added instead.
     pub(crate) fn add(&mut self, files: &mut Files<'_>, token: Token, is_spaced: bool, out: &mut Vec<Token>) {
         let is_plain = token.kind != TokenKind::Ident || !self.macros.contains_key(files.sources.text(token.span));
         if is_plain && self.call.is_none() {
@@ -87,14 +87,14 @@ impl<'a> Expansion<'a> {
     }
 
     /// Ends a macro's use that is not complete: without arguments, the name of a macro with
-    /// parameters stands for itself.
+    /// parameters is not replaced.
     pub(crate) fn end_call(&mut self, files: &mut Files<'_>, out: &mut Vec<Token>) {
         let call = self.call.take();
         out.extend(self.name_of(files, call).map(|word| word.token));
     }
 
-    /// Returns the name of a macro with parameters if no argument list has begun: the name then
-    /// stands for itself. Reports an argument list that does not end.
+    /// Returns the name of a macro with parameters if no argument list has begun: the name is then
+    /// not replaced. Reports an argument list that does not end.
     fn name_of(&self, files: &mut Files<'_>, call: Option<Call>) -> Option<Word> {
         let call = call.filter(|_| !self.is_over)?;
         if call.is_open() {

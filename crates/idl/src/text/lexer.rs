@@ -21,7 +21,7 @@ pub enum TokenKind {
     Punct,
     /// Blanks and line ends.
     Space,
-    /// A comment of either kind.
+    /// A block comment or a line comment.
     Comment,
     /// A preprocessor line, with its continuations.
     Directive,

@@ -39,7 +39,7 @@ pub(crate) struct Part {
 /// The role of a part of a macro's replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// The token stands for itself.
+    /// The token itself, which is copied to the replacement.
     Itself,
     /// The argument for the parameter of this index.
     Argument(usize),
@@ -47,7 +47,7 @@ pub(crate) enum Role {
     Quoted(usize),
 }
 
-/// The name in a replacement for the arguments that `...` takes.
+/// The name by which a replacement refers to the arguments that `...` takes.
 const VARIABLE: &str = "__VA_ARGS__";
 
 /// The defined macros, by name.
@@ -124,12 +124,13 @@ fn parameters<'s, 'w>(
 /// again.
 pub(crate) type Hidden = Option<Rc<Hide>>;
 
-/// A macro whose replacement a word comes from, and the rest of the list of such macros.
+/// An entry of the list of the macros from whose replacements a word comes: a macro, and the rest
+/// of the list.
 #[derive(Debug)]
 pub(crate) struct Hide {
     of: Rc<Macro>,
     others: Hidden,
-    /// The number of macros.
+    /// The number of macros in the list from this entry on.
     pub(crate) count: usize,
 }
 
@@ -155,7 +156,7 @@ fn is_same(one: &Hidden, other: &Hidden) -> bool {
     }
 }
 
-/// Returns the macros that may replace neither word: those in both hidden sets.
+/// Returns the macros that are hidden from both words.
 pub(crate) fn hidden_from_both(one: &Hidden, other: &Hidden) -> Hidden {
     if is_same(one, other) {
         return one.clone();
@@ -163,7 +164,7 @@ pub(crate) fn hidden_from_both(one: &Hidden, other: &Hidden) -> Hidden {
     each(one).filter(|of| is_hidden(other, of)).fold(None, |found, of| hide(of, &found))
 }
 
-/// Returns the macros that are hidden from either word.
+/// Returns the macros that are hidden from at least one of the words.
 fn all(one: &Hidden, other: &Hidden) -> Hidden {
     if one.is_none() || is_same(one, other) {
         return other.clone();
@@ -196,8 +197,7 @@ pub(crate) enum Step {
     Open,
     /// The word, a parenthesis, ends the arguments.
     Complete(Word),
-    /// No arguments follow: the macro's name stands for itself, and the word is not part of the
-    /// use.
+    /// No arguments follow: the macro's name is not replaced, and the word is not part of the use.
     Name(Word),
 }
 

@@ -3,7 +3,7 @@
 //! Supported are `#define` with and without parameters, `#undef`, `#if` with `defined`, integers
 //! and C's operators, `#ifdef`, `#ifndef`, `#elif`, `#else` and `#endif`. `#include` and `#import`
 //! insert a file's text. A file with `#pragma once` is inserted once. Other pragmas and `#line` are
-//! skipped. `#error` and `#warning` report what the file says.
+//! skipped. `#error` and `#warning` report their text.
 
 use crate::text::condition::evaluate;
 use crate::text::diagnostic::Diagnostic;
@@ -98,7 +98,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Processes a token. Returns the directive that the file reader has to execute, if the token
-    /// is one.
+    /// is such a directive.
     pub(crate) fn token(&mut self, files: &mut Files<'_>, token: Token) -> Option<FileDirective> {
         self.expansion.permit(token.span.end - token.span.start);
         match token.kind {
@@ -243,8 +243,8 @@ impl<'a> Preprocessor<'a> {
         let function_like =
             words.get(1).is_some_and(|next| files.sources.text(next.span) == "(" && next.span.start == name.span.end);
         let key = files.sources.text(name.span).to_owned();
-        // `#define OBVIA(x)` hides attributes from other tools. Here the attributes count. Some C
-        // headers define `interface`, which is a keyword here.
+        // `#define OBVIA(x)` hides attributes from other tools, but this compiler reads the
+        // attributes. Some C headers define `interface`, which is a keyword of IDL.
         if function_like && key == "OBVIA" || key == "interface" {
             return;
         }

@@ -18,14 +18,14 @@ pub(crate) struct Origin {
 pub(crate) struct Writer {
     text: String,
     depth: usize,
-    /// The offsets at which the lines for other declarations begin. `None` stands for lines that
-    /// belong to no declaration.
+    /// The offsets at which the lines for other declarations begin. `None` marks lines that belong
+    /// to no declaration.
     origins: Vec<(usize, Option<Origin>)>,
 }
 
 impl Writer {
-    /// Adds a line. A closing bracket at its beginning ends an indentation, an opening bracket at
-    /// its end begins one.
+    /// Adds a line. A closing bracket at the line's beginning ends an indentation. An opening
+    /// bracket at the line's end begins one.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) {
         let line = line.as_ref();
         if line.starts_with(['}', ')', ']']) {

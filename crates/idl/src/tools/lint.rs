@@ -39,8 +39,8 @@ impl Findings {
     }
 }
 
-/// Returns the findings about the declarations of the compiled file, in the order of the source.
-/// Imported files are judged when they are compiled themselves.
+/// Returns the findings about the declarations of the compiled file, in the order of the source. An
+/// imported file gets its findings when it is compiled itself.
 pub fn lint(compilation: &Compilation) -> Vec<Finding> {
     let model = &compilation.model;
     let mut findings = Findings::default();

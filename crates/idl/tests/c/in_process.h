@@ -25,9 +25,9 @@ struct seen {
     unsigned char bytes[1024];
 };
 
-/* Writes a forged reply and returns its length. NULL for the true reply. */
+/* Writes a forged reply and returns its length. NULL if the true reply is passed on. */
 static size_t (*forge)(unsigned char *frame);
-/* The HRESULT of a forged reply; S_OK for that of the method. */
+/* The HRESULT of a forged reply. With S_OK the reply has the HRESULT of the method. */
 static HRESULT forged_result = S_OK;
 /* The change to the next call. */
 static struct tampering tampering = {NEITHER, KEEP, 0, 0};

@@ -32,7 +32,7 @@ const WORDS: [&[&str]; 8] = [
     &["double", "DATE"],
 ];
 
-/// A quick run tests one of this many changes. All changes take minutes.
+/// A quick run tests one in this number of changes. All changes take minutes.
 const STEP: usize = 29;
 
 /// Returns changed texts: without a token, with a token extended, or with another token in its

@@ -49,7 +49,7 @@ fn forward_declarations_lead_to_the_definition_in_another_file() {
     // A declaration without a definition has a page that says so.
     let none = text(&made, "interface.INone.html");
     assert!(none.contains("interface <b>INone</b>;</pre>") && none.contains("forward declaration"), "{none}");
-    // With two definitions, the forward declaration stands for neither.
+    // With two definitions, the forward declaration leads to neither of them.
     let made = reference(&ground, &[("a.idl", &a), ("b.idl", &b), ("c.idl", &b.replace("7d02", "7d03"))]);
     let expected = ["interface.IFoo.html", "interface.IFoo~2.html", "interface.IFoo~3.html"];
     assert_eq!(named(&made, "interface.IFoo"), expected);

@@ -39,7 +39,7 @@ fn files_of_others_are_not_touched() {
     let message = foreign(&folder);
     assert!(message.contains("index.html") && message.contains("empty folder"), "{message}");
     assert_eq!(std::fs::read_to_string(folder.join("index.html")).unwrap(), "mine");
-    // A file that somebody has put beside the pages does not belong to the tool.
+    // A file that a user has put beside the pages does not belong to the tool.
     std::fs::remove_file(folder.join("index.html")).unwrap();
     write(&[page("index.html", "1")], &folder).unwrap();
     std::fs::write(folder.join("notes.txt"), "mine").unwrap();

@@ -43,7 +43,7 @@ fn tags(page: &Page) -> Vec<Tag<'_>> {
     tags
 }
 
-/// Checks that a page is well-formed, and that its scripts are the two of every page.
+/// Checks that a page is well-formed, and that it has only the two scripts that every page has.
 pub(crate) fn check_page(page: &Page) {
     if !page.name.ends_with(".html") {
         return;

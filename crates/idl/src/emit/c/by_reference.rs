@@ -29,8 +29,8 @@ pub(super) fn convert_addresses(out: &mut Writer, context: &Context<'_>, plan: &
     }
 }
 
-/// Writes the proxy's function for a call with arrays that are in regions outside of the region
-/// caches, or in no region.
+/// Writes the proxy's function for calls with an array that is in no region, or in a region that no
+/// region cache holds.
 pub(super) fn write_other_regions(
     out: &mut Writer,
     context: &Context<'_>,
@@ -58,8 +58,9 @@ pub(super) fn write_other_regions(
     out.line("");
 }
 
-/// Writes the calculation of the rooms of arrays that the method may use in part. It precedes the
-/// call, since other processes may write the memory of an operand.
+/// Writes the calculation of the sizes of those arrays that the method may use in part. The written
+/// code runs before the call, because other processes can write the memory of an operand during the
+/// call.
 pub(super) fn rooms(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in &plan.params {
         let Passing::Reference { size, length: Some(_), .. } = &param.passing else { continue };
@@ -77,8 +78,8 @@ pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
-/// Writes the stub's function for a call with arrays that are in regions of the caller outside of
-/// the region caches.
+/// Writes the stub's function for calls with an array in a region of the caller that no region
+/// cache holds.
 pub(super) fn write_region_selection(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, true);
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.made(plan, SELECT_REGIONS)));
@@ -94,7 +95,7 @@ pub(super) fn write_region_selection(out: &mut Writer, context: &Context<'_>, pl
     out.line("");
 }
 
-/// Whether a parameter counts the elements of arrays by reference.
+/// Whether a parameter counts the elements of arrays that are passed by reference.
 pub(super) fn counts_references(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> bool {
     let mut counts = false;
     for other in &plan.params {

@@ -35,8 +35,8 @@ struct Owner<'m> {
 #[derive(Default)]
 struct Names<'m> {
     owners: HashMap<String, Owner<'m>>,
-    /// The macros of methods, which C++ does not have. The preprocessor leaves an object or a
-    /// structure of the same name alone, because no parenthesis follows it.
+    /// The macros of methods, which the headers define only for C. A macro does not replace the
+    /// name of an object or of a structure, because no parenthesis follows such a name.
     macros: HashMap<String, Owner<'m>>,
     found: Vec<Diagnostic>,
 }
@@ -58,8 +58,8 @@ pub(super) fn clashes(model: &Model) -> Vec<Diagnostic> {
 }
 
 impl<'m> Names<'m> {
-    /// Adds the name of a declaration or of a function, and an error if it belongs to another
-    /// declaration already.
+    /// Adds the name of a declaration or of a function, and an error if the name already belongs to
+    /// another declaration.
     fn add(&mut self, name: String, owner: &Owner<'m>) {
         let first = self.macros.get(&name).cloned();
         self.add_object(name.clone(), owner);

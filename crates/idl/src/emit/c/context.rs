@@ -1,4 +1,4 @@
-//! The frames of an interface's methods: what proxies, stubs and tables share.
+//! The frames of an interface's methods, for proxies, stubs and tables.
 
 use super::names::{pointer_to, type_name};
 use super::suffix;
@@ -24,7 +24,7 @@ impl Context<'_> {
         kind_of(&self.kinds, element)
     }
 
-    /// Returns the name of a function or a structure of a method, in one of the method's forms.
+    /// Returns the name of a function or a structure that is generated for a method's plan.
     pub(super) fn made(&self, plan: &MethodPlan<'_>, suffix: &str) -> String {
         made(&self.name, plan, suffix)
     }
@@ -43,7 +43,8 @@ impl Context<'_> {
     }
 }
 
-/// Returns the name of a function or a structure of an interface's method.
+/// Returns the name of a function or a structure that is generated for a method's plan. The names
+/// for a plan with arrays by reference have a suffix of their own.
 pub(super) fn made(interface: &str, plan: &MethodPlan<'_>, suffix: &str) -> String {
     let form = if plan.refers() { suffix::BY_REFERENCE } else { "" };
     format!("{interface}_{}{form}{suffix}", plan.method.name)
@@ -90,8 +91,8 @@ pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Arr
     plan.ordered(request).into_iter().filter_map(of).collect()
 }
 
-/// Returns the type of the value that a block holds for a parameter. `None` if the value is
-/// elsewhere.
+/// Returns the type of the value that a block holds for a parameter. `None` if the block does not
+/// hold the parameter's value.
 pub(super) fn block_type<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
     match &param.passing {
         Passing::Value(ty) | Passing::RefPointer(ty) => Some(ty),
@@ -102,17 +103,18 @@ pub(super) fn block_type<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
 /// The variables for an array's position and count, and its element type.
 pub(super) type Named<'p> = (String, String, &'p Type);
 
-/// Declares the positions of the arrays behind a block, and returns the end of the last one.
+/// Declares the positions of the arrays behind a block, and returns the expression for the end of
+/// the last array.
 pub(super) fn positions(out: &mut Writer, context: &Context<'_>, block: &str, arrays: &[Named<'_>]) -> String {
     arrays.iter().fold(block_end(block), |end, one| position(out, context, &end, one, false))
 }
 
-/// Returns the position of the first array's header.
+/// Returns the expression for the position of the first array's header.
 pub(super) fn block_end(block: &str) -> String {
     format!("OBVIA_ALIGN(sizeof({block}))")
 }
 
-/// Declares the position of an array behind `end`, and returns the array's end.
+/// Declares the position of an array behind `end`, and returns the expression for the array's end.
 pub(super) fn position(
     out: &mut Writer,
     context: &Context<'_>,
@@ -147,13 +149,13 @@ pub(super) fn leave(value: &str) -> Vec<String> {
     vec![format!("return {value};")]
 }
 
-/// Returns the statements by which a proxy returns a failure of its own. The text of an earlier
-/// failure must not be taken for that of this one.
+/// Returns the statements by which a proxy returns a failure that it has found itself. They also
+/// clear the text of an earlier failure, which does not describe this one.
 pub(super) fn fail(code: &str) -> Vec<String> {
     leave(&format!("obvia_fail_plain({code})"))
 }
 
-/// Returns a pointer to a position in a frame.
+/// Returns the expression for a pointer to a position in a frame.
 pub(super) fn place(context: &Context<'_>, element: &Type, constant: bool, frame: &str, at: &str) -> String {
     let pointer = pointer_to(context.model, element, "");
     format!("OBVIA_AT({}{pointer}, {frame}, {at})", if constant { "const " } else { "" })

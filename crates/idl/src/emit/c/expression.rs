@@ -20,7 +20,8 @@ pub(super) enum Side {
     AfterLateMethod,
 }
 
-/// Declares a count. A negative or undefined count becomes too large for any array.
+/// Declares a count, a `uint64_t`. A negative or undefined count becomes a number that is too large
+/// for any array.
 pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &Arith, side: Side) {
     match size {
         Arith::Const(_) | Arith::Operand(_) => {
@@ -39,7 +40,7 @@ pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &
     }
 }
 
-/// Returns an operand as an integer of its own type.
+/// Returns the expression for an operand, an integer of the operand's own type.
 pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
     let param = &plan.params[operand.index];
     let name = binding(&param.param.code);
@@ -66,7 +67,8 @@ pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> Str
 fn arith(plan: &MethodPlan<'_>, value_of: &Arith, side: Side, wrong: &str) -> String {
     let of = |value: &Arith| arith(plan, value, side, wrong);
     match value_of {
-        // The literal of the least value would be too large before its sign applies.
+        // In C, a minus sign is not part of a literal, and the digits of the least value are too
+        // large for a literal.
         Arith::Const(i64::MIN) => "INT64_MIN".to_owned(),
         Arith::Const(value) => format!("INT64_C({value})"),
         Arith::Operand(one) if one.base == Base::U64 => format!("obvia_signed({}, &{wrong})", value(plan, one, side)),

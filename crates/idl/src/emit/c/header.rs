@@ -50,12 +50,12 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
 }
 
 /// Begins the include guard. The last `#endif` ends it. Different stems have different guards:
-/// small letters become capitals, capitals become small letters, and characters that names cannot
-/// have become their numbers.
+/// small letters become capitals, capitals become small letters, and a character that a name cannot
+/// have is replaced by its code point.
 pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
     let in_guard = |one: char| match one {
         'a'..='z' => one.to_ascii_uppercase().to_string(),
-        // The `x` that a capital would become begins a number.
+        // `X` is left out, because an `x` in the guard begins the number of a code point.
         'A'..='W' | 'Y' | 'Z' => one.to_ascii_lowercase().to_string(),
         '0'..='9' | '_' => one.to_string(),
         _ => format!("x{:x}_", u32::from(one)),

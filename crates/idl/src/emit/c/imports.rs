@@ -55,7 +55,7 @@ impl<'m> Imports<'m> {
         for (span, error) in errors.filter(|(span, _)| is_on_disk(*span)) {
             refused.entry(sources.importing(span)).or_insert(error);
         }
-        // A file that needs a refused one has no header, either.
+        // A file that needs a refused file has no header, either.
         loop {
             let file = |need: &Need<'_>| sources.importing(need.span);
             let is_new = |need: &&Need<'_>| need.imported && !refused.contains_key(&file(need));
@@ -144,8 +144,8 @@ fn included(
     let types = types.chain(model.enums.iter().map(|found| found.span));
     let types = types.chain(model.typedefs.iter().map(|found| found.span));
     let declared = types.chain(model.interfaces.iter().map(|found| found.span)).map(|span| span.file);
-    // The position of a declaration whose name comes from a macro is in no file: `importing` finds
-    // the file whose header has the declaration.
+    // If a macro has made a declaration's name by `##`, no file contains the declaration's
+    // position. `importing` finds the file whose header has the declaration.
     let own = needs.iter().filter(|need| !need.imported);
     let needed = own.map(|need| compilation.sources.importing(need.other));
     let declaring: HashSet<FileId> = declared.chain(needed).collect();

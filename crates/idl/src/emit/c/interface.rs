@@ -28,8 +28,8 @@ pub(super) fn module(out: &mut Writer, model: &Model, imports: &Imports<'_>) {
     out.line("");
 }
 
-/// Declares an object that belongs to a built-in interface as weak, so that several files of a
-/// program may define it.
+/// Declares an object as a weak symbol if it belongs to a built-in interface. Several files of a
+/// program may then define the object.
 pub(super) fn weaken(out: &mut Writer, model: &Model, found: &Interface, object: &str) {
     if model.is_prelude(found.span) {
         out.line(format!("extern {object} __attribute__((weak));"));
@@ -95,7 +95,8 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     information(out, &context, id, usual.len() + referring.len());
 }
 
-/// Returns the plan of the same method with arrays by reference, if there is one.
+/// Returns the plan that passes the arrays of a method by reference, given the method's usual plan.
+/// `None` if the method has no such plan.
 pub(super) fn by_reference<'p, 'a>(
     referring: &'p [MethodPlan<'a>],
     usual: &MethodPlan<'a>,

@@ -1,4 +1,4 @@
-//! Arrays that a method lends: the method writes them where the caller reads them.
+//! Lent arrays: a method writes the elements into its reply's frame, where the caller reads them.
 
 use super::context::{Context, block_end, fail, place};
 use super::expression::{Side, count};

@@ -13,9 +13,9 @@ pub(super) fn is_macro(name: &str) -> bool {
     is_system_call || MACROS.contains(name)
 }
 
-/// The macros, except the numbers of system calls. The macro `I` of `complex.h` and the formats of
-/// `inttypes.h` are left out, as are names that begin with an underscore, and names that macros
-/// share with functions or enumerators: see `LIBRARY`.
+/// The macros, except the numbers of system calls. The macro `I` of `complex.h`, the formats of
+/// `inttypes.h` and names that begin with an underscore are left out. Names that macros share with
+/// functions or enumerators are in `LIBRARY` instead.
 static MACROS: Words = Words::new(|| {
     "\
     ACCESSPERMS ADJ_ESTERROR ADJ_FREQUENCY ADJ_MAXERROR ADJ_MICRO ADJ_NANO ADJ_OFFSET ADJ_OFFSET_SINGLESHOT \

@@ -30,8 +30,8 @@ const TAKEN: [&str; 17] = [
     "prepared", "selected", "memcpy", "memset", "free",
 ];
 
-/// Further names of variables, and names that classes of generated C++ code inherit, which hide
-/// types.
+/// Further names of variables, and names that classes of generated C++ code inherit. Names of both
+/// kinds hide types.
 const HIDDEN: [&str; 5] = ["arguments", "count", "first", "implements", "no_methods"];
 
 /// The methods of every interface, which hide types in the interface's class.
@@ -60,8 +60,9 @@ pub(super) fn type_ident(name: &str) -> String {
     distinct(name, |stem| is_hidden(stem) || GLOBAL.contains(&stem) || LIBRARY.contains(stem))
 }
 
-/// Returns the name of a constant or of an enumeration's value, which must differ from types: C and
-/// C++ keep them in one scope. The files that import a declaration do not change its name.
+/// Returns the name of a constant or of an enumeration's value. The name differs from the names of
+/// types, because C and C++ have one scope for both. Declarations of an importing file do not
+/// change the names of imported values.
 pub(super) fn value(model: &Model, name: &str, imported: bool) -> String {
     let names = model.known.c_names.get_or_init(|| declared_names(model));
     let seen = if imported { &names.of_imported[..1] } else { &names.of_imported };
@@ -73,7 +74,7 @@ pub(super) fn value(model: &Model, name: &str, imported: bool) -> String {
     code
 }
 
-/// Returns the name of a value that differs from the names of libraries.
+/// Returns a value's name, which differs from the names of libraries.
 fn beside_library(name: &str) -> String {
     distinct(name, |stem| LIBRARY.contains(stem) || GLOBAL.contains(&stem))
 }
@@ -109,7 +110,8 @@ fn declared_names(model: &Model) -> CNames {
     CNames { of_imported: all }
 }
 
-/// Returns the name of a type in code, with a keyword for C++ if something else has the same name.
+/// Returns the name of a type in code, with a keyword for C++ if another declaration has the same
+/// name.
 fn used(model: &Model, keyword: &str, name: &str) -> String {
     let name = type_ident(name);
     let names = model.known.c_names.get_or_init(|| declared_names(model));
@@ -232,8 +234,8 @@ pub(super) fn flat(ty: &Type) -> (&Type, u64) {
 }
 
 /// Returns a parameter's declaration with a name. The target of a pointer that is only read is
-/// const, except for arrays of arrays, because C does not convert a pointer to an array into a
-/// pointer to a const array.
+/// const. Arrays of arrays are an exception, because C does not convert a pointer to an array into
+/// a pointer to a const array.
 pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
     let constant = if plan.param.direction.is_out() { "" } else { "const " };
     match &plan.passing {
@@ -268,7 +270,7 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
     }
 }
 
-/// Returns the type that the block holds for a parameter: a pointer's target.
+/// Returns the type that the block holds for a parameter. For a pointer, this is the target's type.
 fn target_type(param: &Param) -> Type {
     match &param.ty {
         Type::Pointer(pointer) => pointer.to.clone(),

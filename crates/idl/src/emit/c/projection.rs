@@ -44,7 +44,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId],
         out.line("#include \"obvia_stub.h\"");
     }
     out.line("");
-    // The built-in interfaces come first, since nothing in them leads to types of the file.
+    // The built-in interfaces come first, since they refer to no types of the file.
     let (built_in, own): (Vec<_>, Vec<_>) = projections.into_iter().partition(|one| one.found.imported);
     for one in built_in {
         let name = format!("{}{CALLS}", one.name);
@@ -75,13 +75,13 @@ fn write(out: &mut Writer, projections: &[Projection<'_>]) {
     }
 }
 
-/// Returns an interface's own methods, in the form for implementers and for callers.
+/// Returns an interface's own methods: their declarations for implementers, and calls of them.
 pub(super) fn component(model: &Model, id: InterfaceId) -> component::Interface {
     let projection = Projection::of(model, id);
     component::Interface { name: projection.name, methods: projection.methods.iter().map(Method::component).collect() }
 }
 
-/// Returns the names that the header has for an interface, besides the interface's own.
+/// Returns the names that the header declares for an interface, besides the interface's own name.
 pub(super) fn made(model: &Model, id: InterfaceId) -> Vec<String> {
     if is_local(model, id) {
         return Vec::new();
@@ -109,7 +109,7 @@ struct Projection<'a> {
 struct Method<'a> {
     model: &'a Model,
     interface: String,
-    /// The interface's type, valid in the scope of the interface's names.
+    /// The interface's type, with the keyword `struct` if another name would hide the type.
     object: String,
     /// The method's name in the interface.
     raw: String,
@@ -139,8 +139,8 @@ impl<'a> Projection<'a> {
         Projection { model, found, name, methods }
     }
 
-    /// Returns the name of a class that belongs to the base interface. libobvia's headers have a
-    /// substitute for an interface that extends IUnknown directly.
+    /// Returns the name of a class that belongs to the base interface. For an interface that
+    /// extends IUnknown directly, the class is a substitute in libobvia's headers.
     fn base(&self, what: &str, arguments: &str) -> String {
         match self.found.base {
             Some(base) => format!("{}{what}{arguments}", super::names::interface(self.model, base)),
@@ -222,7 +222,7 @@ impl Method<'_> {
         self.views.is_err() || self.views().iter().any(|view| view.is_raw_for_objects)
     }
 
-    /// Returns the declaration that an object implements.
+    /// Returns the declaration of the method that objects implement.
     fn declaration(&self) -> String {
         if self.is_raw_for_objects() {
             return format!("HRESULT {}({})", self.name, self.raw_parameters());
@@ -271,7 +271,7 @@ impl Method<'_> {
         }
     }
 
-    /// Writes the function for callers.
+    /// Writes the function by which callers call the method.
     fn call(&self, out: &mut Writer) {
         let Ok(views) = &self.views else { return };
         let interface = &self.interface;
@@ -299,9 +299,9 @@ impl Method<'_> {
         out.line("");
     }
 
-    /// Returns the arguments of the interface's method. Writes the code that takes what arrays
-    /// held: the objects among the arguments may be in these arrays, so their pointers are read
-    /// before.
+    /// Returns the arguments of the interface's method. Also writes the code that takes the former
+    /// contents of arrays from the caller. Because objects among the arguments may be in these
+    /// arrays, the written code reads the objects' pointers first.
     fn arguments(&self, out: &mut Writer, views: &[View]) -> Vec<String> {
         let takes = views.iter().any(|view| !view.taken.is_empty());
         let mut arguments = Vec::new();
@@ -318,7 +318,7 @@ impl Method<'_> {
         arguments
     }
 
-    /// Writes the function of the adapter.
+    /// Writes the adapter's function in the interface's vtable, which calls the object's method.
     fn adapter(&self, out: &mut Writer) {
         out.line(format!("HRESULT {}({}) override", self.raw, self.raw_parameters()));
         out.line("{");

@@ -1,5 +1,5 @@
 //! The interfaces that have proxies. The code of a file contains the proxies of its own interfaces,
-//! and of the built-in interfaces that these extend.
+//! and of the built-in interfaces that its own interfaces extend.
 
 use crate::compile::Compilation;
 use crate::model::{Interface, InterfaceId, Model};
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// The file that is compiled. The files that it imports come after it.
 const COMPILED: FileId = FileId(0);
 
-/// The built-in interfaces that have proxies, each with the file whose code contains them.
+/// The built-in interfaces that have proxies, each with the file whose code contains these proxies.
 pub(super) struct Proxies {
     /// The file of each interface.
     files: Vec<FileId>,

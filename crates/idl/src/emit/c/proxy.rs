@@ -70,7 +70,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     }
 }
 
-/// Writes the request, and returns its length.
+/// Writes the code that lays out the request, and returns the expression for the request's length.
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let behind = arrays(plan, true);
     limits(out, plan);
@@ -184,8 +184,8 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let is_known = behind.iter().all(|array| array.length.is_none() && array.size.is_some());
     let comparison = if behind.is_empty() && plan.lent().is_none() { "!=" } else { "<" };
     if behind.is_empty() || !is_known {
-        // The caller of a failed method does not free results, so a peer must not send any beside
-        // the failure.
+        // The caller of a failed method does not free results, so a peer must not send such results
+        // together with a failure.
         let allocates = behind.iter().any(|array| array.text_kind().is_some());
         let failed = if allocates { "obvia_result(reply) < 0 || " } else { "" };
         refuse(out, &format!("{failed}obvia_length(reply) {comparison} OBVIA_ALIGN(sizeof *results)"), &refusal);
@@ -231,7 +231,7 @@ fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     let mut value = local(plan, param, "value");
     let invalid = fail("RPC_E_INVALID_DATA");
     if is_checked(model, ty) && exceeds_stack(model, plan, param, ty) {
-        // As with arrays, the caller's memory is the only copy.
+        // As for arrays, the only copy is in the caller's memory.
         let is_array = matches!(ty, Type::Fixed(..));
         let address = if is_array { "" } else { "&" };
         value = if is_array { name.clone() } else { format!("(*{name})") };

@@ -1,5 +1,5 @@
-//! Random calls in C++: a test program that serves objects that check their arguments, and calls
-//! these objects.
+//! Random calls in C++: a test program that serves objects and calls their methods. The objects
+//! check their arguments.
 
 use super::names::{
     base as base_name, declare, ident, interface, method as method_name, parameters, type_ident, type_name,

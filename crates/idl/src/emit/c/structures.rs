@@ -55,14 +55,15 @@ fn structures(model: &Model) -> Vec<Structure> {
     found
 }
 
-/// Whether this file's functions exist for a structure or an encapsulated union: the type contains
-/// pointers, and tables can free its values.
+/// Whether a structure or an encapsulated union has functions that free and copy it: the type
+/// contains pointers, and tables can describe it.
 pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
     has_pointers(model, ty) && limits::is_possible(model, ty)
 }
 
-/// Returns all functions: for each its name, the name of its structure, the structure's place in
-/// the source, and whether an imported file declares the structure.
+/// Returns all functions that free and copy structures: for each its name, the name of its
+/// structure, the structure's place in the source, and whether an imported file declares the
+/// structure.
 pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
     let structs = model.structs.iter().enumerate().skip(model.bundled.structs);
     let structs = structs.map(|(at, one)| (Type::Struct(StructId(at)), &one.name, one.span, one.imported));
@@ -78,12 +79,12 @@ pub(super) fn made<'m>(model: &'m Model) -> Vec<(String, &'m str, Span, bool)> {
     owned.flat_map(of).collect()
 }
 
-/// Whether the file has structures with these functions.
+/// Whether the file has structures with functions that free and copy them.
 pub(super) fn has_structures(model: &Model) -> bool {
     !structures(model).is_empty()
 }
 
-/// Declares the functions.
+/// Declares the functions that free and copy structures.
 pub(super) fn declare(out: &mut Writer, model: &Model) {
     let all = structures(model);
     if all.is_empty() {
@@ -152,7 +153,7 @@ fn functions(one: &Structure) -> Vec<(String, [&'static str; 2])> {
     ]
 }
 
-/// Writes the functions.
+/// Writes the functions that free and copy structures.
 pub(super) fn define(out: &mut Writer, model: &Model) {
     let all = structures(model);
     if all.is_empty() {

@@ -80,9 +80,9 @@ impl Stub<'_> {
         }
     }
 
-    /// Whether the method works on a copy of the array in private memory. Elements of a request
-    /// that were checked must not change after the check. Elements of a reply with padding are
-    /// copied to the reply one by one, so that the padding is sent as zeros.
+    /// Whether the method works on a copy of the array in private memory. Strings and checked
+    /// elements of a request must not change after the check. Elements with padding are copied to
+    /// the reply one by one, so that the padding is sent as zeros.
     fn is_private(&self, array: &Array<'_, '_>) -> bool {
         let model = self.context.model;
         match array.param.param.direction {
@@ -186,8 +186,8 @@ impl Stub<'_> {
             self.declare(out, param, ty);
             out.line(format!("obvia_copy({address}{value}, {address}request->{name}, sizeof {value});"));
         } else {
-            // Another function copies values to the reply and checks the copies. Values that stay
-            // in the request are not copied.
+            // The value is not copied here: either it stays in the request, or [`Self::reply`]
+            // copies it to the reply and checks the copy.
             return;
         }
         check(out, model, ty, &value, &self.bad());
@@ -240,7 +240,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Whether the reply's block may have bytes that nothing writes.
+    /// Whether the stub clears the reply's block, because the block contains padding, or results
+    /// that the method can leave unwritten.
     fn is_zeroed(&self) -> bool {
         let model = self.context.model;
         let params = self.plan.ordered(false);
@@ -411,8 +412,8 @@ impl Stub<'_> {
         }
     }
 
-    /// Writes the code that allocates the reply after the method has returned, when the reply's
-    /// length is known, and moves the data that the method allocated into the reply.
+    /// Writes the code that runs after the method has returned, when the reply's length is known.
+    /// The code allocates the reply, and moves the data that the method allocated into the reply.
     fn allocated_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         let model = self.context.model;
         let free = behind.iter().map(|array| format!("free({});", local(self.plan, array.param, "own")));

@@ -1,5 +1,5 @@
-//! Methods that tables describe. The proxy gives the library the addresses of its arguments. In the
-//! stub, a function calls the method with such addresses.
+//! Methods that tables describe. The proxy gives the library the addresses of its arguments. The
+//! library gives such addresses to a function of the stub, which calls the method.
 
 use super::context::{Context, layout_table};
 use super::names::{binding, method as method_name, parameter, parameters};
@@ -13,9 +13,13 @@ use crate::text::writer::Writer;
 /// such code frees all of them, so the size of the code grows with the square of their number.
 const IN_CODE_MAX: usize = 32;
 
-/// Whether a method uses tables. A method does so if it has many strings and arrays, or if it fills
-/// an array and allocates a string. It also does so if it has parameters other than values,
-/// strings, lent arrays, and arrays in the caller's memory.
+/// Whether a method uses tables. These methods do:
+///
+/// - methods with more than [`IN_CODE_MAX`] strings and arrays, unless they lend an array or pass
+///   arrays by reference;
+/// - methods that fill an array and allocate a string;
+/// - methods with parameters other than values, strings, lent arrays, arrays in the caller's
+///   memory, and arrays by reference.
 pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
     let is_behind =
         |passing: &Passing| matches!(passing, Passing::Text { .. } | Passing::OutText(_) | Passing::Array { .. });

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// later.
 ///
 /// In C++ constants have their declared types, and internal linkage: a linker must not mistake a
-/// constant for a function of the C library. In C integers are enumerators, because the sizes of
-/// arrays and the cases of a `switch` cannot be objects there.
+/// constant for a function of the C library. In C, integer constants are enumerators, because C
+/// accepts no objects as sizes of arrays or as cases of a `switch`.
 pub(super) fn constants(out: &mut Writer, model: &Model) {
     let is_own = |constant: &&Const| is_written(model, constant.imported, constant.span);
     let own: Vec<&Const> = model.consts.iter().filter(is_own).collect();
@@ -51,8 +51,8 @@ fn is_written(model: &Model, imported: bool, span: Span) -> bool {
     !imported || model.is_prelude(span)
 }
 
-/// Writes a declaration. Several headers of a program may declare the same base type; the first
-/// declaration counts.
+/// Writes a declaration. Several headers of a program may declare the same base type; a compiler
+/// sees only the first declaration.
 pub(super) fn once(out: &mut Writer, model: &Model, name: &str, span: Span, write: impl FnOnce(&mut Writer)) {
     let is_shared = model.is_prelude(span);
     if is_shared {
@@ -97,8 +97,8 @@ fn object(model: &Model, constant: &Const, specifiers: &str) -> String {
         (Value::Int(_), None) => ("int64_t", ""),
         (_, Some(one)) => (base(one), ""),
     };
-    // C guarantees support for literals up to a limit only. `__extension__` suppresses the warning
-    // about longer literals.
+    // C guarantees support only for literals of at most `LITERAL_MAX` bytes. `__extension__`
+    // suppresses the warning about longer literals.
     let extension = match &constant.value {
         Value::Text(text) if text.len() > LITERAL_MAX => "__extension__ ",
         _ => "",
@@ -106,7 +106,7 @@ fn object(model: &Model, constant: &Const, specifiers: &str) -> String {
     format!("{extension}{specifiers} {ty} {name}{array} __attribute__((unused)) = {};", literal(constant))
 }
 
-/// Returns the value of a constant.
+/// Returns the literal for the value of a constant.
 fn literal(constant: &Const) -> String {
     match (&constant.value, constant.base) {
         (Value::Text(text), Some(Base::WChar | Base::U16)) => format!("u{}", quoted_wide(text)),

@@ -25,13 +25,13 @@ pub(super) fn is_loaded(ty: &Type) -> bool {
     !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid | Base::Context))
 }
 
-/// The number of bytes on the stack for the values of one call, in a proxy or a stub. Larger values
-/// could exceed the stack of a thread, and C does not check that they touch the page that guards
-/// it.
+/// The maximum number of bytes on the stack for the values of one call, in a proxy or a stub. More
+/// bytes could exceed the stack of a thread, and C compilers do not ensure that such an overflow
+/// touches the stack's guard page.
 const STACK_MAX: u64 = 8 << 10;
 
-/// Whether a value of a call has no place on the stack, because it and the values before it are too
-/// large.
+/// Whether a value of a call must not be on the stack, because this value and the values before it
+/// have more than [`STACK_MAX`] bytes together.
 pub(super) fn exceeds_stack(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, ty: &Type) -> bool {
     let copied = |param: &ParamPlan<'_>| {
         let size = block_type(param).filter(|ty| !is_loaded(ty)).map_or(0, |ty| model.layout(ty).0);
@@ -292,7 +292,8 @@ pub(super) fn utf8(out: &mut Writer, param: &ParamPlan<'_>, text: &str, leave: &
     }
 }
 
-/// Writes a check of a value with a [range]. The written code returns if the value is outside.
+/// Writes a check of a value with a [range]. The written code returns if the value is outside the
+/// range.
 pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &str, leave: &[String]) {
     let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) else { return };
     let Some((lowest, highest)) = base.range() else { return };

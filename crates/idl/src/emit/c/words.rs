@@ -224,8 +224,8 @@ pub(super) fn method(out: &mut Writer, model: &Model, kinds: &[Type], plan: &Met
     out.line("");
 }
 
-/// Writes the values of the request that the reply's expressions read. A GUID is listed twice, once
-/// for each half.
+/// Writes the list of the request's values that the reply's expressions read. A GUID is listed
+/// twice, once for each half.
 fn outers(words: &mut Words<'_>, model: &Model, plan: &MethodPlan<'_>, outer: &[usize]) {
     for (at, index) in outer.iter().enumerate() {
         let what = match in_place(model, plan.params[*index].param) {

@@ -15,7 +15,7 @@ pub(super) fn loaded(reader: &str, ty: Base, place: &str) -> String {
     format!("{reader}.get{name}({place})")
 }
 
-/// Returns a number, widened so that unsigned types keep their value.
+/// Returns the expression that widens a number so that unsigned types keep their value.
 pub(super) fn widened(ty: Base, text: &str) -> String {
     match ty {
         Base::Boolean => format!("({text} ? 1L : 0L)"),
@@ -27,9 +27,9 @@ pub(super) fn widened(ty: Base, text: &str) -> String {
     }
 }
 
-/// Returns the statement that checks a value against its range. `plain` is the value as Java holds
-/// it; an `unsigned hyper`, which may exceed a `long`, is checked in that form. Others are checked
-/// as the number that `widened` returns.
+/// Returns the statement that checks a value against its range. `plain` is the value in its Java
+/// type. An `unsigned hyper`, which may exceed a `long`, is checked in this form. Values of other
+/// types are checked as the number that `widened` returns.
 pub(super) fn range_check(
     checker: &str,
     ty: Base,
@@ -56,7 +56,7 @@ fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
 pub(super) const NO_OUTER: &dyn Fn(usize) -> Base = &|_| Base::I32;
 
 /// Returns an expression in checked 64-bit arithmetic. `leaf` returns the text of members and
-/// outside values, `outer` the types of outside values.
+/// outside values, and `outer` the types of outside values.
 pub(super) fn arith(value: &Expr, leaf: &dyn Fn(&Expr) -> String, outer: &dyn Fn(usize) -> Base) -> String {
     let of = |value: &Expr| arith(value, leaf, outer);
     match value {
@@ -95,16 +95,16 @@ pub(super) const fn is_wide(tag: &Type) -> bool {
     matches!(tag, Type::Base(Base::I64 | Base::U64))
 }
 
-/// Returns the condition that a `long` is one of a union's cases, or, if `is` is false, that it is
-/// none of them.
+/// Returns the condition that a `long` is one of a union's cases, or none of the cases if `is` is
+/// false.
 pub(super) fn is_one_of(which: &str, cases: &[i64], is: bool) -> String {
     let (operator, joint) = if is { ("==", " || ") } else { ("!=", " && ") };
     let compared = |case: &i64| format!("{which} {operator} {case}L");
     cases.iter().map(compared).collect::<Vec<_>>().join(joint)
 }
 
-/// Returns the checked value that selects an arm, for a discriminant that [`is_narrow`] refuses: an
-/// expression, or a member or a parameter of 64 bits.
+/// Returns the expression for the checked value that selects an arm. The function is for
+/// discriminants that [`is_narrow`] refuses: expressions, and members or parameters of 64 bits.
 pub(super) fn chosen(tag: &Type, switch: &Expr, leaf: &dyn Fn(&Expr) -> String) -> String {
     let value = if matches!(switch, Expr::Member(..)) { leaf(switch) } else { arith(switch, leaf, NO_OUTER) };
     match tag {
@@ -119,7 +119,7 @@ pub(super) fn is_narrow(tag: &Type, switch: &Arith) -> bool {
     !is_wide(tag) && switch.plain().is_some_and(|operand| !matches!(operand.base, Base::I64 | Base::U64))
 }
 
-/// Returns a discriminant as the number that the labels of a `switch` have.
+/// Returns the expression for a discriminant as a number that a `switch` compares with its labels.
 pub(super) fn tag_number(tag: &Type, text: &str) -> String {
     match tag {
         Type::Enum(_) => format!("{text}.value()"),
@@ -130,7 +130,8 @@ pub(super) fn tag_number(tag: &Type, text: &str) -> String {
     }
 }
 
-/// Returns the discriminant of a value, widened so that unsigned types keep their value.
+/// Returns the expression for the discriminant of a value, widened so that unsigned types keep
+/// their value.
 pub(super) fn which(model: &Model, id: UnionId, value: &str) -> String {
     match &model.unions[id.0].tag {
         Type::Base(base) => widened(*base, &format!("{value}.which()")),
@@ -138,7 +139,7 @@ pub(super) fn which(model: &Model, id: UnionId, value: &str) -> String {
     }
 }
 
-/// Returns the number of a discriminant in a checked frame.
+/// Returns the expression for the number of a discriminant in a checked frame.
 pub(super) fn loaded_tag(tag: &Type, reader: &str, place: &str) -> String {
     match tag {
         Type::Base(Base::Boolean) => format!("{reader}.getByte({place})"),

@@ -70,7 +70,8 @@ impl Check<'_> {
                 if inner.parts.is_empty() {
                     return;
                 }
-                // No name of a parameter has an underscore before a digit.
+                // The names of the variables differ from the names of parameters, which have no
+                // underscore before a digit.
                 let (i, one) = (format!("i_{depth}"), format!("at_{depth}"));
                 out.line(format!("for (int {i} = 0; {i} < {count}; {i}++) {{"));
                 out.line(format!("int {one} = {place} + {i} * {stride};"));
@@ -82,7 +83,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns an object's interface description, or the expression for its IID.
+    /// Returns the expression for the description of an object's interface, or for the interface's
+    /// IID.
     fn info(&self, iid: Iid, base: &str) -> String {
         match iid {
             Iid::Known(uuid) => {
@@ -194,7 +196,7 @@ impl Check<'_> {
         });
     }
 
-    /// Returns the value of an expression.
+    /// Returns the Java expression that evaluates an expression of the shape.
     fn number(&self, value: &Expr, base: &str) -> String {
         let leaf = |leaf: &Expr| match leaf {
             Expr::Member(at, ty) => widened(*ty, &loaded(self.reader, *ty, &plus(base, *at))),

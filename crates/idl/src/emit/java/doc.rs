@@ -48,8 +48,8 @@ pub(super) fn escaped(text: &str) -> String {
     text.replace("*/", "*&#47;").replace('\\', "&#92;")
 }
 
-/// Returns a description of a value that its Java type does not express. `None` if there is nothing
-/// to add.
+/// Returns a description of the properties of a value that its Java type does not express. `None`
+/// if the type expresses all properties.
 pub(super) fn of_value(ty: &Type) -> Option<String> {
     match ty {
         Type::Base(Base::U8 | Base::U16 | Base::U32 | Base::U64 | Base::Char | Base::Byte) => {

@@ -19,7 +19,8 @@ pub(super) fn count(method: &Method<'_>, size: &Arith, side: Side) -> String {
     }
 }
 
-/// Returns an operand as a number, widened so that unsigned types keep their value.
+/// Returns the expression for an operand as a number, widened so that unsigned types keep their
+/// value.
 pub(super) fn widened(method: &Method<'_>, operand: &Operand, side: Side) -> String {
     let param = &method.plan.params[operand.index];
     let text = method.operand(operand, side);

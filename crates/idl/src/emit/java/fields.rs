@@ -61,7 +61,7 @@ impl<'a> Members<'a> {
     }
 
     /// Whether a member is a number that only gives the lengths of arrays. A `boolean` stays a
-    /// member, because its type does not have most lengths as values.
+    /// member, because a `boolean` cannot represent most lengths.
     pub(super) fn is_elided(&self, at: usize) -> bool {
         let field = &self.fields[at];
         if !matches!(field.ty, Type::Base(base) if base.is_number()) || field.range.is_some() {
@@ -107,7 +107,7 @@ impl<'a> Members<'a> {
         narrowed(&self.fields[at].ty, &format!("Frames.length({})", arrays.join(", ")))
     }
 
-    /// Returns the discriminant of a union in a checked frame.
+    /// Returns the expression for the discriminant of a union in a checked frame.
     pub(super) fn which(&self, tag: &Type, switch: &Arith, reader: &str, base: &str) -> String {
         if let (Some(operand), true) = (switch.plain(), is_narrow(tag, switch)) {
             let place = place(base, self.offsets[operand.index]);
@@ -128,7 +128,8 @@ impl<'a> Members<'a> {
             && matches!(seen(self.context.model, ty), Ok(Seen::One(Type::Struct(to))) if *to == self.id)
     }
 
-    /// Returns the value of an expression over the members, in the constructor.
+    /// Returns the text of an expression over the members, for the constructor: a number, or a
+    /// function if the expression may have no value.
     pub(super) fn number(&self, value: &Arith) -> String {
         let known = expr(value, &|operand| Expr::Member(operand.index as u32, operand.base));
         let leaf = |leaf: &Expr| {

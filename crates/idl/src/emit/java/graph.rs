@@ -43,7 +43,7 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
     name
 }
 
-/// Writes the statements that build a frame of these values.
+/// Writes the statements that build a frame of the values that `value` returns.
 fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value: &dyn Fn(&ParamPlan<'_>) -> String) {
     let (plan, context) = (method.plan, method.context);
     let size = if request { plan.request_block } else { plan.reply_block };
@@ -237,8 +237,8 @@ fn value(
     })
 }
 
-/// Returns the discriminant of a parameter that is a union. The discriminant is in the frame, or is
-/// known outside of the frame.
+/// Returns the expression for the discriminant of a parameter that is a union. The discriminant is
+/// read from the frame if the frame contains it, and otherwise from the parameter that holds it.
 fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, request: bool) -> String {
     let place = |index: usize| {
         let param = &method.plan.params[index];

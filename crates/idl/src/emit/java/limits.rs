@@ -8,16 +8,16 @@ use crate::model::{Base, EnumId, InterfaceId, StructId, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, is_plain};
 use crate::text::source::Span;
 
-/// The maximum number of slots that the parameters of a method or a constructor take. The object
-/// itself takes the last one of 255 slots.
+/// The maximum number of slots that the parameters of a method or a constructor take. Java's limit
+/// is 255 slots, and the object itself takes one of them.
 const SLOTS_MAX: usize = 254;
-/// The maximum number of values of an enumeration. The code that makes them all has at most 65535
-/// bytes, and up to 19 bytes for each value.
+/// The maximum number of values of an enumeration. The method that makes all values can have at
+/// most 65535 bytes of code, and needs up to 19 bytes for each value.
 const VALUES_MAX: usize = 3000;
 /// The maximum length of a class's name. The name of the class's file has at most 255 bytes.
 const NAME_MAX: usize = 255 - ".class".len();
 
-/// The number of slots that each type takes, as an advice.
+/// The advice in the errors about slots.
 const SLOTS: &str = "a hyper or a double takes two slots, and any other type one; put some of them into a structure";
 
 /// Returns the number of slots for a value.

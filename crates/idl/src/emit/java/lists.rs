@@ -29,8 +29,8 @@ fn word_at(offset: u32) -> String {
     place("word", offset / 8)
 }
 
-/// Writes the loop that writes a list word by word. As long as the generated loop knows where the
-/// next object begins, the loop does not ask the writer.
+/// Writes the loop that writes a list word by word. The generated loop asks the writer for the
+/// beginning of the next object only after a member that makes this position unknown.
 pub(super) fn writes(out: &mut Writer, members: &Members<'_>) {
     let (context, fields) = (members.context, &members.fields);
     out.line("int word = at >> 3;");

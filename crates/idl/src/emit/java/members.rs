@@ -8,7 +8,7 @@ use crate::model::{Arith, Base, Extent, Model, Object, Operand, PointerClass, Ty
 use crate::plan::is_plain;
 use crate::text::writer::Writer;
 
-/// A member in the form for users.
+/// The form in which programs see a member.
 pub(super) enum Seen<'a> {
     /// A value without pointers.
     Plain,
@@ -106,7 +106,7 @@ pub(super) fn check_lengths(out: &mut Writer, (name, optional): (&str, bool), si
     }
 }
 
-/// Returns the class of an array of elements.
+/// Returns the class of an array with elements of this type.
 fn array(context: &Context<'_>, element: &Type) -> String {
     if is_number(element) { format!("{}s", in_name(element)) } else { format!("List<{}>", nullable(context, element)) }
 }
@@ -203,8 +203,8 @@ pub(super) fn graph_type(context: &Context<'_>, ty: &Type) -> String {
     }
 }
 
-/// Returns the description of an object's interface. `iid` returns the description for an IID that
-/// another member holds.
+/// Returns the expression for the description of an object's interface. `iid` returns the
+/// expression for an IID that another member holds.
 pub(super) fn object_info(context: &Context<'_>, object: &Object, iid: impl Fn(&Operand) -> String) -> String {
     match object {
         Object::Known(id) => format!("{}Info.INFO", context.types.interface(*id)),
@@ -353,7 +353,7 @@ pub(super) fn union(context: &Context<'_>, ty: &Type, reader: &str, place: &str,
     format!("{}Type.{function}({reader}, {place}, {which})", java(context, ty))
 }
 
-/// Returns the place of a member.
+/// Returns the expression for the place of a member.
 pub(super) fn place(base: &str, offset: u32) -> String {
     plus(base, offset)
 }

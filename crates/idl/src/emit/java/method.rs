@@ -10,7 +10,7 @@ use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of};
 use crate::text::writer::Writer;
 use std::collections::HashSet;
 
-/// A method in its proxy or in its stub.
+/// A method whose proxy or stub is being written.
 pub(super) struct Method<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) plan: &'a MethodPlan<'a>,
@@ -38,8 +38,8 @@ pub(super) fn plan<'a>(model: &Model, method: &'a idl::Method) -> MethodPlan<'a>
     plan
 }
 
-/// Turns the room of lists with a separate length into a parameter that callers pass. Such a list
-/// contains only the used elements, so the room does not follow from the list.
+/// Makes callers pass the size of lists with a separate length as a parameter. Such a list contains
+/// only the used elements, so the size does not follow from the list.
 pub(super) fn say_room(model: &Model, plan: &mut MethodPlan<'_>) {
     let mut said = Vec::new();
     for param in plan.params.iter().filter(|param| matches!(param.passing, Passing::Graph)) {
@@ -147,8 +147,8 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// Returns the description of an object's interface, or the argument or the result that
-    /// contains its IID.
+    /// Returns the expression for the description of an object's interface, or for the argument or
+    /// result that contains the interface's IID.
     pub(super) fn wanted(&self, object: &Object, side: Side) -> String {
         object_info(self.context, object, |operand| self.operand(operand, side))
     }

@@ -258,8 +258,8 @@ const FIRST: usize = 0;
 
 impl Types {
     /// Names the classes file by file, imports first. So the classes of an imported file have the
-    /// same names as in the code for that file alone, unless a file before it has classes or
-    /// records of these names.
+    /// same names as in the code for that file alone, unless an earlier file has classes or records
+    /// of these names.
     pub(super) fn new(model: &Model, sources: &Sources, stem: &str) -> Self {
         let files = sources.resolved();
         let turns: HashMap<FileId, usize> = files.iter().zip(FIRST + 1..).map(|(file, turn)| (*file, turn)).collect();
@@ -285,8 +285,8 @@ impl Types {
         for (declared, span) in interfaces.chain(enums).chain(structs).chain(unions) {
             of_turns[turn(span)].push(declared);
         }
-        // A record hides classes of its name in its interface and all heirs. So no later class gets
-        // a record's name.
+        // A record hides classes of its name in its interface and in all interfaces that extend it.
+        // So no later class gets a record's name.
         let mut records = BTreeSet::new();
         for (turn, declared) in of_turns.iter().enumerate() {
             declared.iter().for_each(|declared| types.name(model, *declared, turn, &records));
@@ -307,7 +307,8 @@ impl Types {
         types
     }
 
-    /// Names the class of a declaration, which differs from the classes and the records before it.
+    /// Names the class of a declaration. The name differs from the names of all earlier classes and
+    /// records.
     fn name(&mut self, model: &Model, declared: Declared, turn: usize, records: &BTreeSet<String>) {
         let endings: &[&str] = if let Declared::Interface(_) = declared { &["Info", "Proxy"] } else { &["Type"] };
         let (given, mut name) = match declared {

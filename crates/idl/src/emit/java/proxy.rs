@@ -55,7 +55,8 @@ fn open(out: &mut Writer, room: &str) {
     out.line("try {");
 }
 
-/// Writes the conversion of failed accesses to the channel's memory.
+/// Writes the handler for failed accesses to the channel's memory. In place of their exceptions,
+/// the handler throws the channel's error.
 fn close(out: &mut Writer) {
     out.line("} catch (InternalError | IllegalStateException e) {");
     out.line("throw call.failed(e);");
@@ -171,14 +172,14 @@ fn base_of(param: &ParamPlan<'_>) -> Base {
     }
 }
 
-/// Returns a parameter as a number.
+/// Returns the expression for a parameter as a number.
 fn operand(method: &Method<'_>, at: usize, ty: &Type) -> String {
     let Type::Base(base) = ty else { return method.given[at].clone() };
     widened(method, &crate::model::Operand { index: at, deref: false, base: *base }, Side::BeforeCall)
 }
 
 /// Writes checks that arrays have the same length, and that the count's type can represent this
-/// length. Missing arrays have any length.
+/// length. Missing arrays match any length.
 fn counted(out: &mut Writer, method: &Method<'_>, at: usize, base: Base) {
     let arrays = method.arrays_counted_by(at);
     let (Some((first, others)), Some(length)) = (arrays.split_first(), method.implied(at)) else { return };
@@ -431,8 +432,8 @@ fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, dec
     }
 }
 
-/// Returns the used part of an array that may be passed by reference, if the results give its
-/// length.
+/// Returns the expression for the used part of an array that may be passed by reference, if the
+/// results give its length.
 fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
     let said = count(method, length.as_ref()?, Side::AfterCall);

@@ -177,7 +177,8 @@ fn refuse_switch<'t>(
     let tag = &model.unions[id.0].tag;
     match switch {
         None => Some("a union without a discriminant"),
-        // Another type has values that the enumeration lacks, which Java's enumeration cannot hold.
+        // An operand of another type than the enumeration can have values that Java's enumeration
+        // cannot represent.
         Some(switch)
             if matches!(tag, Type::Enum(_)) && switch.plain().is_none_or(|operand| of(operand.index) != Some(tag)) =>
         {

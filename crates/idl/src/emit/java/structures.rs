@@ -73,7 +73,7 @@ fn said(context: &Context<'_>, field: &Field) -> String {
     said
 }
 
-/// Writes the record.
+/// Writes the record that programs make.
 fn record(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     let name = members.name;
     Doc::new(&format!("A {{@link {name}}} that a program makes.")).write(out);
@@ -91,8 +91,8 @@ fn record(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     out.line("");
 }
 
-/// Writes the class of a changeable structure. Its shared pointers are set when their targets
-/// exist.
+/// Writes the class of a changeable structure. The structure's shared pointers are set when their
+/// targets exist.
 fn class(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     let (name, context) = (members.name, members.context);
     Doc::new(&format!("A {{@link {name}}} that a program makes. Several structures may point to it, also in cycles."))
@@ -136,7 +136,8 @@ fn class(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     out.line("");
 }
 
-/// Writes checks of a record's components, so that every existing record can be written.
+/// Writes the constructor's checks of a record's components. So every record that exists can be
+/// written to a frame.
 fn constructor(out: &mut Writer, members: &Members<'_>) {
     let model = members.context.model;
     for (_, field, name) in members.seen() {
@@ -174,7 +175,7 @@ fn length_checks(
     members::check_lengths(out, (name, optional), &members.number(size), length);
 }
 
-/// Writes the view.
+/// Writes the view of a structure in a frame.
 fn view(out: &mut Writer, members: &Members<'_>) {
     let (name, context) = (members.name, members.context);
     Doc::new(&format!("A {{@link {name}}} in a frame, readable until its call returns.")).write(out);
@@ -290,8 +291,8 @@ fn writes(out: &mut Writer, members: &Members<'_>) {
     let context = members.context;
     let (name, fields) = (members.name, &members.fields);
     out.line(format!("{name} of = ({name}) value;"));
-    // A loop writes a linked list. The queue of objects is not needed, because the list's elements
-    // follow one another anyway.
+    // A linked list is written by a loop. The writer's queue of objects is not needed, because the
+    // list's elements follow one another in the frame.
     let list = fields.iter().position(|field| members.is_list(&field.ty));
     if list.is_some_and(|at| at + 1 == fields.len()) {
         return lists::writes(out, members);

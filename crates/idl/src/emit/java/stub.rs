@@ -206,8 +206,8 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
-/// Returns the used part of an array that may be passed by reference, if the method gives its
-/// length.
+/// Returns the expression for the used part of an array that may be passed by reference, if the
+/// method gives its length.
 fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
     let said = count(method, length.as_ref()?, Side::AfterCall);

@@ -14,7 +14,8 @@ pub(super) fn constants(out: &mut Writer, consts: &[Const], mut taken: BTreeSet<
     for found in consts {
         let (ty, text) = match (&found.value, found.base) {
             (Value::Text(text), _) => ("String", string(text)),
-            // A literal must not be too small for its type, so it is rounded before.
+            // Java refuses a literal that its type would round to zero, so the value is rounded
+            // first.
             (Value::Float(value), Some(Base::F32)) => ("float", format!("{:?}f", *value as f32)),
             (Value::Float(value), _) => ("double", format!("{value:?}")),
             (Value::Int(value), Some(Base::F32)) => ("float", format!("{value}.0f")),
@@ -42,8 +43,8 @@ fn integer(value: i64, base: Base) -> (&'static str, String) {
     }
 }
 
-/// The maximum size of a literal, in bytes of a class file's encoding. A class file may have one
-/// byte more, but javac refuses that.
+/// The maximum size of a literal, in bytes of a class file's encoding. A class file permits one
+/// byte more, but javac refuses a literal of that size.
 const LITERAL_MAX: usize = 65_534;
 
 /// Returns the size of a UTF-16 unit in a class file.
@@ -268,7 +269,8 @@ fn holds_objects(ty: &Type) -> bool {
     matches!(ty, Type::Fixed(..)) && is_object(flat(ty).0)
 }
 
-/// Writes checks of a record's components, so that every existing record can be written.
+/// Writes the constructor's checks of a record's components. So every record that exists can be
+/// written to a frame.
 fn checks<'a>(out: &mut Writer, name: &str, fields: &[String], types: impl Iterator<Item = &'a Type>) {
     let checked: Vec<(&String, &Type)> = fields.iter().zip(types).filter(|(_, ty)| is_object(ty)).collect();
     if checked.is_empty() {

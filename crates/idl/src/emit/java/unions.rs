@@ -79,7 +79,7 @@ pub(super) fn records(context: &Context<'_>, id: UnionId) -> Vec<String> {
     arms(context, id, class).into_iter().map(|arm| arm.name).collect()
 }
 
-/// Returns the discriminant for a number.
+/// Returns the expression that converts a number to the Java type of a discriminant.
 fn discriminant(context: &Context<'_>, tag: &Type, text: &str) -> String {
     match (tag, java(context, tag).as_str()) {
         (Type::Enum(_), class) => format!("{class}.of({text})"),
@@ -191,8 +191,8 @@ fn which_check(out: &mut Writer, union: &Union, arm: &Arm<'_>, arms: &[Arm<'_>])
     }
 }
 
-/// Writes the remaining members of the class by which the runtime knows the union: its arms in
-/// frames.
+/// Writes the remaining methods of the class by which the runtime knows the union: the methods that
+/// write and read the union's arms in frames.
 pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     let union = &context.model.unions[id.0];
     let class = context.types.class(&Type::Union(id));

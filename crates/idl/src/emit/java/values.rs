@@ -172,8 +172,8 @@ pub(super) fn pad(out: &mut Writer, target: Target<'_>, mut from: u32, to: u32) 
     }
 }
 
-/// Returns the expression that loads a value with a reader. An array of fixed size may need
-/// statements before it.
+/// Returns the expression that loads a value with a reader. For some arrays of fixed size, also
+/// writes statements that must precede the expression.
 pub(super) fn load(
     out: &mut Writer,
     context: &Context<'_>,
@@ -233,7 +233,7 @@ pub(super) fn block(bytes: u32) -> u32 {
     bytes.next_multiple_of(8)
 }
 
-/// Returns a length, converted to the count's type.
+/// Returns the expression that converts a length to the count's type.
 pub(super) fn narrowed(ty: &Type, length: &str) -> String {
     match ty {
         // An array that may be passed by reference is a segment, whose length is a `long`.

@@ -1,4 +1,4 @@
-//! Automation types: their form for users and in vtables, and their conversion by proxies and
+//! Automation types: their forms for users and in vtables, and the conversions by proxies and
 //! stubs.
 
 use super::context::Context;

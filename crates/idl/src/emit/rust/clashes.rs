@@ -9,7 +9,8 @@ use crate::text::source::Span;
 use crate::text::writer::{Origin, Writer};
 use std::collections::{HashMap, HashSet};
 
-/// The beginnings of items, each with whether the item's name is a type's and a value's.
+/// The words with which items begin, each with whether the item's name is the name of a type, and
+/// whether it is the name of a value.
 const ITEMS: [(&str, bool, bool); 8] = [
     ("struct ", true, false),
     ("enum ", true, false),
@@ -24,7 +25,7 @@ const ITEMS: [(&str, bool, bool); 8] = [
 /// The indentation of a type's members.
 const OF_MEMBERS: &str = "    ";
 
-/// The names of one kind: two of them must differ.
+/// A scope, in which all names must differ.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Scope<'t> {
     Types,
@@ -55,7 +56,7 @@ pub(super) fn clashes(out: &Writer) -> Vec<Diagnostic> {
         };
         for (scope, name) in declared {
             match names.insert((scope, name), origin) {
-                // Two declarations may share several names: the first one says enough.
+                // Two declarations may share several names: only the first shared name is reported.
                 Some(first) if first == origin || pairs.insert((first.map(at), origin.map(at))) => {
                     errors.extend(error(name, first, origin));
                 }
@@ -71,8 +72,8 @@ fn at(origin: &Origin) -> (Span, &str) {
     (origin.span, origin.what.as_str())
 }
 
-/// Returns the error for a name of two declarations, or of one declaration twice. `None` stands for
-/// the tables of the whole file.
+/// Returns the error for a name of two declarations, or of one declaration twice. The origin of the
+/// whole file's tables is `None`.
 fn error(name: &str, first: Option<&Origin>, second: Option<&Origin>) -> Option<Diagnostic> {
     let (what, span) = match (first, second) {
         (Some(first), Some(second)) if first != second => return Some(taken_name("Rust", name, first, second)),
@@ -83,7 +84,7 @@ fn error(name: &str, first: Option<&Origin>, second: Option<&Origin>) -> Option<
     Some(Diagnostic::error("taken-name", span, text).help("give it another name; other languages keep them apart"))
 }
 
-/// Returns the name at the beginning of a text, without what follows.
+/// Returns the name at the beginning of a text, without the text after the name.
 fn word(text: &str) -> &str {
     let end = text.find(|one: char| !one.is_ascii_alphanumeric() && one != '_' && one != '#');
     &text[..end.unwrap_or(text.len())]
@@ -94,7 +95,7 @@ fn items(line: &str) -> Vec<(Scope<'_>, &str)> {
     let line = line.strip_prefix("pub ").unwrap_or(line);
     let found = ITEMS.into_iter().find_map(|(start, is_type, is_value)| {
         let rest = line.strip_prefix(start)?;
-        // The name of a structure whose fields have no names is also a function's.
+        // The name of a structure whose fields have no names is also the name of a function.
         let is_function = rest[word(rest).len()..].starts_with('(');
         Some((word(rest), is_type, is_value || is_function))
     });
@@ -103,8 +104,8 @@ fn items(line: &str) -> Vec<(Scope<'_>, &str)> {
     scopes.into_iter().filter(|(is_here, _)| *is_here).map(|(_, scope)| (scope, name)).collect()
 }
 
-/// Returns the scope of the members in the block that a line begins. Implementations of traits have
-/// no names of their own.
+/// Returns the scope of the members in the block that a line begins. `None` for other lines, and
+/// for implementations of traits, which declare no new names.
 fn block(line: &str) -> Option<Scope<'_>> {
     let line = line.strip_prefix("pub ").unwrap_or(line);
     let of_fields = ["struct ", "enum ", "union "].into_iter().find_map(|start| line.strip_prefix(start));

@@ -44,7 +44,7 @@ fn call(model: &Model, plan: &MethodPlan<'_>) -> Result<Call, String> {
     Ok(Call { before: Vec::new(), text: format!("{}({})", ident(&plan.method.name), arguments?.join(", ")) })
 }
 
-/// Returns an argument.
+/// Returns the simplest argument that a parameter permits.
 fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result<String, Reason> {
     let range = param.param.range;
     let reference = if param.param.direction.is_out() { "&mut " } else { "&" };
@@ -73,7 +73,7 @@ fn sample(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result
     }
 }
 
-/// Returns an argument with pointers.
+/// Returns the simplest argument that a parameter with pointers permits.
 fn graph(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result<String, Reason> {
     let is_changed = param.param.direction.is_out();
     match form(model, param.param)? {
@@ -87,7 +87,7 @@ fn graph(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Result<
     }
 }
 
-/// Returns a value without pointers.
+/// Returns the simplest value of a type without pointers.
 fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, Reason> {
     Ok(match ty {
         Type::Base(Base::Boolean) => "false".to_owned(),

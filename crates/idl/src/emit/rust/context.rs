@@ -16,7 +16,8 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns the prefix for the names of a method's functions, in one of its forms.
+    /// Returns the prefix for the names of the functions that are generated for a method's plan.
+    /// The prefix for a plan with arrays by reference has a suffix of its own.
     pub(super) fn stem(&self, plan: &MethodPlan<'_>) -> String {
         format!("{}_{}{}", self.name, plan.method.name, if plan.refers() { "_by_reference" } else { "" })
     }

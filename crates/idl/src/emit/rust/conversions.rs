@@ -1,5 +1,5 @@
-//! Structures with pointers between users and vtables: the conversions for callers and for
-//! implementers.
+//! Conversions of structures with pointers between the form for users and the form in vtables, for
+//! callers and for implementers.
 
 use super::context::{counted_by, counted_by_elided};
 use super::expression::{Side, size_text, switch_text};
@@ -193,7 +193,7 @@ pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Stri
     }
 }
 
-/// Writes the code that keeps the number of elements for which the caller has room, since the
+/// Writes the code that saves the number of elements for which the caller has room, since the
 /// method may change the parameter with this number.
 pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     if let Some(Form::Filled { size, .. }) = form_of(model, param) {
@@ -364,9 +364,9 @@ fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId
     out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({raw}_memory) }};"));
 }
 
-/// Whether a parameter is a union in the caller's memory. Such a union is read before other
-/// parameters are borrowed, and written after them, because another parameter holds the
-/// discriminant.
+/// Whether a parameter is a union in the caller's memory. Another parameter holds the discriminant,
+/// so such a union is read before the other parameters are borrowed, and is written after the other
+/// parameters.
 pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
     param.passing == Passing::Graph && matches!(form_of(model, param.param), Some(Form::PlacedUnion(_)))
 }

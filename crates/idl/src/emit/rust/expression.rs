@@ -4,7 +4,7 @@ use super::names::binding;
 use crate::model::{Arith, Operand, Param, Type};
 use crate::plan::{MethodPlan, Passing};
 
-/// The code that evaluates an expression, and thereby the form of its operands.
+/// The code that evaluates an expression. The operands' form depends on this code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// The caller's code, where `[in, out]` parameters are references.
@@ -29,13 +29,13 @@ pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> Stri
     }
 }
 
-/// Returns a number of elements as a `usize`, for checks of an upper bound. An invalid number
-/// becomes larger than any array.
+/// Returns a number of elements as an expression of type `usize`, for checks of an upper bound. An
+/// invalid number becomes larger than any array.
 pub(super) fn claim_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> String {
     size_text(plan, size, side).replacen("obvia::rt::elements", "obvia::rt::claimed", 1)
 }
 
-/// Returns a parameter as an integer, by its index.
+/// Returns the expression for a parameter as an integer. `index` is the parameter's index.
 pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> String {
     let param = &plan.params[index];
     let name = binding(&param.param.code);
@@ -48,13 +48,15 @@ pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> S
     if is_enum { format!("{name}.0") } else { name }
 }
 
-/// Returns a value of the discriminant's type, converted to the common type of discriminants.
+/// Returns the expression that converts a value of the discriminant's type to the common type of
+/// discriminants.
 pub(super) fn discriminant(ty: &Type, value: &str) -> String {
     let number = if matches!(ty, Type::Enum(_)) { ".0" } else { "" };
     format!("obvia::rt::discriminant({value}{number})")
 }
 
-/// Returns the discriminant of a parameter that is a union, if another parameter holds it.
+/// Returns the expression for the discriminant of a parameter that is a union, if another parameter
+/// holds it.
 pub(super) fn switch_text(plan: &MethodPlan<'_>, param: &Param, side: Side) -> Option<String> {
     let operand = param.switch.as_ref()?.plain()?;
     Some(format!("obvia::rt::discriminant({})", operand_text(plan, operand.index, side)))

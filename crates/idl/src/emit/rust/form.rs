@@ -54,7 +54,8 @@ const ARRAY_CHANGED: Refusal =
     "an [in, out] array with length_is, or with elements that have pointers, unions or ranges";
 const SWITCH: Refusal = "a union whose discriminant is not simply another member";
 
-/// Returns the form of a parameter that is passed as a graph.
+/// Returns the form of a parameter that is passed as
+/// [`Passing::Graph`](crate::plan::Passing::Graph).
 pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
     if is_automation_wire(model, model.innermost(&param.ty)) {
         return Err(AUTOMATION);

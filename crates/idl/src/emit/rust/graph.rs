@@ -71,9 +71,10 @@ fn is_large_count(plan: &MethodPlan<'_>, index: usize) -> bool {
     reads
 }
 
-/// Returns the slice of the values outside a frame that expressions read. A GUID has its upper half
-/// before its lower one. Numbers beyond the signed integers have been refused if they count
-/// elements; a discriminant beyond them selects the default arm.
+/// Returns the expression for a slice of the values outside a frame that the frame's expressions
+/// read. A GUID's upper half comes before its lower half. A number above `i64::MAX` becomes
+/// `i64::MAX`: if the number counts elements, it has been refused before, and if it is a
+/// discriminant, it selects the default arm.
 fn outer_text(plan: &MethodPlan<'_>, outer: &[usize], side: Side) -> String {
     let number = |(at, index): (usize, &usize)| {
         let text = operand_text(plan, *index, side);
@@ -170,7 +171,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
         automation::take(out, param, automation::memory(param).unwrap_or(Memory::Variant));
     }
     if changes(model, plan) {
-        // The caller's values are freed only after everything that may fail.
+        // The caller's values are freed only after all steps that can fail.
         for param in plan.ordered(false).into_iter().filter(|param| param.param.direction == Direction::Out) {
             if is_place(model, param.param) || automation::memory(param).is_some() {
                 out.line(format!("results.verify({})?;", binding(&param.param.code)));
@@ -300,9 +301,9 @@ fn argument(model: &Model, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// Returns the reason why a parameter cannot be in a structure of the method's parameters although
-/// it is supported by itself. `None` if it can. Only `[local]` methods may have such parameters:
-/// `plan::unsupported` refuses all other methods with one.
+/// Returns the reason why a parameter that is supported by itself cannot be a member of the
+/// structure of the method's parameters. `None` if the parameter can be a member. There is a reason
+/// only in `[local]` methods, because `plan::unsupported` refuses the parameter in other methods.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<form::Refusal> {
     let is_behind = !plan.reads_blocks_alone(model, param);
     is_behind.then_some("an array or union whose size or discriminant is behind a pointer that may be null")

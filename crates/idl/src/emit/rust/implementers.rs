@@ -110,7 +110,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
 }
 
 /// Returns the name of a method's function in the vtable of an implementation. The name differs
-/// from the constant that all of these functions have.
+/// from the name of the functions' constant parameter, `OFFSET`.
 fn shim_name(plan: &MethodPlan<'_>) -> String {
     distinct(&ident(&plan.method.name), |stem| stem == "OFFSET")
 }
@@ -153,7 +153,8 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line(format!("{keep}match {call} {{"));
     }
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.code)).collect();
-    // A refused result ends only the closure, so that the changed values are still written back.
+    // The results are given in a closure: a refused result ends only the closure, so that the
+    // changed values are still written back.
     let may_refuse = !values.is_empty() || plan.lent().is_some();
     let (start, end) = if may_refuse && !changed.is_empty() { ("(|| {", "})(),") } else { ("{", "}") };
     out.line(format!("Ok({}) => {start}", tuple(&pattern)));
@@ -224,7 +225,7 @@ fn direct_body(out: &mut Writer, plan: &MethodPlan<'_>) {
     out.line("}");
 }
 
-/// Whether the method may replace a structure, or fills the argument.
+/// Whether the method may replace the argument's structure, or fills the argument.
 fn is_changed(param: &ParamPlan<'_>) -> bool {
     match param.passing {
         Passing::Graph => param.param.direction == Direction::InOut,
@@ -326,8 +327,8 @@ fn lengths(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: &[&Pa
     }
 }
 
-/// Returns the number of elements after the method has returned, in terms of results, changed
-/// parameters and arguments.
+/// Returns the expression for the number of elements after the method has returned, in terms of
+/// results, changed parameters and arguments.
 fn result_size(plan: &MethodPlan<'_>, size: &Arith, values: &[&ParamPlan<'_>]) -> String {
     let operand = |operand: &Operand| {
         let param = &plan.params[operand.index];

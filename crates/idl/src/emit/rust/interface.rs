@@ -64,8 +64,8 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     }
 }
 
-/// Writes the vtable, the proxies and the stubs of an interface, with parameters in their form in
-/// frames. The runtime converts these parameters itself.
+/// Writes the vtable, the proxies and the stubs of an interface, with parameters in the form in
+/// which frames hold them. The runtime itself converts these parameters.
 pub(super) fn wire(out: &mut Writer, model: &Model, id: InterfaceId) {
     let found = &model.interfaces[id.0];
     let (plans, _) = plans(model, &model.all_methods(id));
@@ -273,8 +273,8 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 /// Writes variables for the results of a method that returns a string in UTF-8 beside other
-/// results. A string that is not in UTF-8 ends the function, but all results have been taken over
-/// by then, so that none leaks. Returns the expressions for the results.
+/// results. A string that is not in UTF-8 ends the function. By then the variables own all results,
+/// so that no result leaks. Returns the expressions for the results.
 fn taken(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, values: Vec<String>) -> Vec<String> {
     let is_utf8 = |param: &ParamPlan<'_>| matches!(param.passing, Passing::OutText(_)) && param.param.utf8;
     if values.len() < 2 || !plan.params.iter().any(is_utf8) {

@@ -35,10 +35,11 @@ impl Length {
     }
 }
 
-/// Writes a variable with the number of elements that the arrays have, and checks that all of them
-/// have it. The first array that is there gives the number. Without any array there are 0 elements.
+/// Writes a variable with the number of elements of the arrays, and checks that all arrays that are
+/// not missing have this number. The first array that is not missing gives the number. If all
+/// arrays are missing, the number is 0.
 pub(super) fn count(out: &mut Writer, variable: &str, mut lengths: Vec<Length>) {
-    // An array that is never missing gives the number before those that may be.
+    // Arrays that are never missing come first, so that one of them gives the number.
     lengths.sort_by_key(|length| matches!(length, Length::Optional(_)));
     let Some((first, others)) = lengths.split_first() else { return };
     let (number, wanted) = match first {

@@ -49,7 +49,8 @@ pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
     out.line("");
 }
 
-/// Writes the constructor for elements of a type at an offset.
+/// Writes the constructor. The array's elements have the type `element`, and begin at the offset
+/// `at`.
 fn constructor(out: &mut Writer, model: &Model, found: &Struct, element: &str, at: u32) {
     let local = with_local_names(model, found);
     let (Some((_, size, _)), Some((last, members))) = (&found.conformant, local.fields.split_last()) else { return };

@@ -71,8 +71,8 @@ fn arguments(plan: &MethodPlan<'_>) -> String {
     plan.params.iter().map(|param| format!(", {}", binding(&param.param.code))).collect()
 }
 
-/// Writes the end of the function. A separate function makes the calls that need preparation, so
-/// that other calls keep no data for the preparation.
+/// Writes the end of a proxy's function. Calls that need preparation go through a separate
+/// function, so that the usual function keeps no data for the preparation.
 pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("})");
     if !has_objects(plan) {
@@ -95,7 +95,8 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
     }
 }
 
-/// Writes the function for arrays that are in other regions than before, or in no region.
+/// Writes the function for calls with an array that is in no region, or in a region that no region
+/// cache holds.
 fn other_regions(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("#[cold]");
     out.line(head(context, plan, "other_regions"));
@@ -250,7 +251,8 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
     }
 }
 
-/// Returns the description of an object's interface, which is fixed or looked up by the given IID.
+/// Returns the expression for the description of an object's interface. The interface is fixed, or
+/// is found by the IID in another parameter.
 pub(super) fn interface_text(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Object, abi: bool) -> String {
     match object {
         Object::Known(id) => {
@@ -390,8 +392,8 @@ fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &
     }
 }
 
-/// Returns the received number of elements. The operands are the received results, and the
-/// arguments of parameters without a result.
+/// Returns the expression for the received number of elements. The operands are the received
+/// results, and the arguments of parameters without a result.
 fn received_count(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
     let text = size_text(plan, expression, Side::Abi);
     let mut text = text;

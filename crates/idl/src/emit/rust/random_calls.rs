@@ -1,5 +1,5 @@
-//! Random calls in Rust: a test program that serves objects that check their arguments, and calls
-//! these objects.
+//! Random calls in Rust: a test program that serves objects and calls their methods. The objects
+//! check their arguments.
 
 use super::names::{base as base_name, ident, is_unsafe, item_name, tuple, type_name, value as value_type};
 use super::parameters::{argument, result};
@@ -60,10 +60,12 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
 }
 
 /// Writes a function for each constant, enumeration and interface whose name the program also uses
-/// for a variable. A variable may hide a function, but neither a constant nor such a type.
+/// for a variable. In Rust, a variable may hide a function of the same name, but not a constant, an
+/// enumeration or an interface.
 fn hide(out: &mut Writer, model: &Model) {
     let types = model.enums.iter().map(|found| &found.name).chain(model.interfaces.iter().map(|found| &found.name));
-    // Most types have other names than variables, which begin with a small letter or a parameter.
+    // Most types cannot clash with variables: the name of a variable begins with a small letter, or
+    // consists of a parameter's name and one of four endings.
     let is_variable = |name: &&String| {
         name.starts_with(|first: char| first.is_ascii_lowercase())
             || ["_in", "_out", "_got", "_given"].iter().any(|ending| name.ends_with(ending))
@@ -102,7 +104,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
         Type::Enum(id) => {
             let found = &model.enums[id.0];
             let values: Vec<String> = found.values.iter().map(|(_, value)| value.to_string()).collect();
-            // Without its path the name may be that of a function: see `hide`.
+            // Without its path, the name can be the name of a function: see `hide`.
             format!("super::idl::{}(random.one_of(&[{}]))", item_name(&found.name), values.join(", "))
         }
         Type::Struct(id) => format!("draw_{}(random)", model.structs[id.0].name),

@@ -16,7 +16,7 @@ use crate::text::writer::Writer;
 /// The name of the table of the file's types, by which owned data is freed.
 const TYPES: &str = "TYPES__";
 
-/// A member in the form for users.
+/// The form in which programs see a member.
 enum Seen<'a> {
     /// A value without pointers.
     Plain,
@@ -187,8 +187,8 @@ fn elided(model: &Model, found: &Struct, at: usize) -> bool {
                 uses.note(size, is_number);
                 length.into_iter().for_each(|length| uses.note(length, false));
             }
-            // A union whose discriminants have another type than the member does not give its
-            // value.
+            // A union whose discriminants have another type than the member does not give the
+            // member's value.
             Seen::Union { id, tag: Some(tag) } if tag == at && model.unions[id.0].tag != found.fields[at].ty => {
                 return false;
             }
@@ -272,8 +272,8 @@ fn check_arm(out: &mut Writer, union: &str, tag: &Field) {
     out.line("}");
 }
 
-/// Writes a count or a discriminant that other members imply. A union gives the value, or else an
-/// array, and the others are checked against it.
+/// Writes a count or a discriminant that other members imply. The value comes from a union, or from
+/// an array if no union implies it. Further unions and arrays are checked against the value.
 fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
     let own = &found.fields[at];
     let name = ident(&own.name);

@@ -356,7 +356,7 @@ fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) 
 /// Writes a reply whose length depends on the method's results.
 fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let behind: Vec<_> = plan.ordered(false).into_iter().filter(|param| !param.passing.in_block()).collect();
-    // From here on owners free the results at every exit of the stub.
+    // From here on, values of owner types free the results at every exit of the stub.
     for param in &behind {
         own(out, context, plan, param);
     }

@@ -4,7 +4,7 @@ use crate::model::{Base, PointerClass};
 use crate::plan::shapes::{Count, Element, ElementType, Expr, Iid, Shape, Tail, What};
 use crate::text::writer::Writer;
 
-/// Returns the table's name of an integer type.
+/// Returns the name that tables have for an integer type.
 fn int(base: Base) -> &'static str {
     match base {
         Base::Boolean | Base::Byte | Base::Char | Base::U8 => "U8",
@@ -18,7 +18,7 @@ fn int(base: Base) -> &'static str {
     }
 }
 
-/// Returns the table's name of a binary operator.
+/// Returns the name that tables have for a binary operator.
 fn binary(operator: &str) -> &'static str {
     match operator {
         "+" => "Add",

@@ -28,8 +28,8 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
     out.line("");
 }
 
-/// Returns an integer literal of its type. Unsigned 64-bit values are stored as signed numbers with
-/// the same bits.
+/// Returns an integer of the type `one` as a literal. Unsigned 64-bit values are stored as signed
+/// numbers with the same bits.
 fn integer(value: i64, one: Base) -> String {
     match one {
         Base::U64 => value.cast_unsigned().to_string(),

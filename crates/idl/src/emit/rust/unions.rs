@@ -8,7 +8,7 @@ use crate::plan::is_plain;
 use crate::text::writer::Writer;
 use std::collections::HashSet;
 
-/// An arm in the form for users.
+/// An arm, as programs see it.
 struct Variant<'a> {
     name: String,
     /// The discriminants. Empty for the default arm.
@@ -279,7 +279,7 @@ fn to_stored(model: &Model, field: &Field) -> String {
         Type::Pointer(pointer) if pointer.extent == Extent::Text => "value.into()".to_owned(),
         Type::Interface(_) => "obvia::rt::object_of(value)".to_owned(),
         Type::Pointer(_) => "value".to_owned(),
-        // A member may be called `clone`, too.
+        // `value.clone()` would call the getter of a member that is called `clone`.
         _ => "Clone::clone(value)".to_owned(),
     }
 }

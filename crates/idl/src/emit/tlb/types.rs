@@ -121,7 +121,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Returns the description of a type. `named` is the typedef of the type or of a part of it.
+    /// Returns the description of a type. `named` is the index of the typedef by which the source
+    /// names the type or a part of the type.
     pub(super) fn described(&mut self, ty: &Type, named: Option<usize>, span: Span) -> TypeDesc {
         let plain = self.unnamed(ty, span);
         let Some(at) = named else { return plain };

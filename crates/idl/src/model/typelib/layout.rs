@@ -1,5 +1,5 @@
 //! The layout of a type library file. All numbers are little-endian. The place of an entry is its
-//! offset in its segment; -1 stands for a missing entry.
+//! offset in its segment, or -1 if the entry is missing.
 
 /// `MSFT`.
 pub(super) const MAGIC: u32 = 0x5446_534d;

@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the position in the file of `count` bytes at a place in a segment. `from` is the
-    /// position that holds the place.
+    /// position of the word that holds the place, for the error.
     fn inside(&self, which: Segment, place: u32, count: usize, from: usize) -> Taken<usize> {
         let (start, length) = self.segments[which as usize];
         match (place as usize).checked_add(count) {
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
 
     // --- tables -------------------------------------------------------------------------------------------------
 
-    /// Returns a text in Latin-1.
+    /// Returns the text that `count` bytes in Latin-1 represent.
     fn letters(&mut self, at: usize, count: usize) -> Taken<String> {
         self.make(count, at)?;
         Ok(self.bytes(at, count)?.iter().copied().map(char::from).collect())
@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
         let kind = self.short(at)?;
         let low = self.word(at + 2)?;
         if kind == vartype::BSTR {
-            // A negative length stands for an empty text.
+            // A negative length means an empty text.
             let length = if low.cast_signed() < 0 { 0 } else { low as usize };
             let Some(room) = length.checked_add(6) else { return bad(at, "a text is too long") };
             self.inside(Segment::Custom, word, room, from)?;
@@ -473,9 +473,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a name is an identifier, or empty, as that of a library without a name. Letters outside
-/// ASCII are accepted, because libraries have names in many languages. IDL has no such letters, so
-/// they have no meaning there.
+/// Whether a name is an identifier or empty. The name of a library can be empty. Letters outside
+/// ASCII are accepted, because libraries have names in many languages. IDL's syntax does not use
+/// such letters, so they cannot change the meaning of IDL source that contains the name.
 fn is_identifier(name: &str) -> bool {
     let is_inner = |c: char| c.is_ascii_alphanumeric() || c == '_' || c > '\u{a0}';
     !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_inner)

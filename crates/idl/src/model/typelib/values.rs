@@ -27,8 +27,8 @@ pub(super) const fn size(vartype: u16) -> Option<usize> {
 pub(super) const HRESULT: u16 = 25;
 
 impl Value {
-    /// Returns a number with a VARTYPE. Excess high bits are dropped. `None` for the VARTYPE of
-    /// other values.
+    /// Returns a number with a VARTYPE. Excess high bits are dropped. `None` if the VARTYPE is not
+    /// the VARTYPE of a number.
     pub const fn number(vartype: u16, bits: u64) -> Option<Self> {
         match size(vartype) {
             Some(8) => Some(Self::Number(vartype, bits)),
@@ -66,7 +66,8 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // Three digits, because a further digit would belong to a shorter escape.
+            // The escape has three digits, because a digit of the text behind a shorter escape
+            // would become a part of the escape.
             c if c.is_control() => out.push_str(&format!("\\{:03o}", u32::from(c))),
             c => out.push(c),
         }

@@ -27,8 +27,9 @@ type Written<T = ()> = Result<T, Unwritable>;
 ///
 /// # Errors
 ///
-/// Fails if something is too long or too many for the format, if a text has characters outside
-/// Latin-1, or if the lookup of names in the library's locale is unknown.
+/// Fails if a text is too long for the format, if there are too many entries of a kind, if a text
+/// has characters outside Latin-1, or if the rules for the lookup of names in the library's locale
+/// are unknown.
 pub fn write(library: &TypeLibrary) -> Result<Vec<u8>, Unwritable> {
     let folds = folds(library.lcid);
     let folds = folds
@@ -98,7 +99,7 @@ fn short<T: TryInto<u16>>(number: T, what: &str, of: &str) -> Written<u16> {
     number.try_into().map_err(|_| Unwritable(format!("`{of}` has {what} that do not fit in a type library")))
 }
 
-/// Returns a text in Latin-1.
+/// Returns the bytes of a text in Latin-1.
 fn latin(text: &str) -> Written<Vec<u8>> {
     let bytes = text.chars().map(|c| u8::try_from(u32::from(c)));
     bytes
@@ -146,8 +147,8 @@ impl Writer {
         self.finish(file, &ends)
     }
 
-    /// Appends the segments to the header, with their places and the places of each type's members
-    /// behind them.
+    /// Appends the directory, the segments and the members to the header. The directory gets the
+    /// places of the segments, and each type gets the place of its members.
     fn finish(mut self, mut file: Vec<u8>, ends: &[usize]) -> Written<Vec<u8>> {
         for (which, chains) in [(Segment::UuidHash, &self.uuid_chains), (Segment::NameHash, &self.name_chains)] {
             put(&mut self.segments[which as usize], chains);
@@ -316,8 +317,8 @@ impl Writer {
         Ok(at)
     }
 
-    /// Returns the VARTYPE in a VARIANT for a pointer or an array, as `bit` says. The description
-    /// of the inner type is at `target`.
+    /// Returns the VARTYPE in a VARIANT for a pointer or an array. `bit` is the VARTYPE's flag for
+    /// pointers or for arrays. The description of the inner type is at `target`.
     fn in_variant(&self, inner: &TypeDesc, target: u32, bit: u16) -> u16 {
         match inner {
             TypeDesc::Simple(_) => (target >> 16) as u16 & 0x3fff | bit,
@@ -407,8 +408,8 @@ impl Writer {
         if interfaces.is_empty() { NONE } else { first }
     }
 
-    /// Returns the size of a description in memory without its first word. Pointers count as four
-    /// bytes.
+    /// Returns the size in memory of the description of a typedef's type, without the description's
+    /// first word. Pointers count as four bytes.
     fn decoded(&self, ty: &TypeInfo) -> u32 {
         ty.alias.as_ref().map_or(0, decoded)
     }
@@ -441,7 +442,7 @@ fn place(of: TypeRef) -> u32 {
     }
 }
 
-/// Returns the size in memory of a description's parts.
+/// Returns the size in memory of a description without its first word.
 fn decoded(of: &TypeDesc) -> u32 {
     match of {
         TypeDesc::Simple(_) | TypeDesc::Named(_) => 0,

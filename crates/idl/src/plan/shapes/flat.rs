@@ -1,6 +1,6 @@
 //! Shapes in the form that the check of frames reads, for tools without generated code.
 //!
-//! The shapes are leaked: they live as long as the process, like compiled ones.
+//! The shapes are leaked: they live as long as the process, like the shapes in generated code.
 
 use super::{self as shapes, Count, Shapes};
 use crate::model::{Base, PointerClass};

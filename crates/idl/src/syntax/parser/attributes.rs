@@ -97,7 +97,8 @@ impl Parser<'_> {
         Ok(attribute)
     }
 
-    /// Returns the text of tokens, which may come from macros, with a blank where tokens are apart.
+    /// Returns the text of tokens, which may come from macros, with a blank where white space
+    /// separates two tokens.
     fn text_of(&self, first: usize, end: usize) -> String {
         let (mut text, mut before) = (String::new(), None::<Span>);
         for token in &self.tokens[first..end] {

@@ -115,7 +115,7 @@ impl Parser<'_> {
     fn character(&mut self, token: Token) -> Parsed<char> {
         let text = self.unquoted(token);
         let is_escape = self.sources.text(token.span).contains('\\');
-        // The lexer writes this character for a half, too.
+        // The lexer also returns this character for half of a surrogate pair.
         let is_replacement =
             self.sources.text(token.span).to_ascii_lowercase().trim_end_matches('\'').ends_with("\\xfffd");
         let mut characters = text.chars();

@@ -19,7 +19,7 @@ impl Parser<'_> {
                 self.item_into(&mut items, false);
             }
         }
-        // The brace is missing only at the end of the file. The contents still count.
+        // The brace is missing only at the end of the file. The contents are kept.
         let _ = self.expect("}", "at the end of the library");
         self.eat(";");
         Ok(Item::Library(LibraryDecl { attributes, name, items }))

@@ -63,16 +63,16 @@ impl Parser<'_> {
 }
 
 /// Returns a comment with spaces in place of the characters that compilers do not accept in
-/// comments: control characters, among them a carriage return within a line, and characters that
-/// change the direction of the text.
+/// comments. These are control characters, among them a carriage return within a line, and
+/// characters that change the direction of the text.
 fn printable(comment: &str) -> String {
     let is_direction = |one: char| matches!(one, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_printable = |one: char| matches!(one, '\n' | '\t') || !one.is_control() && !is_direction(one);
     comment.chars().map(|one| if is_printable(one) { one } else { ' ' }).collect()
 }
 
-/// Returns the content of the block comment at the end of a text. `None` if the text ends in
-/// something else, such as a line comment that ends in `*/`.
+/// Returns the content of the block comment at the end of a text. `None` if the text does not end
+/// in a block comment: a line comment may end in `*/`, too.
 fn block_before(text: &str) -> Option<&str> {
     let block = text.strip_suffix("*/")?;
     let is_mark = |two: &[u8]| two == b"/*" || two == b"*/";

@@ -34,7 +34,7 @@ pub(super) fn unread(text: &str) -> Tree {
     arrange(text, vec![token], vec![(SyntaxKind::Error, 0..1)])
 }
 
-/// Returns the place of a node in the file. `None` if it begins or ends within a macro's
+/// Returns the place of a node in the file. `None` if the node begins or ends within a macro's
 /// replacement.
 fn place(noted: Noted, text: &str, tokens: &[TokenData], output: &Output) -> Option<Placed> {
     let (first, end) = noted.tokens;

@@ -9,8 +9,8 @@ use std::ops::Range;
 const LINE_MAX: usize = 240;
 /// The maximum size in bytes of the lines from the first shown line to the last.
 const STRETCH_MAX: usize = 4096;
-/// The numbers of bytes of a longer line that are shown before the start of a place, and from that
-/// start on.
+/// The number of bytes of a longer line that are shown before the start of a place, and the number
+/// of bytes that are shown from that start on.
 const AROUND: (usize, usize) = (40, 100);
 
 /// A place and the text under it.

@@ -1,4 +1,4 @@
-//! The kinds of breaking changes: what each one breaks, and the remedy.
+//! The kinds of breaking changes, each with its consequence and its remedy.
 
 use crate::tools::kinds::kinds;
 

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 /// A member of a dispinterface, or a method of the interface whose members the dispinterface has.
 struct Callable<'m> {
     member: &'m Member,
-    /// The use in words. The accessors of a property share its name.
+    /// The member's use in words. The use distinguishes a property from a method, and the accessors
+    /// of a property from one another.
     what: &'static str,
     params: &'m [Param],
     /// The result, or the property: the type, the type in memory, and the VARTYPE.

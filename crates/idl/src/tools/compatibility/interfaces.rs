@@ -69,8 +69,8 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    /// Compares what type libraries say about the ways to call an interface. A `[dual]` interface
-    /// counts as `[oleautomation]`, too.
+    /// Reports `[dual]` and `[oleautomation]` if the old interface has the attribute and the new
+    /// one lacks it. A `[dual]` interface is treated as `[oleautomation]`, too.
     fn flags(&mut self, old: &Interface, new: &Interface) {
         let lost = old.about.flags & !new.about.flags;
         let is_automation = new.about.flags & (DUAL | OLEAUTOMATION) != 0;

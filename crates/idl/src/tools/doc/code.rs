@@ -188,7 +188,7 @@ fn method_attributes(method: &Method) -> Vec<String> {
     attributes
 }
 
-/// Returns the attributes that a declaration's flags stand for. `table` has the flags for
+/// Returns the attributes that a declaration's flags represent. `table` has the flags for
 /// declarations of this kind.
 pub(super) fn flag_names(of: u32, table: &[(&str, u32)]) -> Vec<String> {
     table.iter().filter(|(_, flag)| of & flag != 0).map(|(name, _)| (*name).to_owned()).collect()

@@ -6,8 +6,8 @@ use crate::text::source::{Role, Sources, Span};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-/// The comments in a compilation's files. A file is parsed when a comment of it is wanted, since
-/// many compilations may import the same files.
+/// The comments in a compilation's files. A file is parsed when one of its comments is needed,
+/// since many compilations may import the same files.
 #[derive(Debug)]
 pub(super) struct Comments<'c> {
     sources: &'c Sources,
@@ -100,8 +100,8 @@ fn of_node(node: Node<'_>) -> String {
     if before.is_empty() {
         return behind(node);
     }
-    // Only the last of several block comments counts: the others describe other things, such as the
-    // file.
+    // Only the last of several block comments describes the construct: an earlier one may describe
+    // the file, for example.
     let last_block = before.iter().rposition(|text| text.starts_with("/*"));
     match last_block {
         Some(at) if at + 1 == before.len() => plain(before[at]),
@@ -110,12 +110,14 @@ fn of_node(node: Node<'_>) -> String {
     }
 }
 
-/// Returns the comments before a construct that no empty line separates from the construct. In the
-/// tree, a comment on the line of an earlier construct may belong to that construct.
+/// Returns the comments before a construct that no empty line separates from the construct.
+/// Comments that describe an earlier construct are left out. The function searches the tokens of
+/// the whole file, because in the tree a comment that does not begin its line can belong to another
+/// node.
 fn before(node: Node<'_>) -> Vec<&str> {
     let Some(mut token) = node.tokens().find(|token| !is_trivia(*token)) else { return Vec::new() };
-    // The trivia before the construct (blanks, comments, directives), the last one first. The flag
-    // of each tells whether no construct follows on its line.
+    // The trivia before the construct (blanks, comments, directives), the last one first. Each has
+    // a flag that tells whether no construct follows it on its line.
     let (mut trivia, mut ends_line, mut is_behind) = (Vec::new(), false, false);
     while let Some(earlier) = token.preceding() {
         if !is_trivia(earlier) {
@@ -135,7 +137,7 @@ fn before(node: Node<'_>) -> Vec<&str> {
         match token.kind() {
             SyntaxKind::Comment if is_marked(token.text()) || (is_behind && ends_line) => {}
             SyntaxKind::Comment => before.push(token.text()),
-            // An empty line separates a comment from the declaration, a directive does not.
+            // An empty line separates a comment from the declaration. A directive does not.
             SyntaxKind::Space if token.text().matches('\n').count() > 1 => before.clear(),
             _ => {}
         }
@@ -170,8 +172,9 @@ fn joined(lines: &[&str]) -> String {
     lines.iter().map(|line| plain(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the comment behind a construct on its last line. For constructs that end in a block the
-/// comment needs a mark, because `}; // IFoo` does not describe them.
+/// Returns the comment behind a construct on its last line. The comment needs a mark, except behind
+/// constants, parameters, members, arms and values of enumerations: a comment such as `}; // IFoo`
+/// does not describe the construct.
 fn behind(node: Node<'_>) -> String {
     let is_short = matches!(
         node.kind(),

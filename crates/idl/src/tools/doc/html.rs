@@ -101,7 +101,7 @@ pub(super) fn is_hidden(one: char) -> bool {
     one.is_control() || is_invisible || is_none
 }
 
-/// Returns a text as a literal of JavaScript, which is valid within a page, too.
+/// Returns a text as a literal of JavaScript that is also valid within a page of HTML.
 pub(super) fn script_text(text: &str) -> String {
     let mut literal = "\"".to_owned();
     for one in text.chars() {

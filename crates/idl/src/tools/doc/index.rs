@@ -138,8 +138,8 @@ fn typedefs(html: &mut Html, items: &Items<'_>, found: &[&Item], uses: &Uses) {
     }
 }
 
-/// Returns the script that has the index of the search: for each declaration its name, its kind,
-/// its page, and the declaration around it.
+/// Returns the script that contains the search index: for each declaration its name, its kind, its
+/// page, and the declaration around it.
 pub(super) fn searched(items: &Items<'_>) -> String {
     let mut script = "var searchIndex = [\n".to_owned();
     let mut add = |name: &str, kind: &str, href: &str, of: &str| {

@@ -199,8 +199,9 @@ impl<'c> Items<'c> {
         items
     }
 
-    /// Adds the declarations that were found, the first of each name and content in a file. A
-    /// forward declaration stands for the definition, if there is exactly one.
+    /// Adds the declarations that were found. Of those in a file with the same kind, name and
+    /// content, only the first is added. A forward declaration gets the item of the definition, if
+    /// there is exactly one definition.
     fn merge(&mut self, found: &[Found], pages: &mut Names) {
         let definitions = definitions(found);
         let definition = |one: &Found| match definitions.get(&(one.place.0, one.name.as_str())) {
@@ -339,7 +340,7 @@ struct Files {
 }
 
 impl Files {
-    /// Adds the files of a compilation, and returns the number of each.
+    /// Adds the files of a compilation, and returns the number of each file.
     fn add(&mut self, compilation: &Compilation, pages: &mut Names) -> HashMap<FileId, usize> {
         let mut numbers = HashMap::new();
         let files = compilation.sources.files().iter().enumerate();

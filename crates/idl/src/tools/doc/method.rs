@@ -22,7 +22,7 @@ pub(super) fn section(html: &mut Html, context: Context<'_>, method: &Method) {
     }
 }
 
-/// Returns the parameters of a method without the parameter that stands for its result.
+/// Returns the parameters of a method without the parameter that holds the method's result.
 fn arguments(method: &Method) -> &[Param] {
     match (method.returns, method.params.split_last()) {
         (Returns::Value, Some((_, others))) => others,

@@ -1,4 +1,4 @@
-//! The frame of each page, and the parts that pages of several kinds have.
+//! The beginning and the end of each page, and the parts that pages of several kinds have.
 
 use super::code::Context;
 use super::html::Html;

@@ -44,7 +44,7 @@ impl<'c> Prose<'c> {
         prose
     }
 
-    /// Adds a line, and returns the place of the next one.
+    /// Adds a line, and returns the destination of the next line.
     fn line(&mut self, line: &'c str, place: Place) -> Place {
         if line.is_empty() {
             return Place::Between;

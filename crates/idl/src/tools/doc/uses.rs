@@ -35,7 +35,7 @@ impl Uses {
         uses
     }
 
-    /// Adds the list of a declaration's uses, with a heading, unless it is empty.
+    /// Adds the list of a declaration's uses, with a heading. Adds nothing if there are no uses.
     pub(super) fn write(&self, html: &mut Html, context: Context<'_>, item: &Item) {
         self.list(html, context, item, "<h2>Used by</h2>\n");
     }

@@ -31,11 +31,13 @@ pub(super) struct Builder<'a> {
     last: Option<Token<'a>>,
     /// The column in the source of the comment that ended the last line.
     trailing: Option<usize>,
-    /// The number of open lists: parameters and attributes, between which no empty line stays.
+    /// The number of open lists of parameters or attributes. Within lists, empty lines are kept
+    /// only beside comments.
     lists: usize,
-    /// Whether nothing has followed the opening brace yet.
+    /// Whether no token has followed the opening brace yet.
     is_at_start: bool,
-    /// Whether the blanks of the source decide.
+    /// Whether a blank stands where the source has one. Blanks after commas follow the usual rules,
+    /// and there are none before commas and just inside brackets.
     keeps_blanks: bool,
 }
 
@@ -185,7 +187,7 @@ impl<'a> Builder<'a> {
                     }
                     ":" if is_inside && kind == SyntaxKind::Dispinterface => self.end_item(token),
                     _ => {
-                        // A token that begins a line here is a macro that stands for whole
+                        // A token that begins a line here is a macro that is replaced by whole
                         // declarations.
                         let is_list = matches!(kind, SyntaxKind::File | SyntaxKind::Library | SyntaxKind::Interface);
                         if is_inside && is_list && self.lines_before(token) > 0 {
@@ -373,7 +375,7 @@ impl<'a> Builder<'a> {
         matches!(last, Some(Op::Line(_) | Op::Hard { .. })) || matches!(last, Some(Op::Text(text)) if text == " ")
     }
 
-    /// Whether nothing but blanks follows a token on its line.
+    /// Whether only blanks follow a token on its line.
     fn ends_line(&self, token: Token<'a>) -> bool {
         let rest = self.text[token.span().end..].trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
         rest.is_empty() || rest.starts_with('\n')

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-/// The maximum length of a line, if its breaks allow that.
+/// The maximum length of a line, except for lines without a possible break.
 const COLUMNS: usize = 100;
 /// The number of blanks of a level of indentation.
 const INDENT: usize = 4;

@@ -77,8 +77,8 @@ fn arrays(method: &Method, param: &Param, name: &str, findings: &mut Findings) {
         let Some(counter) = unbounded.filter(|_| param.direction.is_out() && param.transfer == Transfer::Frame) else {
             continue;
         };
-        // Only an array's size reserves memory. If the size is a result, the server determines it,
-        // otherwise the client.
+        // Only an array's size reserves memory. The server determines a size that is a result, and
+        // the client determines any other size.
         let rule = if counter.direction == Direction::Out { Rule::UnboundedOut } else { Rule::UnboundedRoom };
         let is_sent = rule == Rule::UnboundedRoom && counts_sent_elements(method, counter);
         if has_operand(size, method, counter) && !is_sent {
@@ -110,7 +110,8 @@ fn has_operand(size: &Arith, method: &Method, counter: &Param) -> bool {
     is_found
 }
 
-/// Whether a number is kept small by its range, or, if no other number multiplies it, by its type.
+/// Whether a number is bounded: by a [range] below the greatest value of its type, or, if no other
+/// number multiplies the number, by a type of at most 16 bits.
 fn is_bounded(operand: &Operand, param: &Param, is_alone: bool) -> bool {
     let most = operand.base.range().map_or(i128::MAX, |(_, most)| most);
     param.range.is_some_and(|(_, limit)| i128::from(limit) < most) || is_alone && operand.base.size() <= 2

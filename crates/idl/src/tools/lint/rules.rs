@@ -1,4 +1,4 @@
-//! The rules: what each one looks for, why, and the remedy of a finding.
+//! The rules, each with the reason for its findings and their remedy.
 
 use crate::tools::kinds::kinds;
 

@@ -9,7 +9,7 @@ use crate::model::{Base, Extent, Model, PointerClass, Transfer, Type};
 use crate::plan::{ParamPlan, Passing, element_counts, in_place};
 
 impl Method<'_> {
-    /// Returns the method in the form for implementers and for callers.
+    /// Returns the method's declaration for implementers, and a call of the method.
     pub(super) fn component(&self) -> component::Method {
         let is_raw = self.is_raw_for_objects();
         let views = self.views().iter().map(|view| is_raw || view.declared.is_some()).chain(std::iter::repeat(is_raw));
@@ -35,7 +35,8 @@ impl Method<'_> {
         Ok(Call { before, text: format!("{}({})", self.name, arguments.join(", ")) })
     }
 
-    /// Returns an argument. Variables that it needs are declared in `before`.
+    /// Returns the expression for the simplest argument that a parameter permits. Adds the
+    /// declarations of variables in this expression to `before`.
     fn argument(&self, param: &ParamPlan<'_>, view: &View, before: &mut Vec<String>) -> Result<String, Reason> {
         let (model, range) = (self.model, param.param.range);
         let name = binding(&param.param.code);
@@ -64,7 +65,7 @@ impl Method<'_> {
         }
     }
 
-    /// Returns an array in the caller's memory.
+    /// Returns the expression for an array of `count` elements in the caller's memory.
     fn elements(&self, param: &ParamPlan<'_>, count: i64, before: &mut Vec<String>) -> Result<String, Reason> {
         if param.param.transfer == Transfer::Map {
             return Err(SHARED);
@@ -93,7 +94,7 @@ fn changed(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String
     }
 }
 
-/// Returns a value of a type.
+/// Returns the simplest value of a type.
 fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> Result<String, Reason> {
     Ok(match ty {
         Type::Base(Base::Boolean) => "false".to_owned(),

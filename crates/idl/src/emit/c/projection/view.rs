@@ -1,5 +1,5 @@
-//! Views: the parameters in terms of values, for callers and implementers, and the conversions
-//! between them and the interface's method.
+//! Views: parameters in terms of values, as callers and implementers see them, and the code that
+//! converts these values to and from the parameters of the interface's method.
 
 mod graphs;
 
@@ -23,8 +23,8 @@ pub(super) struct View {
     pub(super) result: Option<String>,
     /// The caller's code before the call.
     pub(super) before: Vec<String>,
-    /// The caller's code that takes what an argument held before the call. It follows `before` of
-    /// all parameters.
+    /// The caller's code that takes the former contents of an argument before the call. This code
+    /// runs after the `before` code of all parameters.
     pub(super) taken: Vec<String>,
     /// The argument of the interface's method.
     pub(super) argument: String,
@@ -105,8 +105,9 @@ impl Viewer<'_> {
         })
     }
 
-    /// Whether a parameter is a result of one value that exceeds the limit of values with the
-    /// results before it. Callers get results on their stack.
+    /// Whether a parameter is a result that consists of one value, and exceeds
+    /// [`VALUE_MAX`](super::super::VALUE_MAX) together with the results before it. Callers get
+    /// results on their stack.
     fn exceeds_results(&self, param: &ParamPlan<'_>) -> bool {
         is_beyond_values(self.plan, param, |param| {
             let value = match &param.param.ty {
@@ -257,7 +258,7 @@ impl Viewer<'_> {
         let seen = if is_constant { format!("const {seen}") } else { seen };
         let mut argument = if is_same { format!("{name}.data()") } else { format!("obvia::raw<{raw}>({name})") };
         if may_be_missing(param) {
-            // An empty array is missing, even if its address is not null.
+            // An empty array is passed as null, even if its own address is not null.
             argument = format!("{name}.empty() ? nullptr : {argument}");
         }
         let mut view = View { argument, declared: Some(format!("obvia::span<{seen}> {name}")), ..View::default() };
@@ -430,7 +431,7 @@ fn may_be_missing(array: &ParamPlan<'_>) -> bool {
         && matches!(&array.param.ty, Type::Pointer(pointer) if pointer.class != PointerClass::Ref)
 }
 
-/// Returns the view of a parameter that is a pointer on both sides.
+/// Returns the view of a parameter that is a pointer for callers and for implementers.
 fn pointer(declared: String, name: &str) -> View {
     View { declared: Some(declared), argument: name.to_owned(), given: name.to_owned(), ..View::default() }
 }

@@ -64,8 +64,8 @@ impl Viewer<'_> {
         Ok(self.elements(param, seen, element, is_owner))
     }
 
-    /// Returns the view of data to which the method returns a pointer, or to which it changes a
-    /// pointer.
+    /// Returns the view of a parameter by which the method returns a pointer to data, or changes a
+    /// pointer to data.
     fn replaced(&self, param: &ParamPlan<'_>, inner: &Pointer) -> Result<View, Reason> {
         let name = binding(&param.param.code);
         let text = type_name(self.model, &inner.to);
@@ -83,7 +83,7 @@ impl Viewer<'_> {
         Ok(if is_result { owner_result(owner, &name) } else { owner_changed(&owner, &name) })
     }
 
-    /// Whether a type contains pointers, so that it has functions that free it.
+    /// Whether a type contains pointers, so that generated code has functions that free its values.
     pub(super) fn owned(&self, ty: &Type) -> Result<bool, Reason> {
         match ty {
             Type::Union(id) if self.model.unions[id.0].encapsulated.is_none() => Err(UNION),
