@@ -4,9 +4,10 @@ package obvia;
 @FunctionalInterface
 public interface Access {
     /**
-     * Whether the caller has access. The thread of a call evaluates the rule: the rule has to be
-     * thread-safe, to answer from memory and to make no calls itself. A positive answer is cached
-     * until a rule is changed. A rule that throws an exception denies access.
+     * Whether the caller has access. The thread that performs a call evaluates the rule. Therefore
+     * the rule must be thread-safe, must use only data in memory, and must make no calls itself. A
+     * positive answer may be cached until a rule is changed. A rule that throws an exception denies
+     * access.
      *
      * @param caller the caller of the method, or the process that asks for an object
      * @return true if access is granted

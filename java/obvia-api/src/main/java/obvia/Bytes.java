@@ -109,8 +109,9 @@ public final class Bytes {
     }
 
     /**
-     * Packs the elements into words: the first element into the lowest bits of the first word. The
-     * rest of the last word is filled with zeros. For runtimes.
+     * Packs the elements into words: the first element into the lowest bits of the first word. If
+     * the elements do not fill the last word, its remaining bits must be zero before the call. For
+     * runtimes.
      *
      * @param to the destination
      * @param at the index of the first word
@@ -148,9 +149,8 @@ public final class Bytes {
     }
 
     /**
-     * Returns the bytes of the elements in place. The scope is checked only by this method, and not
-     * on later accesses to the segment: after the call has returned, the memory holds other data.
-     * For runtimes.
+     * Returns the bytes of the elements in place. Only this method checks the scope. Later accesses
+     * to the segment are not checked, and read other data once the call has returned. For runtimes.
      *
      * @return a segment, read-only and little-endian
      */

@@ -4,7 +4,7 @@ package obvia;
  * The numbers of this process's connections, by state.
  *
  * @param hot the accepted connections that have a thread
- * @param virtual the hot connections whose thread is a virtual one
+ * @param virtual the hot connections whose thread is virtual
  * @param warm the accepted connections that have been idle for a while; one thread polls all of
  *     them
  * @param calling the connections that this process has opened for its own calls

@@ -5,7 +5,7 @@ package obvia;
  *
  * @param domain the domain, or an empty string
  * @param user the user
- * @param password the password; a network that can be eavesdropped on requires a long one
+ * @param password the password, which must be long if the network can be eavesdropped on
  */
 public record Credentials(String domain, String user, String password) {
     /** Returns the account without the password. */

@@ -21,9 +21,9 @@ public interface Export extends AutoCloseable {
      * Replaces the exported object.
      *
      * <p>Existing proxies keep their identity and lead to the new object: calls in progress finish
-     * on the old object, later calls go to the new one. The new interface may extend the previous
-     * one: clients that know the new one query their proxy for it with {@link Obvia#as}. References
-     * within this process keep leading to the old object.
+     * on the old object, and later calls go to the new object. The new interface may extend the
+     * previous interface: clients that know the new interface query their proxy for it with
+     * {@link Obvia#as}. References within this process keep leading to the old object.
      *
      * @param <T> the interface
      * @param object the new object
@@ -36,9 +36,9 @@ public interface Export extends AutoCloseable {
     <T> void replace(T object, Class<T> type);
 
     /**
-     * Binds the name to another object. No other process can take the name meanwhile, but a client
-     * that looks the name up over a network at that moment may not find it. Existing references
-     * keep leading to the previous object.
+     * Binds the name to another object. During the change, no other process can take the name, but
+     * a lookup of the name over a network can fail. Existing references keep leading to the
+     * previous object.
      *
      * @param <T> the interface
      * @param object the new object

@@ -28,8 +28,8 @@ public record Guid(long high, long low) {
     }
 
     /**
-     * Returns the first eight bytes of the wire format as a little-endian number. The first three
-     * parts of a GUID are little-endian numbers themselves.
+     * Returns the first eight bytes of the wire format as a little-endian number. In the wire
+     * format, each of the first three parts of a GUID is a little-endian number, too.
      *
      * @return the number
      */

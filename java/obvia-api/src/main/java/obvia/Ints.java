@@ -102,9 +102,8 @@ public final class Ints {
     }
 
     /**
-     * Returns the bytes of the elements in place. The scope is checked only by this method, and not
-     * on later accesses to the segment: after the call has returned, the memory holds other data.
-     * For runtimes.
+     * Returns the bytes of the elements in place. Only this method checks the scope. Later accesses
+     * to the segment are not checked, and read other data once the call has returned. For runtimes.
      *
      * @return a segment, read-only and little-endian
      */

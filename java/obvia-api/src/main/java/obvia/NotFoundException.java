@@ -1,7 +1,7 @@
 package obvia;
 
 /**
- * No process serves the name, or none has registered the class:
+ * No process serves the name, or no process has registered the class:
  * {@link Hresult#RPC_S_SERVER_UNAVAILABLE} and {@link Hresult#REGDB_E_CLASSNOTREG}.
  */
 public final class NotFoundException extends RpcException {

@@ -50,10 +50,11 @@ public final class Obvia {
     }
 
     /**
-     * Returns the endpoint of this host: the objects that its processes export, reached through
-     * shared memory.
+     * Returns the endpoint of this host. From the endpoint, programs get the objects that processes
+     * of this host export. Calls of these objects go through shared memory.
      *
-     * @return the endpoint, which returns objects of this process themselves, without a proxy
+     * @return the endpoint; for an object of this process, the endpoint returns the object itself
+     *     instead of a proxy
      */
     public static Endpoint connect() {
         return ObviaRuntime.instance().connect("");
@@ -197,8 +198,8 @@ public final class Obvia {
 
     /**
      * Sets the ping period of clients that are not obvia processes, and the number of consecutive
-     * pings that may be lost. By default, the period is two minutes and the number is three.
-     * Requires obvia-native.
+     * pings that may be lost. By default, the period is two minutes, and three consecutive pings
+     * may be lost. Requires obvia-native.
      *
      * @param period the time between two pings
      * @param missed the number of pings
@@ -233,9 +234,9 @@ public final class Obvia {
 
     /**
      * Sets whether callers receive the message of an error or an unchecked exception that a method
-     * throws. Otherwise callers receive the exception's class alone. By default, callers receive
+     * throws. If not, callers receive only the exception's class. By default, callers receive
      * messages if this virtual machine has assertions enabled ({@code -enableassertions}), as in
-     * tests. Processes of other users and of other hosts always receive the class alone, since a
+     * tests. Processes of other users and of other hosts always receive only the class, since a
      * message may contain confidential values of this user. Every caller receives the messages of
      * checked exceptions and of {@link RpcException}.
      *
@@ -308,9 +309,8 @@ public final class Obvia {
      * Returns the caller of the method that runs on this thread.
      *
      * <p>On another thread, or in a method that this process calls itself, no caller is known. This
-     * method then throws an exception, so that an unknown caller has no rights by default: an
-     * uncaught exception reaches the caller of the method. {@link #isCalled} says beforehand
-     * whether a caller is known.
+     * method then throws an exception. A method that does not catch the exception fails, so an
+     * unknown caller has no rights by default. {@link #isCalled} says whether a caller is known.
      *
      * @return the caller; never {@code null}
      * @throws AccessDeniedException if this thread performs no call of another process
@@ -444,9 +444,9 @@ public final class Obvia {
     }
 
     /**
-     * Returns the deadline of the caller of the method that runs on this thread. Calls of the
-     * method and of the tasks that it forks end by this deadline, regardless of
-     * {@link #within(Duration, ScopedValue.CallableOp)}.
+     * Returns the deadline of the caller of the method that runs on this thread. The calls that the
+     * method and its forked tasks make end by this deadline, even within work with a later
+     * deadline: see {@link #within(Duration, ScopedValue.CallableOp)}.
      *
      * <p>The instant is computed from the present clock of this host:
      * {@code Duration.between(Instant.now(), deadline)} is the remaining time.

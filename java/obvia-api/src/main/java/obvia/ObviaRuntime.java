@@ -113,7 +113,7 @@ public interface ObviaRuntime {
     /** See {@link Obvia#setWaiting}. */
     void setWaiting(Waiting waiting);
 
-    /** Caches the runtime. A failed lookup is not cached, so that a later one may succeed. */
+    /** Caches the runtime. A failed lookup is not cached, so that a later lookup can succeed. */
     final class Holder {
         private static volatile ObviaRuntime instance;
 

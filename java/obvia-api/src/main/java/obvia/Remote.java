@@ -2,6 +2,6 @@ package obvia;
 
 /**
  * The base of remote interfaces that are written in IDL: their objects are passed by reference and
- * called across processes. COM's IUnknown.
+ * called across processes. Corresponds to COM's IUnknown.
  */
 public interface Remote {}

@@ -9,10 +9,11 @@ import obvia.spi.Hold;
  * An argument that is retained beyond its call. Until this object is closed, the argument can be
  * read and does not change.
  *
- * <p>The argument lies in memory of this process, so the caller and its later calls do not wait for
- * it. If a retained argument becomes unreachable without being closed, the collector frees its
- * memory and the leak is counted: {@link Occupancy#leaks}. With {@code -Dobvia.views=collected} the
- * collector is expected to free the memory, and no leak is counted.
+ * <p>The argument lies in memory of this process, so neither the caller nor its later calls wait
+ * until the argument is closed. If a retained argument becomes unreachable without being closed,
+ * the collector frees its memory and the leak is counted: {@link Occupancy#leaks}. With
+ * {@code -Dobvia.views=collected} the collector is expected to free the memory, and no leak is
+ * counted.
  *
  * @param <T> the type of the argument
  */

@@ -12,16 +12,16 @@ package obvia;
 public class RpcException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** The HRESULT. */
+    /** The HRESULT of the failure. */
     private final int result;
 
     /** The name of the object or component that reports the failure. */
     private String source;
 
-    /** The help file. */
+    /** The name of the help file that explains the failure. */
     private String helpFile;
 
-    /** The topic in the help file. */
+    /** The number of the topic in the help file. */
     private int helpContext;
 
     /**

@@ -23,11 +23,11 @@ public record Trace(String traceparent, String tracestate) {
     private static final int LENGTH = 55;
 
     /**
-     * Creates a trace from two headers. An invalid state, or one longer than 512 characters, is
+     * Creates a trace from two headers. A state that is invalid or longer than 512 characters is
      * dropped, as Trace Context specifies.
      *
-     * @param traceparent the header of this name, of version 00
-     * @param tracestate the header of this name; may be {@code null}
+     * @param traceparent the header {@code traceparent} of version 00
+     * @param tracestate the header {@code tracestate}; may be {@code null}
      * @throws IllegalArgumentException if {@code traceparent} is invalid
      */
     public Trace {
@@ -42,7 +42,7 @@ public record Trace(String traceparent, String tracestate) {
     /**
      * Creates a trace without state.
      *
-     * @param traceparent the header of this name, of version 00
+     * @param traceparent the header {@code traceparent} of version 00
      * @throws IllegalArgumentException if {@code traceparent} is invalid
      */
     public Trace(String traceparent) {

@@ -2,7 +2,7 @@ package obvia.spi;
 
 /** The memory that a retained argument holds. */
 public interface Hold {
-    /** Returns the number of bytes. */
+    /** Returns the size of the memory in bytes. */
     int bytes();
 
     /** Releases the memory. */

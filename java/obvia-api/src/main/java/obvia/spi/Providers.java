@@ -10,16 +10,16 @@ public final class Providers {
     private Providers() {}
 
     /**
-     * Returns the first provider of a service. The class loader of the service is searched first,
-     * then the context class loader of the current thread.
+     * Returns the first provider of a service. This method first searches the class loader of the
+     * service, and then the context class loader of the current thread.
      *
      * <p>In a container, the context class loader belongs to the application for which the thread
      * works at the moment. That application may have another copy of this library.
      *
      * @param <T> the service
      * @param service the class of the service
-     * @param load loads providers by a class loader; {@link ServiceLoader} requires that the module
-     *     that uses the service makes this call
+     * @param load loads providers by a class loader; the module that uses the service has to supply
+     *     this function, because {@link ServiceLoader} accepts calls only from that module
      * @return the provider, or {@code null} if there is none
      */
     public static <T> T first(Class<T> service, Function<ClassLoader, ServiceLoader<T>> load) {

@@ -18,7 +18,7 @@ final class ByFrames implements Coder {
     private int length;
     private GraphReader reader;
 
-    /** The creation of an element in front of others. */
+    /** The factory of list elements. Each new element precedes the existing ones. */
     private interface Maker {
         Object element(int value, byte[] data, Object next);
     }

@@ -35,10 +35,10 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 public class ByteArrays {
-    /** The array. */
+    /** The measured array. */
     @State(Scope.Thread)
     public static class Array {
-        /** The length in bytes. */
+        /** The length of the array in bytes. */
         @Param({"10", "100", "500", "1000", "5000"})
         public int length;
 
@@ -152,7 +152,7 @@ public class ByteArrays {
     /** The array as other libraries encode it. */
     @State(Scope.Thread)
     public static class Coded extends Array {
-        /** The encoder. */
+        /** The name of the encoder. */
         @Param({"fory", "serialization"})
         public String by;
 

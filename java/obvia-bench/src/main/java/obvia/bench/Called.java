@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** The object that is called. */
+/** The object whose calls are measured. */
 final class Called implements IBench {
     // Only one connection calls this object, so only one thread changes the count.
     private long calls;

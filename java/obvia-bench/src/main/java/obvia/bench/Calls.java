@@ -35,7 +35,7 @@ public final class Calls {
 
     /**
      * The time in nanoseconds without a compilation after which the warm-up may end. A compiler
-     * thread shares its processor with a spinning thread, and may be far behind.
+     * thread shares its processor with a polling thread, so its compilations can be late.
      */
     private static final long COMPILED = 500_000_000L;
 
@@ -266,7 +266,7 @@ public final class Calls {
         }
     }
 
-    /** Ends this process when the bench ends, which may happen without notice. */
+    /** Ends this process as soon as the process of the bench has ended. */
     private static void watch(List<String> arguments) {
         long parent = Long.parseLong(arguments.get(arguments.indexOf("--parent") + 1));
         ProcessHandle.of(parent)
@@ -275,7 +275,7 @@ public final class Calls {
                 .thenRun(() -> Runtime.getRuntime().halt(1));
     }
 
-    /** The program. */
+    /** Runs the program. */
     public static void main(String[] words) throws Exception {
         List<String> arguments = List.of(words);
         boolean isServer = !arguments.isEmpty() && arguments.getFirst().startsWith("serve");

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Encoding and decoding of lists. Each encoding has virtual machines of its own, so that the
- * compiled code of one does not depend on another.
+ * compiled code of one encoding does not depend on another encoding.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -29,11 +29,11 @@ public class Lists {
     @Param({"LL", "LBA"})
     public String shape;
 
-    /** The number of elements. */
+    /** The number of elements of the list. */
     @Param({"10", "100", "500"})
     public int length;
 
-    /** The encoding. */
+    /** The name of the encoding. */
     @Param({"tree", "graph", "fory", "fory-references", "serialization"})
     public String by;
 

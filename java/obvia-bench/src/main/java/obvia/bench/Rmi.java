@@ -102,7 +102,7 @@ final class Rmi {
         return switch (method) {
             case "null" -> new Calls.Counted(object::nothing, object::calls);
             case "visit" -> {
-                // The measuring code holds the visitor, so that it stays exported.
+                // The measuring code refers to the visitor, so that the visitor stays exported.
                 Object visitor = new Object();
                 Bench exported = export(visitor);
                 yield new Calls.Counted(() -> {

@@ -170,7 +170,7 @@ public final class Tables {
         return times.markdown("Table 4: arrays of bytes, nanoseconds") + times.ratios("check, and new array", "check, and view");
     }
 
-    /** The program. */
+    /** Runs the program. */
     public static void main(String[] words) throws Exception {
         List<String> arguments = new ArrayList<>(List.of(words));
         boolean isQuick = arguments.remove("--quick");

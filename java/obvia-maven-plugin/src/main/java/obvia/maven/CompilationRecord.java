@@ -30,7 +30,9 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
     private static final String WROTE = "wrote ";
     private static final String READ = "read ";
 
-    /** Returns the record of a file that was compiled, from the compiler's rule for make. */
+    /**
+     * Returns the record of a compiled file, made from the rule for make that the compiler wrote.
+     */
     static CompilationRecord of(String by, Path source, String rule) throws IOException {
         List<String> words = words(rule);
         List<Path> written = new ArrayList<>();
@@ -81,7 +83,10 @@ record CompilationRecord(String by, List<Path> written, Map<Path, String> read) 
         return words;
     }
 
-    /** Whether another compilation would have the same output. */
+    /**
+     * Whether the record is current: the compiler, its options and the files that it read are
+     * unchanged, and all written files exist.
+     */
     boolean holds(String by) throws IOException {
         if (!this.by.equals(by)) {
             return false;

@@ -71,12 +71,12 @@ final class Compiler {
         return Files.isRegularFile(path) && Files.isExecutable(path);
     }
 
-    /** Returns the identity of the compiler and its options, on which the output depends. */
+    /** Returns the identity of the compiler, and its options: the output depends on both. */
     String identity() throws IOException {
         return String.join(" ", words) + " by " + program + " of " + Files.getLastModifiedTime(program) + ", " + Files.size(program) + " bytes";
     }
 
-    /** Compiles a file. The folder is for temporary files. */
+    /** Compiles a file; {@code folder} is for temporary files. */
     Result compile(Path source, Path folder) throws IOException, InterruptedException {
         Path said = folder.resolve("said");
         Path rule = folder.resolve("rule");

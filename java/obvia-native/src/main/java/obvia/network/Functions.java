@@ -143,7 +143,9 @@ final class Functions {
         }
     }
 
-    /** Converts an exception of this module: the library's functions throw none. */
+    /**
+     * Converts an exception of this class's own code: the library's functions throw no exceptions.
+     */
     private static RuntimeException unexpected(Throwable why) {
         if (why instanceof Error error) {
             throw error;
@@ -174,8 +176,8 @@ final class Functions {
     }
 
     /**
-     * A destination for bytes from the library: a buffer, or memory of the library if they do not
-     * fit.
+     * A destination for bytes from the library: a buffer, or memory of the library if the bytes do
+     * not fit the buffer.
      */
     static final class Bytes {
         private static final int SMALL = 4096;
@@ -237,8 +239,9 @@ final class Functions {
     }
 
     /**
-     * Bytes of the library for large results. Unlike memory of Java, they belong to the library
-     * once they are given to it, and are freed as soon as they have been sent.
+     * Memory of the library for large results. Once given to the library, the memory belongs to the
+     * library, which frees it as soon as the results have been sent. Memory of Java would stay
+     * allocated until the collector frees it.
      */
     static final class Room {
         private final long bytes;
@@ -267,7 +270,7 @@ final class Functions {
             return memory;
         }
 
-        /** Ends the use of the memory by this thread, and returns the bytes for the library. */
+        /** Ends this thread's use of the memory, and returns the library's handle of the memory. */
         long give() {
             lifetime.close();
             return bytes;
@@ -293,13 +296,13 @@ final class Functions {
     }
 
     /** Returns memory of the library as a segment. */
-    // The library vouches for the length.
+    // The library guarantees the length.
     @SuppressWarnings("restricted")
     static MemorySegment foreign(MemorySegment place, long length) {
         return place.reinterpret(length);
     }
 
-    /** Returns memory of the library as a segment that ends with an arena. */
+    /** Returns memory of the library as a segment that is valid until the arena is closed. */
     @SuppressWarnings("restricted")
     static MemorySegment foreign(MemorySegment memory, Arena lifetime) {
         return memory.reinterpret(lifetime, null);
@@ -310,7 +313,7 @@ final class Functions {
         return MemorySegment.ofAddress(address).reinterpret(length, lifetime, null);
     }
 
-    /** Returns memory of the library, by its address, as a segment. */
+    /** Returns the memory of the library at an address as a segment. */
     static MemorySegment foreign(long address, long length) {
         return foreign(MemorySegment.ofAddress(address), length);
     }
@@ -413,8 +416,9 @@ final class Functions {
     }
 
     /**
-     * Marshals a reference: into the arguments of a call of the object {@code through}, or, if that
-     * is 0, into the results of the call that this thread performs.
+     * Marshals a reference into the arguments of a call of the object {@code through}. If
+     * {@code through} is 0, marshals the reference into the results of the call that this thread
+     * performs.
      */
     static byte[] reference(long through, long handle, long info, Limit limit) {
         try {
@@ -428,8 +432,9 @@ final class Functions {
     }
 
     /**
-     * Unmarshals a reference: from the results of a call of the object {@code through}, or, if that
-     * is 0, from the arguments of the call that this thread performs.
+     * Unmarshals a reference from the results of a call of the object {@code through}. If
+     * {@code through} is 0, unmarshals the reference from the arguments of the call that this
+     * thread performs.
      */
     static Found adopt(long through, byte[] reference, long info, Limit limit) {
         try (Arena arena = Arena.ofConfined()) {

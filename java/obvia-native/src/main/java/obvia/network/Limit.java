@@ -30,13 +30,14 @@ import obvia.runtime.call.CallContext;
  */
 record Limit(long until, long canceller, CallContext context) {
     /**
-     * The maximum number of concurrent calls of virtual threads: each has a connection of its own.
+     * The maximum number of concurrent calls of virtual threads. Each of these calls has a
+     * connection of its own.
      */
     static final int THREADS = 32;
 
     /**
-     * The time in nanoseconds from the deadline until this class ends a call. The library ends
-     * calls at the deadline itself, with a more precise error.
+     * The time in nanoseconds from the deadline until this class ends a call. Normally the library
+     * has ended the call by then: at the deadline, and with a more precise error.
      */
     static final long GRACE = 100_000_000;
 
@@ -74,8 +75,8 @@ record Limit(long until, long canceller, CallContext context) {
      */
     static <R, E extends Throwable> R hearing(long said, ScopedValue.CallableOp<? extends R, E> work) throws E {
         CallContext heard = said == 0 ? CallContext.NONE : heard(said);
-        // The thread may be within another call. The context of that call must not apply to this
-        // one.
+        // The thread can receive this call while it performs another call. The context of the other
+        // call must not apply to this call.
         return heard == CallContext.NONE && CallContext.current() == CallContext.NONE ? work.call() : heard.during(work);
     }
 
@@ -139,8 +140,8 @@ record Limit(long until, long canceller, CallContext context) {
          * cancels the call as an interrupt does.
          *
          * <p>For a call without a deadline, the library starts the usual time limit when the call
-         * gets its thread. The wait for a thread has to count as well, but the limit must not be
-         * sent to the callee as a deadline. This method therefore ends the call itself.
+         * gets its thread. The wait for a thread has to count toward the limit, too, but the limit
+         * must not be sent to the callee as a deadline. This method therefore ends the call itself.
          */
         R await() {
             try {
@@ -176,7 +177,7 @@ record Limit(long until, long canceller, CallContext context) {
                     task.get(limit.left() + GRACE, TimeUnit.NANOSECONDS);
                 }
             } catch (ExecutionException e) {
-                // The work has failed, and is done.
+                // The work is done: it has failed.
             } catch (TimeoutException e) {
                 isLate = true;
                 if (stop()) {
@@ -196,7 +197,10 @@ record Limit(long until, long canceller, CallContext context) {
             }
         }
 
-        /** Keeps work from beginning and returns true, or cancels work that has begun. */
+        /**
+         * Keeps the work from beginning, and returns true. If the work has already begun, cancels
+         * the work, and returns false.
+         */
         private boolean stop() {
             if (isBegun.compareAndSet(false, true)) {
                 return true;
@@ -210,7 +214,7 @@ record Limit(long until, long canceller, CallContext context) {
         }
 
         private R outcome() {
-            // A second interrupt would end `get`.
+            // `get` is not called here, because a second interrupt would end `get`.
             if (task.state() == Future.State.SUCCESS) {
                 return task.resultNow();
             }

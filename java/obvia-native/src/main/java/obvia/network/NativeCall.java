@@ -8,8 +8,8 @@ import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 
 /**
- * A call that came over a network, with a copy of the arguments: the thread's, or for large
- * arguments the library's, which ends with the call.
+ * A call that came over a network. Small arguments are copied to a buffer of the thread. Large
+ * arguments are read in the library's memory until the call ends.
  */
 final class NativeCall extends InCall {
     private static final int SMALL = 4096;
@@ -47,7 +47,10 @@ final class NativeCall extends InCall {
         return memory.byteSize() < length ? allocate(length) : memory;
     }
 
-    /** Begins a call. The memory of the request, which is the library's copy, outlives the call. */
+    /**
+     * Begins a call. The request lies in the library's memory, which stays valid until after the
+     * call has ended.
+     */
     static NativeCall enter(int opnum, MemorySegment request) {
         Calls calls = OF_THREAD.get();
         if (calls.depth == calls.nested.size()) {
@@ -68,7 +71,7 @@ final class NativeCall extends InCall {
     private MemorySegment argumentsOf(MemorySegment request) {
         long length = request.byteSize();
         if (length > KEPT_MAX) {
-            // Like small arguments, these may be read by other threads.
+            // All threads can read the segment, as they can read small arguments.
             lifetime = Arena.ofShared();
             return Functions.foreign(request, lifetime).asReadOnly();
         }
@@ -85,7 +88,7 @@ final class NativeCall extends InCall {
         dropRoom();
     }
 
-    /** Ends the use of large arguments, which the library frees afterwards, by all threads. */
+    /** Ends the access of all threads to large arguments. The library then frees the arguments. */
     private void endArguments() {
         Arena ended = lifetime;
         lifetime = null;

@@ -20,8 +20,8 @@ final class NativeChannel extends Channel {
     private final MemorySegment returned = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
     private final Functions.Bytes reply = new Functions.Bytes();
     /**
-     * The thread that may use the channel; {@code null} if it is free, and while the library uses
-     * the buffers.
+     * The thread that may use the channel; {@code null} while the channel is free, and while the
+     * library uses the channel's buffers.
      */
     private Thread user;
 

@@ -30,8 +30,8 @@ final class NativeTransport extends Transport {
     }
 
     /**
-     * Returns the library's number of an interface; registers all interfaces of its IDL file on the
-     * first use.
+     * Returns the library's number of an interface. The first use of the interface registers all
+     * interfaces of its IDL file.
      */
     long describe(InterfaceInfo<?> info) {
         Long known = described.get(info.iid());
@@ -133,7 +133,9 @@ final class NativeTransport extends Transport {
         return Limit.run(timeLeft(), limit -> Functions.adopt(through, reference, known, limit));
     }
 
-    /** Gives a reference back: adopts it as a reference to IUnknown, and releases the result. */
+    /**
+     * Gives a reference back: unmarshals it as a reference to IUnknown, and releases the result.
+     */
     private void giveBack(long through, byte[] reference) {
         try {
             Functions.release(adopt(through, reference, describe(Interfaces.find(Guid.IUNKNOWN))).handle());
@@ -163,8 +165,8 @@ final class NativeTransport extends Transport {
         try {
             own = Objects.get(found.number());
         } finally {
-            // The handle keeps the object alive up to this point, because all other references may
-            // have been released.
+            // Up to this point, the handle keeps the object alive: all other references may have
+            // been released.
             Functions.release(found.handle());
         }
         if (!info.type().isInstance(own)) {

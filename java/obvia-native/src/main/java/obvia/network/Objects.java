@@ -39,7 +39,7 @@ final class Objects {
 
     /** Creates a handle of an object of this process. */
     static long wrap(Object object) {
-        // Without the lock, a concurrent release could remove the object after it was wrapped.
+        // Without the lock, a concurrent release could remove the object before it has a handle.
         synchronized (NUMBERS) {
             long number = NUMBERS.computeIfAbsent(object, _ -> ++last);
             OBJECTS.put(number, object);

@@ -11,8 +11,8 @@ import java.util.List;
 import obvia.RpcException;
 
 /**
- * The references that a thread has marshaled for its next call. The library takes them over with
- * the call, and takes them back if the server does not receive them.
+ * The references that a thread has marshaled for its next call. With the call, they pass to the
+ * library. The library takes them back if the server does not receive them.
  */
 final class SentReferences {
     private static final ThreadLocal<SentReferences> OF_THREAD = new ThreadLocal<>();
@@ -53,7 +53,7 @@ final class SentReferences {
         return sent;
     }
 
-    /** Takes back the references of a call of this thread that is not made. */
+    /** Takes back the references for a call that this thread does not make after all. */
     static void takeBackUnsent() {
         SentReferences sent = OF_THREAD.get();
         if (sent != null) {

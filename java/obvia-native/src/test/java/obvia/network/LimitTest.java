@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 class LimitTest {
     private static final long USUAL = Duration.ofSeconds(3000).toNanos();
 
-    /** The outcome of a virtual thread's work. */
+    /** Starts work on a virtual thread, and returns its outcome. */
     private static <R> CompletableFuture<R> onVirtual(Callable<R> work) {
         var outcome = new CompletableFuture<R>();
         Thread.ofVirtual().start(() -> {
@@ -83,12 +83,14 @@ class LimitTest {
         return assertInstanceOf(RpcException.class, assertThrows(ExecutionException.class, () -> call.get(100, TimeUnit.SECONDS)).getCause());
     }
 
-    /** {@code Limit} ends a call without a deadline that the library does not end in time. */
+    /**
+     * If the library does not end a call without a deadline in time, {@code Limit} ends the call.
+     */
     @Test
     void callsWithoutTimeoutEndAtTheDefaultDeadline() {
         var isBegun = new AtomicBoolean();
         RpcException late = null;
-        // On a busy machine the time may be over before the call has a thread.
+        // On a busy machine the time limit may pass before the call has a thread.
         while (!isBegun.get()) {
             var end = new CompletableFuture<Void>();
             Function<Limit, Void> work = limit -> {

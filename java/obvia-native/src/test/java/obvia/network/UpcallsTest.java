@@ -21,7 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
 class UpcallsTest {
     /** A program that releases objects while its heap is exhausted, and afterwards. */
     static final class Exhausted {
-        /** Java keeps objects for the numbers up to 127, so that these need no allocation. */
+        /**
+         * The largest number for which Java caches the {@code Long} object, so that boxing the
+         * number allocates no memory.
+         */
         private static final int KEPT_NUMBERS = 127;
 
         /** The number of times that the memory is filled. */
@@ -31,7 +34,7 @@ class UpcallsTest {
 
         private static final class Target implements Remote {}
 
-        // In fields, because the compiler may drop local variables that are not read.
+        // Fields, because the just-in-time compiler may drop local variables that are not read.
         private static byte[][] large = new byte[1 << 10][];
         private static Link small;
 
@@ -42,11 +45,12 @@ class UpcallsTest {
             }
             int missed = KEPT_NUMBERS + 1;
             long next = Objects.wrap(new Object());
-            // The first use of a function takes memory.
+            // The first use of a function allocates memory.
             Functions.release(Objects.wrap(new Object()));
             long iid = Arena.global().allocateFrom(ValueLayout.JAVA_LONG, Guid.IUNKNOWN.high(), Guid.IUNKNOWN.low()).address();
             int foundBefore = Objects.isImplemented(missed, iid);
-            // The first list takes most of the memory, the second one takes the rest.
+            // The large arrays take most of the memory. The list of small objects then takes the
+            // remaining memory.
             try {
                 for (int i = 0; i < large.length; i++) {
                     large[i] = new byte[1 << 16];

@@ -13,11 +13,11 @@ enum Base {
     FLOAT("float", "float", 4, "Float", "floats"),
     DOUBLE("double", "double", 8, "Double", "doubles");
 
-    /** The name in Java. */
+    /** The name of the type in Java. */
     final String java;
-    /** The name in IDL. */
+    /** The name of the type in IDL. */
     final String idl;
-    /** The size in bytes. */
+    /** The size of a value in bytes. */
     final int size;
     /** The suffix of the runtime's methods for the type. */
     final String ending;

@@ -69,7 +69,7 @@ final class Block {
         return items.stream().anyMatch(item -> item.type() != null && item.type().hasReferences(seen));
     }
 
-    /** Returns the offset of the number of an array's elements. */
+    /** Returns the offset of the member with the number of an array's elements. */
     int count(Item of) {
         return items.get(items.indexOf(of) - 1).at;
     }

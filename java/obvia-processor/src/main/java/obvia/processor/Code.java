@@ -31,7 +31,7 @@ final class Code {
         LANG.forEach(name -> names.put(name, "java.lang." + name));
     }
 
-    /** Adds a line, indented by the open braces. */
+    /** Adds a line, indented by the number of open braces. */
     void line(String text) {
         if (text.startsWith("}")) {
             depth--;
@@ -104,7 +104,7 @@ final class Code {
         return named(of.isEmpty() ? program.infoName(element) : of + "." + program.infoName(element));
     }
 
-    /** Returns the whole file. */
+    /** Returns the text of the whole file. */
     String text(String head) {
         StringBuilder text = new StringBuilder(head);
         if (!inPackage.isEmpty()) {

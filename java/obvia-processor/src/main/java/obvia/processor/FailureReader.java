@@ -12,13 +12,13 @@ import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.ElementFilter;
 
 /**
- * Reads the exceptions that a method declares: those that its callers receive, and the one that
- * wraps failed calls.
+ * Reads the exceptions that a method declares: the exceptions that its callers receive, and the
+ * exception that wraps failed calls.
  */
 final class FailureReader {
     /**
-     * The first HRESULT of FACILITY_ITF for an interface's own purposes, and the number of HRESULTs
-     * that are used here.
+     * The first HRESULT of FACILITY_ITF that an interface may define, and the number of HRESULTs
+     * that an interface gets for its exceptions.
      */
     private static final int FIRST = 0x80040200;
 
@@ -50,8 +50,8 @@ final class FailureReader {
     }
 
     /**
-     * Returns the program's own exceptions that a method declares; new ones get the interface's
-     * next HRESULTs.
+     * Returns the program's own exceptions that a method declares. Exceptions that are new in the
+     * interface get its next HRESULTs.
      */
     List<Remote.Failure> read(ExecutableElement method, Remote remote) throws Refused {
         List<Remote.Failure> found = new ArrayList<>();
@@ -84,8 +84,8 @@ final class FailureReader {
     }
 
     /**
-     * Whether the exception has a constructor with a message; otherwise it must have one without
-     * arguments.
+     * Whether the exception has a constructor with a message. If not, the exception must have a
+     * constructor without arguments.
      */
     private boolean hasMessage(TypeElement element, ExecutableElement method, TypeElement from) throws Refused {
         boolean isInner = element.getNestingKind() == NestingKind.MEMBER && !element.getModifiers().contains(Modifier.STATIC);

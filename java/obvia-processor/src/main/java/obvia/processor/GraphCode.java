@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The code for writing, verifying and reading structures: a class for each, and the code for the
- * members of a block or a structure.
+ * The code for writing, verifying and reading structures: a class for each structure, and the code
+ * for the members of a block or a structure.
  */
 final class GraphCode {
     private static final Map<Base, String> TYPES = Map.of(

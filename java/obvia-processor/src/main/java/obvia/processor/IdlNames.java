@@ -7,12 +7,14 @@ import javax.lang.model.element.Element;
 /** A set of names in IDL, and the conversion of Java's names to valid ones. */
 final class IdlNames {
     /**
-     * The words that continue a type in a declaration, as {@code int} does after {@code long}. They
-     * cannot be names, because a name follows a type.
+     * The words that continue a type in a declaration, as {@code int} does after {@code long}. A
+     * name follows a type, so none of these words can be a name.
      */
     private static final Set<String> WORDS = Set.of("signed", "unsigned", "small", "hyper", "int", "__int8", "__int16", "__int32", "__int64", "__int3264", "pipe");
 
-    /** The names that are types in IDL already. */
+    /**
+     * The names that a type cannot have in IDL: names of IDL's own types, and other reserved words.
+     */
     private static final Set<String> TYPES = Set.of(
             "BOOLEAN", "BYTE", "WCHAR", "FLOAT", "DOUBLE", "HRESULT", "SCODE", "error_status_t", "handle_t", "GUID", "IID", "CLSID", "UUID", "REFIID", "REFGUID",
             "REFCLSID", "LPSTR", "LPWSTR", "CHAR", "UCHAR", "SHORT", "USHORT", "WORD", "INT", "UINT", "LONG", "ULONG", "DWORD", "BOOL", "LONGLONG", "ULONGLONG",

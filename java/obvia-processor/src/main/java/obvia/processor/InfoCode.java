@@ -53,7 +53,7 @@ final class InfoCode {
         }
     }
 
-    /** Returns the type number of an object with these elements. */
+    /** Returns the type number of an object with elements of this type. */
     int kind(Type element) {
         return KIND_FIRST + kinds.indexOf(element);
     }
@@ -82,7 +82,7 @@ final class InfoCode {
         return name;
     }
 
-    /** Returns the source. */
+    /** Returns the source of the class. */
     String text() throws Refused {
         String type = code.named(remote.element);
         String info = program.infoName(remote.element);

@@ -123,7 +123,8 @@ final class InterfaceReader {
             throw new Refused(method, "proxies already have a method `begin(int)`: give the method another name");
         }
         IdlNames own = new IdlNames();
-        // Parameters keep their names; the names of their lengths are adapted.
+        // The parameters take their names first, so that a conflict changes the name of a length
+        // instead.
         List<String> given = new ArrayList<>();
         for (VariableElement param : declared) {
             given.add(own.unique(param, param.getSimpleName().toString()));

@@ -9,7 +9,7 @@ import javax.lang.model.type.TypeMirror;
 /** An interface, with its methods and names. */
 final class Remote {
     final TypeElement element;
-    /** The name in IDL. */
+    /** The name of the interface in IDL. */
     final String name;
     /** The base interface; {@code null} for IUnknown. */
     final Remote base;
@@ -20,7 +20,7 @@ final class Remote {
      * from the position.
      */
     final List<Failure> failures = new ArrayList<>();
-    /** The IID, once it is known. */
+    /** The IID of the interface, once the IID is known. */
     String iid;
 
     Remote(TypeElement element, String name, Remote base) {

@@ -53,7 +53,7 @@ final class StubCode {
             int at = references.removeFirst();
             var reference = (Type.Reference) method.params().get(at).type();
             String name = names.given.get(at);
-            // The references that are given back if this one cannot be unmarshaled.
+            // If this reference cannot be unmarshaled, these references are given back.
             String rest = references.stream().map(other -> ", " + names.derived(names.given.get(other), "Reference")).collect(joining());
             code.line(names.java(reference) + " " + name + " = " + code.runtime("Marshal") + ".object(call, " + names.derived(name, "Reference") + ", "
                     + names.wanted(reference) + rest + ");");

@@ -34,13 +34,12 @@ sealed interface Type {
     record Sequence(Type element, TypeMirror mirror, boolean isList) implements Type {}
 
     /**
-     * A record, a class, or a sealed type; or the wrapper structure of an array element that is no
-     * value.
+     * A record, a class, or a sealed type; or a wrapper structure: see {@link StructReader#item}.
      */
     final class Struct implements Type {
         /** The class; {@code null} for a wrapper structure. */
         final TypeElement element;
-        /** The name in IDL. */
+        /** The name of the type in IDL. */
         final String name;
         /** Whether several pointers may lead to a value. */
         final boolean isGraph;
@@ -69,7 +68,7 @@ sealed interface Type {
             return name + "Kinds";
         }
 
-        /** Returns the layout in memory. */
+        /** Returns the layout of a value in memory. */
         Block block() {
             Block block = new Block();
             members.forEach(member -> block.add(member.type, member.idlName));
@@ -145,8 +144,8 @@ sealed interface Type {
     }
 
     /**
-     * Returns the size in bytes in a block or an array: the size of a slot if the value lies
-     * elsewhere.
+     * Returns the size in bytes in a block or an array: the size of the value, or of a slot that
+     * leads to the value.
      */
     default int size() {
         return switch (this) {

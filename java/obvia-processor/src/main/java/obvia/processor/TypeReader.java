@@ -31,7 +31,7 @@ final class TypeReader {
     }
 
     /**
-     * Returns the type for a type in Java.
+     * Returns the {@link Type} for a type in Java.
      *
      * @param where the element to which messages refer
      * @param from the interface whose package uses the type

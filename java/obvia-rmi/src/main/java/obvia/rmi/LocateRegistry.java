@@ -4,8 +4,8 @@ import java.rmi.RemoteException;
 import java.util.Set;
 
 /**
- * Registries, as in {@link java.rmi.registry.LocateRegistry}. No process or port backs a registry:
- * a name belongs to the process that binds it.
+ * Registries, as in {@link java.rmi.registry.LocateRegistry}. A registry needs no process and no
+ * port: a name belongs to the process that binds the name.
  */
 public final class LocateRegistry {
     private static final Set<String> HERE = Set.of("", "localhost", "127.0.0.1", "::1", "[::1]");
@@ -43,7 +43,7 @@ public final class LocateRegistry {
         return new Registry(port <= 0 ? Registry.REGISTRY_PORT : port);
     }
 
-    /** Returns the registry for a port; no process has to be started. */
+    /** Returns the registry for a port. The registry needs no process. */
     public static Registry createRegistry(int port) throws RemoteException {
         return getRegistry(port);
     }

@@ -19,13 +19,14 @@ import obvia.runtime.InterfaceInfo;
  * A registry of names, as in {@link java.rmi.registry.Registry}.
  *
  * <p>{@link Obvia#bind} and programs in other languages use the same names. A port other than 1099
- * becomes part of the name: {@code calc} at port 2001 has the name {@code 2001.calc} there.
+ * becomes part of the name: for {@link Obvia#bind}, the name of {@code calc} at port 2001 is
+ * {@code 2001.calc}.
  */
 public final class Registry {
     /** The default port of RMI. */
     public static final int REGISTRY_PORT = java.rmi.registry.Registry.REGISTRY_PORT;
 
-    /** The bindings of this process. Changes are serialized by the map's lock. */
+    /** The bindings of this process. A thread that changes the map holds the map's monitor. */
     private static final Map<Key, Bound> BOUND = new ConcurrentHashMap<>();
 
     private final int port;

@@ -23,7 +23,7 @@ public abstract class UnicastRemoteObject implements Remote {
     /**
      * Removes the bindings of an object in this process. References of clients stay valid.
      *
-     * @param force ignored: calls in progress finish
+     * @param force ignored: calls in progress finish in any case
      * @return true
      * @throws NoSuchObjectException if the object is not bound
      */

@@ -12,7 +12,10 @@ import obvia.rmi.bank.BankServer;
 final class BankProgram {
     private BankProgram() {}
 
-    /** The strong reference to the exported object: RMI's tables hold it weakly. */
+    /**
+     * The strong reference to the exported object, to which RMI's tables have only a weak
+     * reference.
+     */
     private static Remote bank;
 
     public static void main(String[] arguments) throws Exception {

@@ -34,7 +34,9 @@ import org.junit.jupiter.api.Timeout;
 class BothWaysTest {
     private static final long PATIENCE = 60;
 
-    /** A server in another virtual machine, and the line that it prints when it is ready. */
+    /**
+     * A server in another virtual machine, and the line that the server prints when it is ready.
+     */
     private record Server(Process process, String said) implements AutoCloseable {
         static Server start(String... arguments) throws Exception {
             String java = ProcessHandle.current().info().command().orElse("java");

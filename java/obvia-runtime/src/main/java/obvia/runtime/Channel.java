@@ -72,7 +72,7 @@ public abstract class Channel {
 
     /**
      * Creates a reference to an array before the request's frame is written. Returns 0 if the peer
-     * takes no such reference: then the array must be copied.
+     * does not accept the array by reference. The caller must then copy the array.
      *
      * @param length the allocated length of the request's frame, in bytes
      */
@@ -104,9 +104,9 @@ public abstract class Channel {
     }
 
     /**
-     * Returns the exception for a failed access to the memory of a call's frames: the peer has
-     * truncated it, or another thread has closed it. Either ends the connection. Throws {@code why}
-     * if the failure has another cause.
+     * Returns the exception for a failed access to the memory of a call's frames, if the peer has
+     * truncated the memory or another thread has closed the memory: both end the connection. Throws
+     * {@code why} if the failure has another cause.
      */
     public RpcException failed(Throwable why) {
         if (why instanceof Error error) {

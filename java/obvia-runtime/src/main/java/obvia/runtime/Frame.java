@@ -18,8 +18,8 @@ import obvia.spi.Hold;
 import obvia.spi.Scope;
 
 /**
- * A verified frame, which views read: a private copy of the received frame. Long arrays of numbers
- * are not copied and stay in the peer's memory.
+ * A verified frame: a private copy of the received frame, from which views read. Long arrays of
+ * numbers are not copied and stay in the peer's memory.
  *
  * <p>The frame is valid until its call returns. Then the copy's memory is reused, and later
  * accesses by views fail. {@code -Dobvia.scope=strict} also rejects accesses by other threads; with
@@ -31,16 +31,17 @@ public final class Frame implements Scope {
     static final boolean IS_COLLECTED = "collected".equals(System.getProperty("obvia.views"));
 
     /**
-     * The copy; {@code null} while it must not be read: before the verification and after the end.
+     * The copy; {@code null} before the verification and after the end of the frame, because the
+     * copy must not be read then.
      */
     private byte[] bytes;
 
     private int length;
 
     /**
-     * The memory with the elements of long arrays: the peer's memory of the frame, or a copy in a
-     * retained frame. In place of the elements, {@link #bytes} holds their position relative to
-     * {@link #farAt}. May be {@code null} if there are no such arrays.
+     * The memory with the elements of long arrays: the peer's memory of the frame, or a copy if the
+     * frame is retained. In place of the elements, {@link #bytes} has their position relative to
+     * {@link #farAt}. Can be {@code null} if the frame has no long arrays.
      */
     MemorySegment far;
 

@@ -15,7 +15,7 @@ import obvia.runtime.call.FrameLimit;
  * time, and is verified before its use.
  *
  * <p>Places are offsets from the frame's beginning. Objects are read in the order of their slots,
- * so that the place of each is known before its slot is read.
+ * so that the place of each object is known before its slot is read.
  */
 public final class FrameReader {
     private final MemorySegment memory;
@@ -121,10 +121,7 @@ public final class FrameReader {
         }
     }
 
-    /**
-     * Checks that an unsigned value is within its range, whose bounds are positive {@code long}
-     * values.
-     */
+    /** Checks that an unsigned value is within its range, whose bounds are not negative. */
     public void checkUnsignedRange(long value, long least, long most) {
         if (value < 0 || value < least || value > most) {
             throw bad(Frames.beyond(value, least, most));
@@ -160,8 +157,8 @@ public final class FrameReader {
     }
 
     /**
-     * Returns the number of elements of an array of results. Refuses the call if the arrays of its
-     * results are together too long for a frame.
+     * Returns the number of elements of an array of results. Refuses the call if all arrays of its
+     * results together are too long for a frame.
      *
      * @param size the size of an element in bytes; for elements that are Java objects, at least the
      *     size of a reference
@@ -175,7 +172,7 @@ public final class FrameReader {
         return count;
     }
 
-    /** Checks the number of an array's elements that are in use. */
+    /** Checks the number of used elements of an array. */
     public int used(long used, int room) {
         if (used < 0 || used > room) {
             throw bad("an array's length " + used + " is not within its size " + room);
@@ -184,7 +181,7 @@ public final class FrameReader {
     }
 
     /**
-     * Checks the number of an array's elements that are in use. If the expression for the number is
+     * Checks the number of used elements of an array. If the expression for the number is
      * undefined, the frame is malformed.
      */
     public int used(LongSupplier expression, int room) {
@@ -195,7 +192,7 @@ public final class FrameReader {
         }
     }
 
-    /** Returns the elements in use of an array that may be passed by reference. */
+    /** Returns the used elements of an array that may be passed by reference. */
     public MemorySegment used(long used, MemorySegment array, int size) {
         long room = array.byteSize() / size;
         if (used < 0 || used > room) {
@@ -205,7 +202,7 @@ public final class FrameReader {
     }
 
     /**
-     * Returns the elements in use of an array that may be passed by reference. If the expression
+     * Returns the used elements of an array that may be passed by reference. If the expression
      * for their number is undefined, the frame is malformed.
      */
     public MemorySegment used(LongSupplier expression, MemorySegment array, int size) {
@@ -246,7 +243,8 @@ public final class FrameReader {
     }
 
     /**
-     * Finds the next object. Only its header has the number of elements: see {@link #count()}.
+     * Finds the next object. Only the object's header has the number of elements: see
+     * {@link #count()}.
      *
      * @return the offset of its elements; -1 if the slot is null
      */
@@ -277,7 +275,7 @@ public final class FrameReader {
 
     /**
      * Finds the next object, which must have {@code meant} elements. If {@code meant} is 0, the
-     * slot may be null: then this method returns 0.
+     * slot may be null. For a null slot, this method returns 0.
      */
     public int allocated(int slot, int kind, int size, int meant) {
         int body = find(slot, kind, size);

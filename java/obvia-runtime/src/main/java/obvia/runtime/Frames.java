@@ -171,9 +171,9 @@ public final class Frames {
     }
 
     /**
-     * Checks that this thread, and so the method, can access an array that may be passed by
-     * reference: its memory is open, writable if the method writes it, and consists of whole
-     * elements.
+     * Checks that this thread, and thus the method, can access an array that may be passed by
+     * reference. The array's memory must be open, must be writable if the method writes the array,
+     * and must consist of whole elements.
      *
      * @param size the size of an element in bytes
      */
@@ -202,7 +202,7 @@ public final class Frames {
     }
 
     /**
-     * Returns the elements of an array that the method has used.
+     * Returns those elements of an array that the method has used.
      *
      * @throws RpcException with E_UNEXPECTED if the array has fewer
      */
@@ -215,7 +215,7 @@ public final class Frames {
     }
 
     /**
-     * Returns the elements of an array that the method has used. Fails with E_UNEXPECTED if the
+     * Returns those elements of an array that the method has used. Fails with E_UNEXPECTED if the
      * expression for their number is undefined.
      */
     public static MemorySegment used(LongSupplier expression, MemorySegment array, int size) {
@@ -241,7 +241,7 @@ public final class Frames {
     }
 
     /**
-     * Checks the number of an array's elements that the method has used.
+     * Checks the number of elements of an array that the method has used.
      *
      * @throws RpcException with E_UNEXPECTED if the array has fewer
      */
@@ -253,8 +253,8 @@ public final class Frames {
     }
 
     /**
-     * Checks the number of an array's elements that the method has used. Fails with E_UNEXPECTED if
-     * the expression for the number is undefined.
+     * Checks the number of elements of an array that the method has used. Fails with E_UNEXPECTED
+     * if the expression for the number is undefined.
      */
     public static int used(LongSupplier expression, int room) {
         try {
@@ -319,32 +319,32 @@ public final class Frames {
         return invalid("the union has no arm for its discriminant " + which);
     }
 
-    /** Returns a {@code byte} as part of a word, {@code up} bits from the lowest. */
+    /** Returns a {@code byte} as part of a word, shifted left by {@code up} bits. */
     public static long bits(byte value, int up) {
         return (value & 0xffL) << up;
     }
 
-    /** Returns a {@code boolean} as part of a word, {@code up} bits from the lowest. */
+    /** Returns a {@code boolean} as part of a word, shifted left by {@code up} bits. */
     public static long bits(boolean value, int up) {
         return (value ? 1L : 0L) << up;
     }
 
-    /** Returns a {@code short} as part of a word, {@code up} bits from the lowest. */
+    /** Returns a {@code short} as part of a word, shifted left by {@code up} bits. */
     public static long bits(short value, int up) {
         return (value & 0xffffL) << up;
     }
 
-    /** Returns a {@code char} as part of a word, {@code up} bits from the lowest. */
+    /** Returns a {@code char} as part of a word, shifted left by {@code up} bits. */
     public static long bits(char value, int up) {
         return (long) value << up;
     }
 
-    /** Returns an {@code int} as part of a word, {@code up} bits from the lowest. */
+    /** Returns an {@code int} as part of a word, shifted left by {@code up} bits. */
     public static long bits(int value, int up) {
         return (value & 0xffffffffL) << up;
     }
 
-    /** Returns a {@code float} as part of a word, {@code up} bits from the lowest. */
+    /** Returns a {@code float} as part of a word, shifted left by {@code up} bits. */
     public static long bits(float value, int up) {
         return bits(Float.floatToRawIntBits(value), up);
     }
@@ -387,7 +387,7 @@ public final class Frames {
 
     /**
      * Checks that arrays that share one count have the same length, within the range of that count.
-     * Arrays that are {@code null} have any length.
+     * An array that is {@code null} matches any length.
      */
     public static void checkLengths(long most, Object... arrays) {
         int length = length(arrays);
@@ -435,7 +435,8 @@ public final class Frames {
     }
 
     /**
-     * Returns an unsigned {@code hyper} as a value in an expression. The value must fit 63 bits.
+     * Returns an unsigned {@code hyper} as a value in an expression. The value must fit into 63
+     * bits.
      */
     public static long unsigned(long value) {
         if (value < 0) {

@@ -14,12 +14,13 @@ import obvia.Shorts;
 import obvia.runtime.call.Pool;
 
 /**
- * A frame while it is received: a private copy, which is extended whenever another object is found.
- * Long arrays of numbers, for which any content is valid, stay in place.
+ * A frame while it is received: a private copy, which grows with each object that is found. Long
+ * arrays of numbers stay in the peer's memory, because any content of them is valid.
  *
- * <p>Writers put objects in the order of their slots: normally a slot leads to the next object, and
- * no later slot leads back, so that no positions have to be recorded. If a slot leads further, the
- * remaining objects are found by their headers first, and their positions are recorded.
+ * <p>Writers put objects in the order of their slots. Normally each slot leads to the next object,
+ * and no later slot leads back, so that no positions have to be recorded. If a slot leads beyond
+ * the next object, this class first finds all remaining objects by their headers, and records their
+ * positions.
  */
 abstract class GraphCopy extends Pool.Member {
     /**
@@ -32,13 +33,14 @@ abstract class GraphCopy extends Pool.Member {
     GraphKinds kinds;
 
     /**
-     * The frame: its location in the peer's memory, and after the verification the source of views.
+     * The frame. Before the verification, it has the location in the peer's memory. After the
+     * verification, views read from it.
      */
     Frame frame;
 
     private String what;
 
-    /** The copy. */
+    /** The copy of the frame. */
     byte[] bytes = new byte[4096];
 
     /** The length of the frame in bytes. */
@@ -57,8 +59,8 @@ abstract class GraphCopy extends Pool.Member {
     private int piece;
 
     /**
-     * Long arrays that are not copied: their bounds in the frame, and the offset of the bounds in
-     * the copy.
+     * The long arrays that are not copied: their beginnings and ends in the frame, and the offsets
+     * in the copy at which their positions are stored.
      */
     private int[] farBegins = new int[4];
     private int[] farEnds = new int[4];
@@ -66,17 +68,18 @@ abstract class GraphCopy extends Pool.Member {
     private int farCount;
 
     /**
-     * Bitmaps with a bit for each eight bytes: the beginnings of objects to which slots may lead
-     * out of order, and the beginnings of objects to which full pointers have led.
+     * Bitmaps with a bit for each eight bytes of the copy. The first marks the beginnings of
+     * objects to which slots may lead out of order. The second marks the beginnings of objects to
+     * which full pointers have led.
      */
     private long[] starts = new long[8];
     private long[] shared = new long[8];
     private int cleared;
 
-    /** Begins with a frame and copies its block. */
+    /** Begins to receive a frame, and copies the frame's block. */
     final void receive(GraphKinds kinds, int block, int length, String what) {
-        // Unchanged references are not stored, as each store costs a write barrier of the
-        // collector.
+        // Unchanged references are not stored again, because each store of a reference costs a
+        // write barrier of the collector.
         if (this.kinds != kinds) {
             this.kinds = kinds;
         }
@@ -299,7 +302,8 @@ abstract class GraphCopy extends Pool.Member {
      * Returns a frame with the same content that uses no memory of the peer.
      *
      * <p>Any thread may call this method while another thread ends the call and receives the next
-     * frame. Then the copy is discarded and an exception is thrown.
+     * frame. If the call ends during this method, the method discards the new frame and throws an
+     * exception.
      */
     final Frame keep(Frame frame, int length) {
         int count = farCount;

@@ -13,7 +13,7 @@ public final class GraphKinds {
 
     /**
      * All types, by index. The references are weak, so that the list does not keep the types'
-     * classes.
+     * classes loaded.
      */
     private static final List<Placed> ALL = new ArrayList<>();
 

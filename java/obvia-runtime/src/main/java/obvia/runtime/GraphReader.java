@@ -28,7 +28,7 @@ public final class GraphReader extends GraphCopy {
     /** A pointer that may be null; other pointers may lead to the same object. */
     public static final int FULL = 2;
 
-    /** The flags of a queue entry beside the number of its type. */
+    /** The flags in the second word of a queue entry, beside the number of the entry's type. */
     private static final int MANY = 1 << 31;
     private static final int SHARED = 1 << 30;
     private static final int NUMBER = SHARED - 1;
@@ -151,8 +151,8 @@ public final class GraphReader extends GraphCopy {
     }
 
     /**
-     * Verifies a pointer to several values: their number is {@code count}, and the size
-     * {@code room} of the array is not smaller.
+     * Verifies a pointer to several values. Their number must be {@code count}, and must not exceed
+     * {@code room}, the size of the array.
      */
     public void checkMany(int slot, GraphType type, int pointer, long count, long room) {
         int number = kinds.number(type);
@@ -204,8 +204,8 @@ public final class GraphReader extends GraphCopy {
         }
         queue[queued] = place;
         queue[queued + 1] = number | (type.isShared() ? SHARED : 0);
-        // The number of the type has been verified. In the copy, the index of the queue's entry
-        // replaces it.
+        // The number of the type has been verified. In the copy, the index of the queue's entry now
+        // replaces the number.
         FrameBytes.INTS.set(bytes, place - Frames.HEADER, queued >> 1);
         queued += 2;
     }
@@ -236,12 +236,12 @@ public final class GraphReader extends GraphCopy {
         }
         referencePlaces[referenceCount] = place;
         referenceTypes[referenceCount] = type;
-        // The number of the type has been verified. In the copy, the index of the reference
-        // replaces it.
+        // The number of the type has been verified. In the copy, the index of the reference now
+        // replaces the number.
         FrameBytes.INTS.set(bytes, place - Frames.HEADER, referenceCount++);
     }
 
-    /** Unmarshals the references in a call's arguments, after everything else was verified. */
+    /** Unmarshals the references in a call's arguments, after the whole frame has been verified. */
     public void resolve(InCall call) {
         resolve((reference, info) -> Marshal.argument(call, reference, info));
     }
@@ -271,8 +271,8 @@ public final class GraphReader extends GraphCopy {
             try {
                 objects[i] = Marshal.object(reference, referenceTypes[i], adoption);
             } catch (RuntimeException e) {
-                // The other references are unmarshaled nevertheless: the collector releases them
-                // with their proxies.
+                // The other references are unmarshaled nevertheless, so that the collector releases
+                // them with their proxies.
                 failure = failure == null ? e : failure;
             }
         }
@@ -386,8 +386,8 @@ public final class GraphReader extends GraphCopy {
     }
 
     /**
-     * Returns the discriminant of a union. The expression for the discriminant has 64 bits, so this
-     * method checks that its value is within the range of the discriminant's type.
+     * Returns the discriminant of a union. The value of the expression for the discriminant has 64
+     * bits, so this method checks that the value is within the range of the discriminant's type.
      */
     public int which(int at, long value, long least, long most) {
         checkRange(at, value, least, most);

@@ -107,7 +107,7 @@ public abstract class GraphType {
     /** The types of pointers to values of this type, by the kind of pointer. */
     private final GraphType[] pointers = new GraphType[3];
 
-    /** The index among all types. */
+    /** The index of this type among all types. */
     final int index;
 
     /** The size of a value in bytes. */
@@ -194,7 +194,7 @@ public abstract class GraphType {
         return tail == null ? count * size : Math.max(size, tailAt + count * tail.size);
     }
 
-    /** Whether several pointers may lead to a value, as full pointers do. */
+    /** Whether several pointers may lead to one value, as full pointers may. */
     protected boolean isShared() {
         return false;
     }
@@ -314,7 +314,10 @@ public abstract class GraphType {
             }
         };
 
-        /** The class rather than its description, which may be under construction. */
+        /**
+         * The interface's class. The interface's description can still be under construction when
+         * this type is created.
+         */
         private final Class<?> type;
 
         ObjectPointer(Class<?> type) {

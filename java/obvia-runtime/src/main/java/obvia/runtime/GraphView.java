@@ -2,10 +2,10 @@ package obvia.runtime;
 
 /** A structure in a verified frame: the base of the compiler's views. */
 public abstract class GraphView {
-    /** The frame. */
+    /** The frame that contains the structure. */
     protected final Frame frame;
 
-    /** The offset in the frame. */
+    /** The offset of the structure in the frame. */
     protected final int at;
 
     /** Creates a view of the structure at an offset of a frame. */

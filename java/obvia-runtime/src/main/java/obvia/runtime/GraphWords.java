@@ -78,7 +78,10 @@ abstract class GraphWords extends Pool.Member {
         words = Arrays.copyOf(words, (int) Math.max(end, Math.min(2L * words.length, WORDS_MAX)));
     }
 
-    /** Appends an object to which the slot leads, and returns the offset of its body. */
+    /**
+     * Appends an object, makes the slot lead to the object, and returns the offset of the object's
+     * body.
+     */
     final int object(int slot, int number, int count, long length) {
         if (length > FrameLimit.BYTES) {
             throw FrameLimit.exceeded(length);
@@ -144,7 +147,10 @@ abstract class GraphWords extends Pool.Member {
         FrameWriter.put(value, memory(), at);
     }
 
-    /** Writes an array of fixed size from the segment of {@link obvia.Ints} and its siblings. */
+    /**
+     * Writes an array of fixed size from the segment of an array, such as
+     * {@link obvia.Ints#segment}.
+     */
     public final void putArray(int at, MemorySegment elements) {
         MemorySegment.copy(elements, 0, memory(), at, elements.byteSize());
     }

@@ -21,8 +21,9 @@ import obvia.runtime.call.Pool;
  * of their slots.
  *
  * <p>The frame is written in one pass and without recursion, to private memory that grows as
- * necessary; then its place in the area is allocated. The targets of an object's pointers wait in a
- * queue. Long arrays of numbers are not copied to the private memory, but directly to the area.
+ * necessary. Then space for the frame is allocated in the area. The targets of an object's pointers
+ * wait in a queue. Long arrays of numbers are not copied to the private memory, but directly to the
+ * area.
  */
 public final class GraphWriter extends GraphWords {
     private static final Pool<GraphWriter> POOL = new Pool<>();
@@ -37,8 +38,8 @@ public final class GraphWriter extends GraphWords {
     private int waiting;
 
     /**
-     * Whether the value being written is the only one left and the last in the frame, so that its
-     * target follows immediately.
+     * Whether the queue is empty, and the value that is written now is the last object in the
+     * frame. The target of the value's pointer then follows the value immediately.
      */
     private boolean isAlone;
 
@@ -48,8 +49,8 @@ public final class GraphWriter extends GraphWords {
     private int farCount;
 
     /**
-     * The references: slots, objects and interfaces. Marshaling changes reference counts, and
-     * therefore follows everything else.
+     * The references: slots, objects and interfaces. The references are marshaled last, because
+     * marshaling changes reference counts.
      */
     private int[] referenceSlots = new int[8];
     private Object[] referenced = new Object[8];
@@ -219,15 +220,17 @@ public final class GraphWriter extends GraphWords {
         return object(slot, kinds.number(type), count, type.length(count));
     }
 
-    // The elements of these lists are written in a loop instead of through the queue, in the same
-    // order. Positions are indices of words. The caller passes the position of the next object,
-    // because the caller has it in a register.
+    // The next two methods are for linked lists: structures whose last pointer leads to another
+    // structure of the same type. The structures of a list are written in a loop instead of through
+    // the queue, in the same order. Positions are indices of words. The caller passes the position
+    // of the next object, because the caller has that position in a register.
 
     /**
      * Writes the slot of a pointer to numbers; {@code null} leaves it 0.
      *
      * @param slot the slot's word
-     * @param end the beginning of the next object, if the list is alone
+     * @param end the beginning of the next object; used only if the queue is empty and the list is
+     *     the last object in the frame
      * @return the beginning of the next object afterwards
      */
     public int array(int slot, int end, GraphType type, Bytes elements) {
@@ -253,7 +256,8 @@ public final class GraphWriter extends GraphWords {
      * type.
      *
      * @param slot the slot's word
-     * @param end the beginning of the next object, if the list is alone
+     * @param end the beginning of the next object; used only if the queue is empty and the list is
+     *     the last object in the frame
      * @return the word at which the caller must write the value at once; 0 if the caller must write
      *     nothing
      */
@@ -305,7 +309,7 @@ public final class GraphWriter extends GraphWords {
         if (values == null) {
             return;
         }
-        // A private copy, which other threads cannot change.
+        // A private copy, so that other threads cannot change the elements.
         Object[] elements = values.toArray();
         int place = object(slot, kinds.number(type), elements.length, (long) elements.length * type.size);
         if (elements.length > 0) {

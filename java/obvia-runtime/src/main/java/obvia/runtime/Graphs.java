@@ -45,7 +45,7 @@ public final class Graphs {
         return Retained.of((T) view.graphType().view(kept, view.at), kept.hold());
     }
 
-    /** The hold of values without a frame. */
+    /** The hold of values that have no frame. */
     private static final Hold NOTHING = new Hold() {
         @Override
         public int bytes() {

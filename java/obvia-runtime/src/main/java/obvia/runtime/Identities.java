@@ -21,7 +21,10 @@ final class Identities {
         return places[slot(key)];
     }
 
-    /** Adds an object with an exclusive pointer; false if the object is in the table already. */
+    /**
+     * Adds an object with an exclusive pointer. Returns false if the object is in the table
+     * already.
+     */
     boolean add(Object key, int place) {
         return put(key, -place);
     }

@@ -10,9 +10,9 @@ import obvia.runtime.call.LimitedLog;
 /**
  * A call at its server: the request, and the destination of the reply.
  *
- * <p>A stub reads the arguments' frame at {@link #at} of {@link #memory}, each word once, as the
- * caller may change it at any time. Then it allocates the results by {@link #reply} and writes them
- * at {@link #replyAt} of {@link #replyMemory}.
+ * <p>A stub reads the arguments' frame at {@link #at} of {@link #memory}. The stub reads each word
+ * once, because the caller may change the frame at any time. Then the stub allocates the results by
+ * {@link #reply}, and writes them at {@link #replyAt} of {@link #replyMemory}.
  */
 public abstract class InCall {
     private static final LimitedLog LOG = new LimitedLog();
@@ -26,7 +26,7 @@ public abstract class InCall {
     /** The length of the arguments' frame in bytes. */
     public int length;
 
-    /** The opnum. */
+    /** The opnum of the called method. */
     public int opnum;
 
     /** The memory of the results' frame. */

@@ -7,15 +7,15 @@ import obvia.Guid;
 import obvia.RpcException;
 
 /**
- * The compiler's description of an interface. The class {@code ICalcInfo} contains that of
- * {@code ICalc}.
+ * The compiler's description of an interface. The class {@code ICalcInfo} contains the description
+ * of {@code ICalc}.
  *
  * @param type the interface
  * @param name the name in IDL
  * @param iid the IID
  * @param version the version: the major number in the lower half, the minor one in the upper
  * @param fingerprintHigh the first eight bytes of the SHA-256 of the canonical text as a big-endian
- *     number; both sides of a binding must have the same
+ *     number; both sides of a binding must have the same fingerprint
  * @param fingerprintLow the next eight bytes
  * @param base the base interface; {@code null} for IUnknown
  * @param proxy the factory of proxies

@@ -17,8 +17,9 @@ import obvia.RpcException;
  * The interfaces that this process knows.
  *
  * <p>Each class loader may have its own class of an interface. An IID alone therefore means the
- * class that was registered last; with an object, it means the class that the object implements. A
- * description lives as long as the interface's class: this table does not keep class loaders alive.
+ * class that was registered last. An IID together with an object means the class that the object
+ * implements. A description lives as long as the interface's class: this table does not keep class
+ * loaders alive.
  */
 public final class Interfaces {
     /** The descriptions by IID, the newest first. */

@@ -15,8 +15,9 @@ import obvia.RpcException;
 import obvia.Shorts;
 
 /**
- * Common code of proxies and stubs for interfaces written in Java: objects of programs in frames.
- * Objects are copied in both directions; {@code null} stays {@code null}.
+ * The common code of proxies and stubs for interfaces that are written in Java: writes the objects
+ * of programs to frames, and reads them from frames. Objects are copied in both directions;
+ * {@code null} stays {@code null}.
  */
 public final class JavaValues {
     private JavaValues() {}
@@ -24,7 +25,7 @@ public final class JavaValues {
     // Writing.
 
     /**
-     * Returns the object if it is of exactly this class. An object of a subclass would lose its
+     * Returns the object if its class is exactly this class. An object of a subclass would lose its
      * additional state.
      *
      * @throws RpcException with E_INVALIDARG if it is of a subclass
@@ -62,7 +63,8 @@ public final class JavaValues {
         List<?> list =
                 switch (elements) {
                     case null -> null;
-                    // A private copy, which other threads cannot change while it is written.
+                    // A private copy, so that other threads cannot change the elements while they
+                    // are written.
                     case List<?> given -> Arrays.asList(given.toArray());
                     case Object[] given -> Arrays.asList(given.clone());
                     case Object given -> boxed(given);

@@ -12,8 +12,7 @@ import obvia.runtime.call.Fault;
 /**
  * Marshaling of interface pointers in frames.
  *
- * <p>An object of this process is sent with references that are counted for the peer; a proxy is
- * sent with some of the references that this process holds. {@code null} stays {@code null}.
+ * <p>The process of an object counts the references that are sent. {@code null} stays {@code null}.
  */
 public final class Marshal {
     private Marshal() {}
@@ -72,7 +71,8 @@ public final class Marshal {
      * Unmarshals a reference in the results of a call.
      *
      * @param through the proxy that was called
-     * @param rest further references in the results, which are given back if this one fails
+     * @param rest further references in the results, which are given back if {@code reference}
+     *     cannot be unmarshaled
      * @throws RpcException with RPC_E_INVALID_OBJREF if the bytes are no OBJREF, or with the reason
      *     why the object's process cannot be reached
      */
@@ -83,7 +83,8 @@ public final class Marshal {
     /**
      * Unmarshals a reference in the arguments of a call.
      *
-     * @param rest further references in the arguments, which are given back if this one fails
+     * @param rest further references in the arguments, which are given back if {@code reference}
+     *     cannot be unmarshaled
      */
     public static <T> T object(InCall call, byte[] reference, InterfaceInfo<T> info, byte[]... rest) {
         return info.type().cast(object(reference, info, (bytes, wanted) -> argument(call, bytes, wanted), rest));
@@ -93,7 +94,8 @@ public final class Marshal {
      * Unmarshals a reference in the results of a call, to an interface that is given by its IID.
      *
      * @param through the proxy that was called
-     * @param rest further references in the results, which are given back if this one fails
+     * @param rest further references in the results, which are given back if {@code reference}
+     *     cannot be unmarshaled
      * @throws RpcException as for the other interfaces, or with E_NOINTERFACE if this process does
      *     not know the interface
      */
@@ -104,7 +106,8 @@ public final class Marshal {
     /**
      * Unmarshals a reference in the arguments of a call, to an interface that is given by its IID.
      *
-     * @param rest further references in the arguments, which are given back if this one fails
+     * @param rest further references in the arguments, which are given back if {@code reference}
+     *     cannot be unmarshaled
      * @throws RpcException with E_NOINTERFACE if this process does not know the interface
      */
     public static Remote object(InCall call, byte[] reference, Guid iid, byte[]... rest) {

@@ -9,14 +9,15 @@ import obvia.Credentials;
 import obvia.Guid;
 
 /**
- * The protocol sequences beside {@code ncacn_vi_shm}: found by {@link java.util.ServiceLoader} on
- * the first use.
+ * The implementation of the protocol sequences other than {@code ncacn_vi_shm}.
+ * {@link java.util.ServiceLoader} finds the implementation on the first use.
  */
 public interface Network {
     /**
      * Binds the object that is exported under a name at the endpoint of a string binding.
      *
-     * @param binding a string binding, whose protocol sequence may be unknown
+     * @param binding a string binding, possibly with a protocol sequence that the network does not
+     *     support
      * @param credentials the credentials, or {@code null} for those of {@link #setCredentials}
      */
     <T> T bind(String binding, Credentials credentials, InterfaceInfo<T> info, String name);
@@ -81,8 +82,8 @@ public interface Network {
     boolean isCancelled();
 
     /**
-     * See {@link obvia.Obvia#marshal}. If not {@code isForOthers}, only processes of this host can
-     * unmarshal the reference.
+     * See {@link obvia.Obvia#marshal}. Unless {@code isForOthers} is set, only processes of this
+     * host can unmarshal the reference.
      */
     byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers);
 

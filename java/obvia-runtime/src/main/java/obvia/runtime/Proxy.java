@@ -71,8 +71,8 @@ public abstract class Proxy implements Remote {
     }
 
     /**
-     * Throws an exception if the peer takes references: then the array of a {@code map} parameter
-     * must not be copied.
+     * Throws an exception if the peer accepts arrays by reference, because then the array of a
+     * {@code map} parameter must not be copied.
      */
     protected final void checkCopied() {
         if (transport.takesReferences()) {

@@ -5,8 +5,8 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * An interface pointer of another process, with references that belong to this process: the content
- * of one proxy.
+ * An interface pointer of another process, with references that belong to this process. Each proxy
+ * has an interface pointer of its own.
  */
 public final class Reference {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -64,7 +64,7 @@ public final class Reference {
         return target;
     }
 
-    /** Returns the OID. */
+    /** Returns the OID of the object. */
     long oid() {
         return oid;
     }

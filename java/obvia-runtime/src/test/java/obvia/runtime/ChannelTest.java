@@ -139,7 +139,9 @@ class ChannelTest {
         }
     }
 
-    /** On a channel of another transport, the same number means another object. */
+    /**
+     * On a channel of another transport, the number of an interface pointer means another object.
+     */
     @Test
     void channelsOfOtherTransportsAreRefused() {
         var here = new Numbered();

@@ -50,8 +50,8 @@ import trees.Tree;
 import trees.Weighed;
 
 /**
- * Tests arbitrary bytes instead of a frame with structures. In bounded time, the bytes are refused
- * with {@link BadMessageException}, or read because they are a valid frame.
+ * Tests arbitrary bytes in place of a frame with structures. In bounded time, the bytes are refused
+ * with {@link BadMessageException}, or are read if they are a valid frame.
  */
 @Timeout(120)
 class GraphFuzzTest {
@@ -215,8 +215,8 @@ class GraphFuzzTest {
             byte[] frame = sample.frame.clone();
             for (int i = random.nextInt(3); i >= 0; i--) {
                 int at = random.nextInt(frame.length / 8) * 8;
-                // A word that is another offset in the frame makes a slot lead elsewhere, possibly
-                // to itself.
+                // A slot whose word becomes another offset in the frame leads to another place,
+                // possibly to itself.
                 long word = random.nextBoolean() ? likely[random.nextInt(likely.length)] : random.nextInt(frame.length / 8) * 8L;
                 if (random.nextInt(3) == 0) {
                     FrameBytes.INTS.set(frame, at + 4 * random.nextInt(2), (int) word);

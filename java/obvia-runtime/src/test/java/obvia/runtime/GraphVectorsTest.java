@@ -88,8 +88,8 @@ class GraphVectorsTest {
     }
 
     /**
-     * The request of a method: the length of its block, its verification, and the writing of the
-     * built values.
+     * The request of a method: the length of the request's block, its verification, and the writing
+     * of the built values.
      */
     private record Request(int block, Check check, Rewrite rewrite) {}
 

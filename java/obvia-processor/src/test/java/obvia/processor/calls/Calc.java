@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
 
-/** Each kind of value that may be passed, and names that the generated code uses itself. */
+/**
+ * An interface that passes each kind of value, and has names that the generated code uses itself.
+ */
 public interface Calc extends Remote {
     int add(int a, int b) throws RemoteException;
 

@@ -48,7 +48,7 @@ interface Forms extends Remote {
     /** An element of a list, as in the papers. */
     record Elem(int i, byte[] data, Elem next) {}
 
-    /** A member of each kind. */
+    /** A record with a member of each kind. */
     record Point(double x, Color color, String name, boolean isSet, List<Point> children, String[] tags, Integer size, long[] longs, char c) {
         @Override
         public boolean equals(Object other) {
@@ -129,7 +129,7 @@ interface Forms extends Remote {
         }
     }
 
-    /** A held account. */
+    /** A subclass that fixes the type parameter, and adds a field. */
     class Accounts extends Held<Account> {
         private String owner;
 
@@ -160,7 +160,7 @@ interface Forms extends Remote {
 
         record Group(String name, Shape first, List<Shape> more, Forms by) implements Shape {}
 
-        /** A final class. */
+        /** A final class that is a kind of a sealed type. */
         final class Drawn extends Held<String> implements Shape {}
     }
 }

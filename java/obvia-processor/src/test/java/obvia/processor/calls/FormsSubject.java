@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/** The object. */
+/** The exported object. */
 final class FormsSubject implements Forms {
     @Override
     public Elem echo(Elem elem) {

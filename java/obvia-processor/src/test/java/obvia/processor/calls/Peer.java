@@ -28,14 +28,14 @@ final class Peer implements AutoCloseable {
         process.destroyForcibly().onExit().join();
     }
 
-    /** The program. */
+    /** The program of the other virtual machine. */
     static final class Program {
         public static void main(String[] arguments) throws IOException {
             Obvia.setExceptionTexts(true);
             Obvia.export(new Subject(), Account.class, arguments[0]);
             Obvia.export(new FormsSubject(), Forms.class, arguments[0] + "-forms");
             System.out.println("ready");
-            // The process ends with its parent.
+            // Standard input ends with the parent process.
             System.in.readAllBytes();
             Runtime.getRuntime().halt(0);
         }

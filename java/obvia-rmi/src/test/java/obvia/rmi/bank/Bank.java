@@ -4,7 +4,7 @@ import java.rmi.Remote;
 import java.rmi.RemoteException;
 import java.util.List;
 
-/** An interface as written for RMI. */
+/** An interface as programs write it for RMI. */
 public interface Bank extends Remote {
     long balance(String account) throws RemoteException;
 

@@ -7,14 +7,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** An implementation as written for RMI, except for the export of the objects that it returns. */
+/**
+ * An implementation as programs write it for RMI, except for the export of the objects that its
+ * methods return.
+ */
 public final class BankServer implements Bank {
     private final Map<String, Long> balances = new ConcurrentSkipListMap<>();
     private final List<Entry> history = new CopyOnWriteArrayList<>();
     private final Exporter exporter;
     private volatile Watcher watcher;
 
-    /** The export of an object. */
+    /** The function that exports an object. */
     @FunctionalInterface
     public interface Exporter {
         /**

@@ -15,16 +15,16 @@ import obvia.Trace;
 
 /**
  * The context of calls: their deadlines, and the trace to which they belong. docs/flat.md specifies
- * the bytes; {@code crates/com/src/protocol/call_context.rs} has both sides in Rust.
+ * the bytes; {@code crates/com/src/protocol/call_context.rs} encodes and decodes them in Rust.
  *
  * <p>The context is a scoped value, so that tasks inherit the context of the work that forks and
- * joins them. Calls of a thread without a context send none.
+ * joins them. A thread without a context makes calls that send no context.
  */
 public final class CallContext {
     /** The maximum length of a context, in bytes. */
     public static final int LENGTH_MAX = 552;
 
-    /** The context of calls that send none. */
+    /** The context of calls that send no context. */
     public static final CallContext NONE = new CallContext(null, null, null);
 
     /** The default time limit of calls. */
@@ -39,7 +39,8 @@ public final class CallContext {
 
     private static final ScopedValue<CallContext> OF_WORK = ScopedValue.newInstance();
 
-    // The references are weak: an idle thread keeps neither a channel nor its targets alive.
+    // The references are weak. Otherwise an idle thread would keep its channels in memory, and the
+    // objects to which the channels refer.
     private static final ThreadLocal<Set<Cached>> CACHED = ThreadLocal.withInitial(() -> Collections.newSetFromMap(new WeakHashMap<>()));
 
     /** The deadline of calls; {@code null} for the default. */
@@ -81,7 +82,7 @@ public final class CallContext {
         return ofWork != null ? ofWork : Deadline.in(USUAL);
     }
 
-    /** Performs work that consists of several waits, which share the deadline of one call. */
+    /** Performs work that waits several times. All waits share the deadline of one call. */
     public static <R, E extends Throwable> R byOneDeadline(ScopedValue.CallableOp<? extends R, E> work) throws E {
         return current().by(currentDeadline()).during(work);
     }

@@ -6,10 +6,13 @@ import obvia.RpcException;
 
 /** A deadline, by {@link System#nanoTime}. */
 public record Deadline(long at) {
-    /** A practically unlimited time: points in time that are further apart cannot be compared. */
+    /**
+     * A practically unlimited time. {@link System#nanoTime} cannot compare points in time that are
+     * much further apart.
+     */
     private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE / 4);
 
-    /** Returns the deadline that is a time from now. */
+    /** Returns the deadline that is {@code time} from now. */
     public static Deadline in(Duration time) {
         return new Deadline(System.nanoTime() + nanos(time));
     }

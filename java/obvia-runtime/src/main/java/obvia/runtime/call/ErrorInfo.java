@@ -11,8 +11,8 @@ import obvia.RpcException;
 
 /**
  * The description of a method's failure, sent beside its HRESULT in the frame of a fault.
- * {@code crates/rpc/src/vi_call/words.rs} is the Rust side. docs/flat.md has the format of the
- * frame. Each text may be empty, but is not {@code null}.
+ * {@code crates/rpc/src/vi_call/words.rs} writes and reads the frame in Rust. docs/flat.md has the
+ * format of the frame. Each text may be empty, but is not {@code null}.
  */
 public record ErrorInfo(String description, String source, String helpFile, int helpContext) {
     /** The maximum length of a text in bytes: longer texts are truncated. */
@@ -34,11 +34,11 @@ public record ErrorInfo(String description, String source, String helpFile, int 
     }
 
     /**
-     * Returns the description for the caller of a method that threw: the message of an
-     * {@link RpcException} or of a checked exception. For an error or another unchecked exception,
-     * the description begins with the class, because the HRESULT does not identify the exception.
-     * The message follows only if messages are sent and the caller is of this user, because the
-     * message may contain confidential values.
+     * Returns the description for the caller of a method that threw an exception. For an
+     * {@link RpcException} or a checked exception, the description is the message. For an error or
+     * another unchecked exception, the description begins with the class, because the HRESULT does
+     * not identify the exception. The message follows only if messages are sent and the caller is
+     * of this user, because the message may contain confidential values.
      */
     static ErrorInfo of(Throwable why, boolean isOwnUser) {
         if (why instanceof RpcException known) {
@@ -53,7 +53,7 @@ public record ErrorInfo(String description, String source, String helpFile, int 
     }
 
     /**
-     * Returns the frame with the description for the caller of a method that threw.
+     * Returns the frame with the description for the caller of a method that threw an exception.
      *
      * @param isOwnUser whether the caller is a process of this process's user
      * @return the frame; no bytes if there is no description
@@ -70,7 +70,7 @@ public record ErrorInfo(String description, String source, String helpFile, int 
 
     /**
      * Returns a frame of at most {@code most} bytes, with the beginning of another frame's
-     * description; no bytes if that frame is malformed.
+     * description. Returns no bytes if the other frame is malformed.
      */
     public static byte[] truncated(byte[] frame, int most) {
         ErrorInfo info = read(frame);

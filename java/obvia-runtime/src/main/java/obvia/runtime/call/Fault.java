@@ -7,7 +7,7 @@ import obvia.RpcException;
 public final class Fault {
     /** The interface lacks the method. */
     public static final int OP_RANGE = 0x1c010002;
-    /** The PDU was not expected. */
+    /** The server did not expect the PDU. */
     public static final int PROTOCOL_ERROR = 0x1c01000b;
     /** The server lacks memory for the call. */
     public static final int NO_MEMORY = 0x1c00001b;

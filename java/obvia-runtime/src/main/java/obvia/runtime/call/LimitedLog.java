@@ -14,7 +14,7 @@ public final class LimitedLog {
     private static final long PERIOD = 1_000_000_000;
     private static final Logger LOGGER = System.getLogger("obvia");
 
-    // The time budget: each warning costs a period.
+    // The time budget in nanoseconds: each warning costs one period.
     private long left = BURST * PERIOD;
     private long seen;
     private long untold;

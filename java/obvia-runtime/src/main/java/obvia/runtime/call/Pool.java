@@ -7,8 +7,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A pool of a few objects for reuse by any thread, as there may be far more threads than objects
- * worth keeping.
+ * A pool of a few objects, which any thread can reuse. An object for each thread could take too
+ * much memory, because a process may have many threads.
  */
 public final class Pool<T extends Pool.Member> {
     /** The maximum size in bytes of the memory that is kept from call to call. */
@@ -19,7 +19,7 @@ public final class Pool<T extends Pool.Member> {
     private static final List<Pool<?>> ALL = new CopyOnWriteArrayList<>();
 
     /**
-     * The pooled objects. An object stays in its place while it is in use, as storing it again
+     * The pooled objects. An object stays in its place while it is in use, because storing it again
      * would cost a write barrier of the collector.
      */
     private final AtomicReferenceArray<T> places = new AtomicReferenceArray<>(PLACES);
@@ -39,7 +39,7 @@ public final class Pool<T extends Pool.Member> {
         /** Whether the object is not in use. */
         private boolean isFree;
 
-        /** For pooled classes. */
+        /** Creates a pooled object. For pooled classes. */
         protected Member() {}
     }
 
@@ -58,8 +58,8 @@ public final class Pool<T extends Pool.Member> {
         if (one == null || Member.IS_FREE.compareAndSet((Member) one, true, false)) {
             return one;
         }
-        // The object is in use, and its user gives it back to a place. If the user fails, the
-        // collector frees the object.
+        // The object is in use, by another thread or by earlier work of this thread, and returns to
+        // the pool later. If its user fails, the collector frees the object.
         places.setRelease(place, null);
         return null;
     }
@@ -74,8 +74,8 @@ public final class Pool<T extends Pool.Member> {
     }
 
     /**
-     * Drops the objects of all pools that are not in use: they refer to the types of their last
-     * use, and the program of these types may be gone.
+     * Drops the objects of all pools that are not in use. An unused object refers to the types of
+     * its last use, and would keep the classes of an undeployed program loaded.
      */
     public static void clearAll() {
         ALL.forEach(Pool::clear);

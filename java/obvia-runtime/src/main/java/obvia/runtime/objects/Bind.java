@@ -16,9 +16,10 @@ import obvia.runtime.Interfaces;
 /**
  * Binding: the negotiation of two processes before the first call, with the PDUs of C706 12.6.4.
  *
- * <p>The first PDU of a connection is a bind, whose presentation contexts are the runtime's
- * interface and the client process. Interfaces follow with alter_context; each offers FLAT and its
- * fingerprint as transfer syntaxes. {@code crates/com/src/protocol/binding.rs} has the details.
+ * <p>The first PDU of a connection is a bind. Its two presentation contexts have the runtime's
+ * interface and the OXID of the client as abstract syntaxes. Other interfaces follow in
+ * alter_context PDUs. Their presentation contexts offer FLAT and the fingerprint of the interface
+ * as transfer syntaxes. {@code crates/com/src/protocol/binding.rs} has the details.
  */
 final class Bind {
     private static final int BIND = 11;
@@ -85,8 +86,9 @@ final class Bind {
     }
 
     /**
-     * Returns the OXID of the server from the outcomes of the contexts of the runtime and of the
-     * client process.
+     * Returns the OXID of the server. {@code runtime} is the outcome of the presentation context
+     * with the runtime's interface. {@code own} is the outcome of the presentation context with the
+     * client's OXID, and contains the server's OXID.
      */
     static long introduced(Outcome runtime, Outcome own) {
         boolean isVersionKnown = runtime.result == ACCEPTED;
@@ -148,8 +150,8 @@ final class Bind {
     }
 
     /**
-     * Returns the outcomes in a server's answer, which must be of the given type and have an
-     * outcome for each requested context.
+     * Returns the outcomes in a server's answer. The answer must be of the given type, and must
+     * have an outcome for each requested context.
      */
     static List<Outcome> outcomes(byte[] bytes, int type, int callId, int wanted) {
         try {
@@ -250,8 +252,8 @@ final class Bind {
 
     private static byte[] ack(int type, int callId, long own, List<Outcome> outcomes) {
         ByteBuffer body = body(type, callId);
-        // The association group stands for this process. Its ID is the lower half of the OXID, with
-        // the lowest bit set because 0 means no group.
+        // The association group identifies this process. The group's ID is the lower half of the
+        // OXID, with the lowest bit set, because 0 means no group.
         body.putInt(HEADER + 4, (int) own | 1);
         byte[] address = (ObjRef.endpoint(own) + "\0").getBytes(StandardCharsets.US_ASCII);
         body.putShort((short) address.length).put(address);

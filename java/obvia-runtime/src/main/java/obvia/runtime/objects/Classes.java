@@ -20,22 +20,22 @@ import obvia.runtime.shm.Directory;
  * The classes that this process registers, and the creation of objects in other processes.
  * {@code crates/com/src/services/dcom} has both sides in Rust.
  *
- * <p>A registered class is a name in the directory. A client connects to the name, and the server
- * itself returns the object.
+ * <p>For a registered class, the server takes a name in the directory. A client connects to that
+ * name, and requests the object from the server.
  */
 final class Classes {
     /** The name of the SCM, which starts servers. */
     private static final String SERVICE = "scm";
 
     /**
-     * The environment variable with the idle period of this process in seconds, from the class's
-     * registration.
+     * The environment variable with the idle period of this process in seconds. The SCM sets the
+     * variable to the period in the class's registration.
      */
     private static final String IDLE_TIMEOUT = "OBVIA_IDLE_TIMEOUT";
 
     /**
-     * The maximum number of servers that are started for one activation: each server may end before
-     * it creates the object.
+     * The maximum number of servers that are started for one activation. A further start is needed
+     * if a server ends before it has created the object.
      */
     private static final int STARTS_MAX = 3;
 
@@ -50,7 +50,7 @@ final class Classes {
     private final ProcessRuntime runtime;
     private final Networks networks;
     private final Map<Guid, Registered> registered = new HashMap<>();
-    // The number of activations in progress, and the time of the last one.
+    // The number of activations in progress, and the time at which the last activation ended.
     private int busy;
     private long used = System.nanoTime();
     private boolean isEnding;
@@ -183,7 +183,7 @@ final class Classes {
         return CallContext.current().by(deadline).during(() -> createBy(id, info, wantsClass, deadline));
     }
 
-    /** Creates the object in a process that runs, or that the SCM starts. */
+    /** Creates the object in a running server, or in a server that the SCM starts. */
     private <T> T createBy(Guid id, InterfaceInfo<T> info, boolean wantsClass, Deadline deadline) {
         for (int starts = 0; ; ) {
             try {
@@ -205,8 +205,8 @@ final class Classes {
     }
 
     /**
-     * Whether the failure may mean that the server has just ended or is ending, so that another
-     * server can be started.
+     * Whether a server that has just ended, or is ending, can be the cause of the failure. The SCM
+     * can then start another server.
      */
     private static boolean mayBeEnding(int result) {
         return result == Hresult.RPC_S_SERVER_UNAVAILABLE || result == Hresult.RPC_E_DISCONNECTED || result == Hresult.REGDB_E_CLASSNOTREG;

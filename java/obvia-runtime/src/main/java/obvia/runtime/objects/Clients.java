@@ -14,24 +14,27 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * The processes that have connected to this one, by the OXIDs that they claim.
+ * The processes that have connected to this process, by the OXIDs that they claim.
  *
  * <p>A client is removed with its last connection. If its process lives and was given references
  * lately, the client becomes a <em>lost client</em> instead: the process may have closed its
- * connections before it received the references, and connects again to use them. The references of
- * a lost client are dropped when its process ends, or when {@link Receivers#LIMIT} has passed since
- * this process last gave it references. References that other processes pass to a lost client do
- * not renew that time.
+ * connections before it received the references, and then connects again to use them. The
+ * references of a lost client are dropped when its process ends, or when {@link Receivers#LIMIT}
+ * has passed since this process last gave it references. References that other processes pass to a
+ * lost client do not renew that time.
  */
 final class Clients {
     private final Exports exports;
     private final LongPredicate isReached;
     private final Map<Long, Client> clients = new ConcurrentHashMap<>();
-    /** The lost clients. Each is also a receiver, so the limits of receivers hold for it. */
+    /**
+     * The lost clients. Each lost client is also in {@link #receivers}, so the limits of receivers
+     * hold for lost clients.
+     */
     private final Set<Long> lost = ConcurrentHashMap.newKeySet();
     /**
-     * The times by {@link System#nanoTime} at which processes were last given references other than
-     * in responses, by OXID. A process may be given references before it connects.
+     * The times by {@link System#nanoTime} at which processes were last given references, by OXID.
+     * References in responses do not count. A process may be given references before it connects.
      */
     private final Map<Long, Long> given = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
@@ -70,8 +73,8 @@ final class Clients {
     }
 
     /**
-     * Adds a connection of a client. Returns false if the connection comes from another process
-     * than the client's earlier ones: such a connection must not release the client's references.
+     * Adds a connection of a client. Returns false if the client's earlier connections came from
+     * another process: then the new connection must not release the client's references.
      */
     boolean enter(long client, long pid) {
         return clients.compute(client, (c, known) -> {
@@ -132,7 +135,7 @@ final class Clients {
      * Whether a client's process lives. A client whose process ID is not known counts as living
      * while there is a link to it.
      *
-     * @param looked the known results by process, to which this method adds its own
+     * @param looked the results of earlier checks by process; this method adds its result
      */
     private boolean isAlive(long client, Client known, Map<ProcessHandle, Boolean> looked) {
         return known.pid > 0 ? looked.computeIfAbsent(known.process, ProcessState::isAlive) : isReached.test(client);
@@ -154,7 +157,8 @@ final class Clients {
             counted.set(count.get());
             long now = System.nanoTime();
             given.put(to, now);
-            // A connected process is no receiver, and has no time limit to renew.
+            // The renewal has no effect for a connected process, which is no receiver and has no
+            // time limit.
             receivers.renew(to, now);
             return known;
         });
@@ -162,7 +166,7 @@ final class Clients {
     }
 
     /**
-     * Counts references to an object for a process to which another process passes them on.
+     * Counts references to an object for a process that receives them from a third process.
      *
      * @param giver the process ID of the process that passes the references on
      * @throws RpcException with E_OUTOFMEMORY if the process is not connected and there are too
@@ -212,8 +216,8 @@ final class Clients {
         for (long receiver : receivers.expired(now)) {
             clients.compute(receiver, (c, known) -> receivers.removeExpired(receiver, now) ? dropped(receiver) : known);
         }
-        // One process may have many clients, and the check whether it lives takes a tenth of a
-        // millisecond.
+        // Many clients can belong to one process, and the check whether a process lives takes a
+        // tenth of a millisecond.
         Map<ProcessHandle, Boolean> looked = new HashMap<>();
         for (long client : lost) {
             clients.computeIfPresent(client, (c, known) -> !known.isLost() || isAlive(client, known, looked) ? known : removed(client));
@@ -268,7 +272,7 @@ final class Clients {
      * returned list is empty.
      *
      * @param isFrom tests whether a connection belongs to the process
-     * @throws RpcException if {@code isFrom} throws the exception; then the list stays
+     * @throws RpcException if {@code isFrom} throws the exception; the list then stays in the table
      */
     List<RuntimeCalls.CountedReference> takeReferencesToReturn(long oxid, Predicate<ReferencesToReturn.Source> isFrom) {
         Client client = clients.get(oxid);

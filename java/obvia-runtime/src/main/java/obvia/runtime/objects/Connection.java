@@ -25,7 +25,7 @@ import obvia.runtime.shm.Window;
  *
  * <p>The connection has a thread of its own as long as calls arrive. The export of the object that
  * was called last decides whether the thread is a platform or a virtual thread. After an idle time
- * the thread ends, and the poller starts another one when the client rings the doorbell.
+ * the thread ends. When the client then rings the doorbell, the poller starts another thread.
  */
 final class Connection implements Runnable {
     private static final LimitedLog LOG = new LimitedLog();
@@ -50,14 +50,14 @@ final class Connection implements Runnable {
     // The context of the next call; null if the client sent none.
     private CallContext context;
     // The number of the last call that was refused before its arguments were read; -1 for none. A
-    // list of that call's references (RuntimeCalls.LISTED) sets this field to the list's own
+    // message that lists that call's references (RuntimeCalls.LISTED) sets this field to its own
     // number, so that a further list can follow.
     private long refused = -1;
     // The exception of the last method until it is sent to the caller; null if the method returned
     // its result.
     private Throwable failure;
-    // Whether the thread is virtual, and whether another thread has already received the next
-    // message.
+    // Whether the thread is virtual, and whether another thread has already received the message
+    // that the thread must handle first.
     private boolean isVirtual;
     private boolean isReceived;
     private final AtomicBoolean isResting = new AtomicBoolean();
@@ -112,7 +112,7 @@ final class Connection implements Runnable {
         runtime.checkNamed(target, client, peer());
     }
 
-    /** Whether virtual threads call the methods now. */
+    /** Whether the thread of this connection is virtual now. */
     boolean isVirtual() {
         return isVirtual;
     }
@@ -123,8 +123,8 @@ final class Connection implements Runnable {
      */
     @Override
     public void run() {
-        // A copy: another thread may own the connection, and change the field, before this thread
-        // ends.
+        // A copy of the field: before this thread ends, another thread may own the connection and
+        // change the field.
         boolean isVirtual = this.isVirtual;
         count(isVirtual, 1);
         OF_THREAD.put(Thread.currentThread(), this);
@@ -155,7 +155,7 @@ final class Connection implements Runnable {
         }
     }
 
-    /** Closes the connection. Each step is done whatever fails before. */
+    /** Closes the connection. If a step fails, the later steps follow nevertheless. */
     private void close() {
         try {
             Pool.clearAll();
@@ -181,12 +181,12 @@ final class Connection implements Runnable {
             take();
         }
         while (serve()) {
-            // Continues until no message arrives.
+            // Each turn serves a message, until no message arrives.
         }
         return false;
     }
 
-    /** Serves a message. Returns whether to continue on this thread. */
+    /** Serves a message. Returns whether this thread continues to serve the connection. */
     private boolean serve() {
         // An interrupt that was meant for one method must not reach the next one.
         Thread.interrupted();
@@ -211,7 +211,8 @@ final class Connection implements Runnable {
     private void take() {
         switch (window.kind()) {
             case Window.REQUEST -> {
-                // A caller has read every earlier response before the next call.
+                // The client has read all earlier responses, because a caller reads the response of
+                // a call before it makes the next call.
                 window.takenAll();
                 window.claim();
                 answer(window.sequence(), window.target());
@@ -225,7 +226,8 @@ final class Connection implements Runnable {
                 window.takenAll();
                 bind(window.unit());
             }
-            // The cancelled call has been answered: this thread serves one call at a time.
+            // The cancelled call has already been answered, because this thread serves one call at
+            // a time.
             case Window.CANCEL -> window.release();
             default -> throw PeerFailure.broken("message kind " + window.kind() + " does not exist");
         }
@@ -247,7 +249,8 @@ final class Connection implements Runnable {
         try {
             window.watch(this::wake);
         } catch (IOException | RuntimeException | Error e) {
-            // The connection has ended, or memory is exhausted: this thread continues.
+            // The connection has ended, or memory is exhausted: this thread continues to serve the
+            // connection.
             if (isResting.compareAndSet(true, false)) {
                 IdleConnections.WARM.decrementAndGet();
                 window.rise();
@@ -300,7 +303,7 @@ final class Connection implements Runnable {
         return HandedOver.INSTANCE;
     }
 
-    /** Unwinds a thread to which the connection no longer belongs. */
+    /** Unwinds a thread that has handed its connection over to another thread. */
     private static final class HandedOver extends RuntimeException {
         private static final long serialVersionUID = 1;
         private static final HandedOver INSTANCE = new HandedOver();
@@ -369,9 +372,9 @@ final class Connection implements Runnable {
         } catch (Throwable e) {
             call.takeBack();
             if (e instanceof InternalError gone && !(window.isWhole() && regions.areWhole())) {
-                // The client's memory is gone. (While it is whole, the failed access was to other
-                // memory, such as that of a server that the method called, and is an ordinary
-                // failure.)
+                // The client's memory is gone, so the connection ends. If the client's memory is
+                // whole, the failed access was to other memory, such as memory of a server that the
+                // method called: then only the call fails.
                 throw gone;
             }
             // No caller waits for the failure of a call without response.
@@ -381,8 +384,8 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Notes the call as refused if the answer says that the arguments were not read. Returns the
-     * answer.
+     * Notes that the call was refused, if the answer says that its arguments were not read. Returns
+     * the answer.
      */
     private long noteRefusal(long answer) {
         if (answer >>> 32 != 0 && Fault.isBeforeArguments((int) answer)) {
@@ -392,8 +395,9 @@ final class Connection implements Runnable {
     }
 
     /**
-     * Notes that the references in this list are to be given back to the client, if the message
-     * directly before the list was a refused call or another list for that call.
+     * Notes that the references in a list are to be given back to the client. Does nothing unless
+     * the message directly before the list was a refused call, or another list for the refused
+     * call.
      */
     void addReferencesToReturn(WindowCall call) {
         boolean isNext = refused >= 0 && (int) refused + 1 == window.sequence();
@@ -442,7 +446,10 @@ final class Connection implements Runnable {
         return Integer.toUnsignedLong(call.result());
     }
 
-    /** Stores the context of the next call, which therefore bypasses the cached entry. */
+    /**
+     * Stores the context of the next call, and sets the cached entry aside, so that the call takes
+     * the path for calls with a context.
+     */
     void expect(WindowCall call) {
         aside = last != null ? last : aside;
         last = null;
@@ -492,7 +499,7 @@ final class Connection implements Runnable {
             }
             client = answer.client();
         } else if (client == 0 || answer.client() != 0 && answer.client() != client) {
-            // The OXID of a client must not change, and a client without one is refused.
+            // The OXID of a client must not change, and a client without an OXID is refused.
             throw PeerFailure.broken("it does not identify its process");
         }
         long at = window.place(answer.unit().length);

@@ -6,7 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import obvia.runtime.shm.Window;
 
-/** The marks of a link's connections: of all open ones, and of the last closed ones. */
+/**
+ * The marks of a link's connections: of all open connections, and of the connections that were
+ * closed last.
+ */
 final class ConnectionMarks {
     private final int max;
     private final Map<Long, WeakReference<Window>> all = new LinkedHashMap<>();
@@ -14,8 +17,8 @@ final class ConnectionMarks {
     /**
      * Creates an empty set.
      *
-     * @param max the number of marks from which on a new mark replaces the mark of a closed
-     *     connection
+     * @param max the number of marks at which a new mark replaces the mark of a closed connection;
+     *     open connections can exceed the number
      */
     ConnectionMarks(int max) {
         this.max = max;

@@ -165,8 +165,10 @@ final class Exports {
     }
 
     private void hold(Entry entry, long client, int refs) {
-        // If memory runs out in between, the client's share has an entry that it does not hold, which
-        // `release` and `drop` tolerate. In the other order, its references would never be dropped.
+        // If memory runs out after the first statement, the client's share names an entry that the
+        // client does not hold; `release` and `drop` tolerate this. In the other order, the client
+        // could hold an entry that its share does not name, and the references would never be
+        // dropped.
         shares.computeIfAbsent(client, c -> new HashSet<>()).add(entry.target);
         entry.holders.merge(client, (long) refs, Long::sum);
     }
@@ -201,15 +203,15 @@ final class Exports {
     }
 
     /**
-     * Draws a generation that is not 0. Processes cannot predict it, so they cannot name objects of
-     * which they were never told.
+     * Draws a generation that is not 0. Other processes cannot predict the generation, so they
+     * cannot name an object to which they were given no reference.
      */
     private static int drawGeneration() {
         int drawn = RANDOM.nextInt();
         return drawn == 0 ? 1 : drawn;
     }
 
-    /** Replaces an object: existing references lead to the new one from then on. */
+    /** Replaces an object. From then on, existing references lead to the new object. */
     synchronized void replace(Object former, Object object) {
         Identity identity = objects.get(former);
         if (identity == null || former == object) {
@@ -218,7 +220,7 @@ final class Exports {
         if (objects.containsKey(object)) {
             throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
         }
-        // The new object's class loader may be another one, with interfaces of its own.
+        // The new object may have another class loader, with classes of its own for the interfaces.
         identity.entries.keySet().forEach(iid -> checkInterface(object, Interfaces.find(iid, object)));
         identity.entries.replaceAll((iid, entry) -> new Entry(object, Interfaces.find(iid, object), entry.target, identity, entry.holders));
         identity.entries.values().forEach(entry -> table.set((int) entry.target, entry));

@@ -17,8 +17,8 @@ final class HomeConnection {
     private final Link link;
     private final ReentrantLock lock = new ReentrantLock();
     /**
-     * The channel. Written under the lock; threads without the lock only compare the channel and
-     * close it.
+     * The channel. Only a thread that holds the lock changes this field; threads without the lock
+     * only compare the channel, or close it.
      */
     private volatile WindowChannel channel;
 
@@ -66,8 +66,8 @@ final class HomeConnection {
     private WindowChannel usableChannel() {
         if (channel.isClosed()) {
             // A call on the connection timed out, or the process has ended. The new connection is
-            // opened before the old one is closed, so that the server does not regard this client
-            // as dead.
+            // opened before the old connection is closed, so that the server does not regard this
+            // client as dead.
             WindowChannel former = channel;
             channel = link.connect(Waiting.ADAPTIVE, true);
             channel.owner = Thread.currentThread();

@@ -3,7 +3,7 @@ package obvia.runtime.objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The idle times of connections in milliseconds, and the numbers of idle connections. */
+/** The idle times of connections in milliseconds, and the numbers of connections by state. */
 final class IdleConnections {
     /**
      * The idle time after which the thread of an accepted connection ends and the poller watches
@@ -32,7 +32,7 @@ final class IdleConnections {
         return Math.clamp(Long.getLong(property, usual), 1, Integer.MAX_VALUE);
     }
 
-    /** Returns the interval between checks for idle connections. */
+    /** Returns the interval between checks for idle connections, in milliseconds. */
     static long period() {
         return Math.clamp(Math.min(cold, close) / 4, 10, 1_000);
     }

@@ -27,20 +27,20 @@ import obvia.runtime.shm.Window;
  * The connections of this process to another process whose objects it uses.
  *
  * <p>The home connection serves requests for references and their release. Other connections are
- * channels for calls: a platform thread has a channel of its own as long as it lives, a virtual
- * thread borrows one for each call.
+ * channels for calls: a platform thread has a channel of its own as long as it lives, and a virtual
+ * thread borrows a channel for each call.
  */
 final class Link extends Transport {
     /** The maximum number of channels for virtual threads; further calls wait. */
     private static final int SHARED_MAX = 32;
     /**
-     * The number of remembered connections from which on a new connection replaces a closed one.
-     * Open connections are never forgotten.
+     * The number of remembered marks at which the mark of a new connection replaces the mark of a
+     * closed connection. The marks of open connections are never forgotten.
      */
     private static final int MARKS_MAX = 1024;
     /**
-     * The time limit of a batch of references that is given back to the process. The janitor begins
-     * no further batch in a round that has taken this time.
+     * The time limit for giving a batch of references back to the process. Once a round has taken
+     * this time, the janitor begins no further batch in that round.
      */
     static final Duration PATIENCE = Duration.ofSeconds(1);
 
@@ -56,11 +56,14 @@ final class Link extends Transport {
     private final Semaphore shared = new Semaphore(SHARED_MAX);
     /** The channels that virtual threads have borrowed. */
     private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
-    /** Idle channels that were taken from their threads, until no call can be using them. */
+    /**
+     * Idle channels that were taken from their threads. They are closed when no call can still use
+     * them.
+     */
     private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
     /**
-     * The threads in {@link #besideHome}. No proxy is on their stacks, so {@link #isCalling} does
-     * not find them.
+     * The threads that are in {@link #besideHome}. Their stacks have no method of a proxy, so
+     * {@link #isCalling} does not detect their calls.
      */
     private final Set<Thread> busy = ConcurrentHashMap.newKeySet();
     private final Releases releases = new Releases();
@@ -132,7 +135,9 @@ final class Link extends Transport {
         });
     }
 
-    /** Connects to the process with an OXID: the server of the OXID's endpoint must claim it. */
+    /**
+     * Connects to the process with an OXID. The server of the OXID's endpoint must claim that OXID.
+     */
     static Link reach(ProcessRuntime runtime, long oxid) {
         return CallContext.byOneDeadline(() -> {
             Link link = open(runtime, ObjRef.endpoint(oxid));
@@ -144,7 +149,7 @@ final class Link extends Transport {
         });
     }
 
-    /** Connects to the server of a name. Returns a link to the process that the server claims. */
+    /** Connects to the server of a name. Returns a link with the OXID that the server claims. */
     private static Link open(ProcessRuntime runtime, String name) {
         Window window = Window.connect(name, Waiting.ADAPTIVE, true, CallContext.currentDeadline());
         boolean isDone = false;
@@ -241,8 +246,8 @@ final class Link extends Transport {
     }
 
     /**
-     * Makes a call of the runtime itself that may take long, and therefore not over the home
-     * connection. The call sends no context.
+     * Makes a call of the runtime itself that may take long. Therefore the call does not use the
+     * home connection. The call sends no context.
      */
     <R> R besideHome(Function<WindowChannel, R> work) {
         Thread thread = Thread.currentThread();
@@ -317,8 +322,8 @@ final class Link extends Transport {
     }
 
     /**
-     * Closes the channel of a virtual thread's earlier call that an exception has interrupted
-     * between its beginning and its end.
+     * Closes the channel of an earlier call of this virtual thread, if an exception has interrupted
+     * that call between its beginning and its end.
      */
     void forgetLost() {
         forget(lent.get(Thread.currentThread()));
@@ -338,7 +343,7 @@ final class Link extends Transport {
         boolean isDone = false;
         try {
             WindowChannel channel = channel(window);
-            // By now another process may have taken the endpoint. Its objects may have the same
+            // By now another process may have taken the endpoint, and its objects may have the same
             // numbers.
             if (Bind.introduce(channel, runtime.oxid()) != oxid) {
                 throw gone(null);
@@ -479,8 +484,8 @@ final class Link extends Transport {
 
     /**
      * Sends the references that are to be released or given back. While another thread uses the
-     * home connection, they wait for the janitor's next round. Returns false if the process did not
-     * answer.
+     * home connection, the references wait for the janitor's next round. Returns false if the
+     * process did not answer.
      */
     boolean returnAllReferences() {
         // The janitor serves all links: a process that answers slowly must not keep the janitor
@@ -518,7 +523,7 @@ final class Link extends Transport {
     }
 
     /**
-     * Closes idle channels; the next call opens another one.
+     * Closes idle channels. The next call of a thread opens another channel.
      *
      * <p>A thread uses its own channel without synchronization. The channel is therefore first
      * removed from the table in which the thread looks for it, and closed only when the thread has
@@ -535,9 +540,10 @@ final class Link extends Transport {
             if (hot == channel) {
                 hot = null;
             }
-            // A call that began before may have put the channel back. Taking the stack trace stops
-            // the thread; afterwards this thread sees all that it wrote before. So it comes first,
-            // then `busy` and `hot`.
+            // A call that began before the channel was removed may have put the channel back into
+            // `hot`. Taking the stack trace stops the channel's owner. Afterwards this thread sees
+            // everything that the owner wrote before. So the stack trace is checked first, then
+            // `busy` and `hot`.
             boolean isFree = !isCalling(channel.owner) && !busy.contains(channel.owner) && hot != channel;
             if (isFree) {
                 channel.retire();

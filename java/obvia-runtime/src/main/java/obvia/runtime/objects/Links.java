@@ -14,7 +14,8 @@ import obvia.RpcException;
 import obvia.runtime.shm.RepeatedTask;
 
 /**
- * The links of this process to other processes, and the janitor, a thread that tidies the links.
+ * The links of this process to other processes, and the janitor: a thread that gives references
+ * back and closes idle connections.
  */
 final class Links {
     private final ProcessRuntime runtime;
@@ -42,15 +43,16 @@ final class Links {
 
     /**
      * Returns the existing link to a process, or {@code null}. If the process is gone, closes the
-     * link, and drops the references of the process unless it is connected or known to live.
+     * link, and drops the references of the process. The references stay if the process is
+     * connected or known to live.
      */
     Link known(long oxid) {
         Link link = links.get(oxid);
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
-            // A process without a connection to this process has not received the references that
-            // were sent to it.
+            // If the process has no connection to this process, it has not received the references
+            // that were sent to it, so they are dropped.
             runtime.clients().dropEnded(oxid);
             return null;
         }
@@ -102,7 +104,8 @@ final class Links {
     Link linkToObject(ObjRef reference) {
         Link known = known(reference.oxid());
         Link link = known != null ? known : reach(reference);
-        // Unreached references to the target wait for this proxy.
+        // The proxy is added first, so that unreached references to the same target are released
+        // only with the proxy.
         link.addProxy(reference.target());
         giveUnreachedBack(link);
         return link;
@@ -157,7 +160,7 @@ final class Links {
 
     private void tidyLinks() {
         silent.retain(Set.copyOf(links.values()), System.nanoTime());
-        // A link that falls silent in this round waits until the next one.
+        // A link whose process does not answer in this round waits until the next round.
         List<Throwable> failures = new ArrayList<>();
         List<Link> last = silent.next(link -> hasReferencesToReturn(link, failures));
         for (Link link : links.values()) {

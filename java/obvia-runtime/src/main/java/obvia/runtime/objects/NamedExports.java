@@ -144,7 +144,7 @@ final class NamedExports {
             if (named == null) {
                 throw RpcException.of(Hresult.RPC_E_DISCONNECTED, "nothing is exported as `" + name + "`");
             }
-            // The program's rule may take long, so it is asked without the lock.
+            // The program's rule may take long, so it is evaluated without the lock.
             runtime.rules().admit(named.object(), "the object " + name, caller);
             // The lock prevents a concurrent replacement of the object.
             synchronized (names) {

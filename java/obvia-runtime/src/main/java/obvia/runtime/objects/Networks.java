@@ -93,7 +93,7 @@ final class Networks {
 
     /**
      * Exports another object under a name. No other process can take the name during the change,
-     * but a client that looks up the name at that very moment does not find it.
+     * but a client that looks up the name during the change does not find it.
      */
     synchronized void rebind(Object object, InterfaceInfo<?> info, String name) {
         end(name);
@@ -104,8 +104,8 @@ final class Networks {
         Access rule = rules.own(object);
         if (isHeard) {
             if (rule != null) {
-                // A rule keeps a reference to its object, and an object with references cannot
-                // replace another one.
+                // A rule refers to its object, and an object with references cannot replace another
+                // object. So the rule is removed before the replacement, and set again afterwards.
                 network.setAccess(object, null);
             }
             network.replace(former, object);

@@ -10,8 +10,8 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * The wire format of an interface pointer: a standard OBJREF (MS-DCOM 2.2.18.4) whose IPID holds
- * the target and its process.
+ * The wire format of an interface pointer: a standard OBJREF (MS-DCOM 2.2.18.4) whose IPID contains
+ * the target and the OXID of its process.
  *
  * @param iid the interface
  * @param refs the number of references that are transferred: the receiver has to release them
@@ -40,8 +40,8 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
             bindings.append((char) TOWER_VI_SHM).append(endpoint).append('\0');
         }
         bindings.append('\0');
-        // No security bindings: their list is empty, and its terminator is doubled as in the
-        // minimal array.
+        // The list of security bindings is empty. An empty list has an empty binding before its
+        // terminator, as in the smallest DUALSTRINGARRAY (MS-DCOM 2.2.19).
         int strings = bindings.length();
         bindings.append("\0\0");
         ByteBuffer to = ByteBuffer.allocate(68 + 2 * bindings.length()).order(ByteOrder.LITTLE_ENDIAN);
@@ -77,7 +77,8 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
                 throw bad("its IPID belongs to another process");
             }
             if (form == HANDLER) {
-                // The CLSID of a handler. This process has no handlers and uses an ordinary proxy.
+                // Skips the CLSID of the handler. This process has no handlers, and uses an
+                // ordinary proxy.
                 from.getLong();
                 from.getLong();
             }

@@ -39,7 +39,8 @@ final class OfferedRegions {
     /**
      * Takes a number for a region that is about to be offered.
      *
-     * @param ended the list for the numbers of regions that have ended or are replaced
+     * @param ended the list to which this method adds the numbers of regions that have ended or are
+     *     replaced
      */
     int add(OwnRegion region, List<Integer> ended) {
         addEnded(ended);
@@ -56,7 +57,7 @@ final class OfferedRegions {
         entries.get(number - 1).isMapped = true;
     }
 
-    /** Frees the numbers of regions that have ended. */
+    /** Frees the numbers of regions that have ended, and adds them to the list. */
     private void addEnded(List<Integer> ended) {
         for (int i = 0; i < entries.size(); i++) {
             Entry entry = entries.get(i);
@@ -68,8 +69,8 @@ final class OfferedRegions {
     }
 
     /**
-     * Returns a free number. If there is none, returns the number of the least recently used
-     * region, to which the present call never refers.
+     * Returns a free number. If no number is free, returns the number of the least recently used
+     * region. The present call does not refer to that region.
      */
     private int free(List<Integer> ended) {
         int oldest = -1;

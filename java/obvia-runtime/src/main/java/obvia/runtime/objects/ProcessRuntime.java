@@ -39,7 +39,8 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     private static final LimitedLog GREETINGS = new LimitedLog();
 
     /**
-     * The time limit of a client's first message: until it has greeted, a client occupies a thread.
+     * The time limit of a client's first message. Until a client has sent this message, it occupies
+     * a thread.
      */
     private static final Duration GREETING = Duration.ofSeconds(10);
 
@@ -177,8 +178,8 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         try {
             Runtime.getRuntime().addShutdownHook(new Thread(bound::close));
         } catch (IllegalStateException e) {
-            // The process is ending. Its calls, such as those of shutdown hooks, still use the
-            // endpoint.
+            // The process is ending. Calls of this process, such as calls by shutdown hooks, still
+            // use the endpoint.
         }
     }
 
@@ -191,7 +192,7 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
         try {
             window = Window.accept(socket, waiting, Deadline.in(GREETING));
         } catch (RpcException e) {
-            // Clients may leave before they have greeted.
+            // A client may leave before it has greeted, so other failures are not logged.
             if (e.result() == Hresult.E_OUTOFMEMORY) {
                 GREETINGS.warn("a client is not served", e);
             }
@@ -386,8 +387,9 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     }
 
     /**
-     * Verifies that a client may name an object of this process: that the client has references to
-     * it, or may call it. Anyone can forge a reference to an object whose number they know.
+     * Verifies that a client may name an object of this process: the client must have references to
+     * the object, or must be permitted to call it. A process that knows an object's number can
+     * forge a reference to the object.
      */
     void checkNamed(long target, long client, Caller caller) {
         Exports.Entry entry = exports.find(target);

@@ -8,8 +8,8 @@ import java.util.Map;
 
 /**
  * The processes that are not connected and to which other processes passed references, and
- * {@linkplain Clients lost clients}. Any process can name receivers, or become a lost client, so
- * the number of both is limited. After a while, the references of both are dropped.
+ * {@linkplain Clients lost clients}. Any process can name receivers or become a lost client, so
+ * this table has a limit. References of processes in the table are dropped after {@link #LIMIT}.
  */
 final class Receivers {
     /** The maximum number of receivers. */
@@ -23,7 +23,10 @@ final class Receivers {
 
     /** The receivers by OXID. */
     private final Map<Long, Receiver> receivers = new HashMap<>();
-    /** The number of receivers by process ID of the giver. */
+    /**
+     * The numbers of receivers, by the process ID of the giver: the process that passed references
+     * to them.
+     */
     private final Map<Long, Integer> given = new HashMap<>();
 
     private record Receiver(long giver, long since) {}
@@ -53,8 +56,8 @@ final class Receivers {
     }
 
     /**
-     * Counts a receiver for a process that passes further references to the receiver, instead of
-     * for the former giver. Returns false at the new giver's limit.
+     * Counts a receiver toward the limit of a new giver, and no longer toward the limit of the
+     * former giver. Returns false if the new giver has reached its limit.
      */
     synchronized boolean charge(long receiver, long giver) {
         Receiver known = receivers.get(receiver);

@@ -13,8 +13,8 @@ import java.util.Map;
  */
 final class ReferencesToReturn {
     /**
-     * The maximum number of targets per client; references beyond the maximum are not returned, and
-     * stay counted until this process ends.
+     * The maximum number of targets per client. References beyond the maximum are not given back.
+     * The client counts them until this process ends.
      */
     static final int MAX = RuntimeCalls.RELEASES_MAX;
 
@@ -31,9 +31,8 @@ final class ReferencesToReturn {
     record Source(long pid, long mark) {}
 
     /**
-     * Adds references that were listed on a connection. At the limit, the connection with the
-     * longest list loses its last entry: another process that claims the client's OXID must not use
-     * up the limit.
+     * Adds references that were listed on a connection. At the limit, the longest list loses its
+     * last entry, so that another process that claims the client's OXID cannot use up the limit.
      */
     synchronized void add(Source from, RuntimeCalls.CountedReference refs) {
         lists.computeIfAbsent(from, source -> new ArrayList<>()).add(refs);

@@ -12,9 +12,9 @@ import java.util.Map;
  *
  * <p>The sender of a reference may have invented the reference's count. When this process releases
  * a count, the object's process subtracts the count from all references of this process to the
- * target. The references to a target are therefore released with its last proxy, so that no count
- * ends another proxy. Only a release that is already being sent when the first proxy of its target
- * is added can still end that proxy.
+ * target. Therefore the references to a target are released together with its last proxy, so that
+ * no invented count takes the references of another proxy. One case remains: a release that is
+ * already being sent when the first proxy of its target is added can take that proxy's references.
  *
  * <p>A target has an entry in one of the maps at most.
  */

@@ -15,7 +15,7 @@ import obvia.runtime.call.LimitedLog;
 final class Rules {
     private static final LimitedLog LOG = new LimitedLog();
 
-    // The key null stands for objects, or classes, without a rule of their own.
+    // The key null has the rule of all objects, or classes, that have no rule of their own.
     private final Map<Object, Access> objects = new IdentityHashMap<>();
     private final Map<Guid, Access> classes = new HashMap<>();
 

@@ -50,7 +50,7 @@ final class RuntimeCalls {
     /** The opnum of the question whether the server has opened a connection to the client. */
     static final int OWNS = 27;
 
-    // Opnum 28, which lists the connections of a server, is served by runtimes in Rust alone.
+    // Opnum 28, which lists the connections of a server, is served only by runtimes in Rust.
 
     /** The maximum length of a name in bytes. */
     static final int NAME_MAX = 255;

@@ -84,7 +84,8 @@ final class RuntimeClient {
     }
 
     /**
-     * Returns the most derived of the base interfaces that an object implements, or {@code null}.
+     * Returns the most derived base interface of {@code info} that an object implements, or
+     * {@code null}.
      */
     private static InterfaceInfo<?> olderOf(Link link, long through, InterfaceInfo<?> info) {
         for (InterfaceInfo<?> older = info.base(); older != null; older = older.base()) {

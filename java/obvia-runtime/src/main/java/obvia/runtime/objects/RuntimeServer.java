@@ -97,7 +97,7 @@ final class RuntimeServer {
             try {
                 connection.admitRegion(number);
             } catch (RpcException e) {
-                // The client continues without the region and needs no description.
+                // The client continues without the region, so the failure needs no description.
                 throw RpcException.of(e instanceof BadMessageException ? Hresult.E_INVALIDARG : e.result(), null, e);
             }
         }
@@ -112,7 +112,8 @@ final class RuntimeServer {
     }
 
     private static void serveTransfer(WindowCall call, Connection connection) {
-        // The place of the receiver may follow. A process of this host does not need that place.
+        // The frame may end with the place from which the receiver connects. Receivers of this
+        // process run on this host, so this process ignores the place.
         call.expectAtLeast(24);
         long target = call.memory.get(Flat.LONG, call.at);
         long to = call.memory.get(Flat.LONG, call.at + 8);

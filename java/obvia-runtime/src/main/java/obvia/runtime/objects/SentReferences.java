@@ -10,16 +10,17 @@ import obvia.runtime.Proxy;
  * References that were counted for a peer and are sent with a call's arguments or results. This
  * process takes them back if it is certain that the peer never receives them.
  *
- * <p>If the fate of a sent request is unknown, the peer may have the references: they stay until
- * the peer ends. References that a third process counts also stay.
+ * <p>If it is unknown whether the peer has received a sent request, the peer may have the
+ * references. The references then stay until the peer ends. References that a third process counts
+ * also stay.
  */
 final class SentReferences {
     private static final ThreadLocal<SentReferences> OF_THREAD = new ThreadLocal<>();
 
     private final Link link;
     /**
-     * The channel of the upcoming call, and the call's number there; {@code null} for virtual
-     * threads, which have no channel yet, and for results.
+     * The channel of the upcoming call, and the call's number on that channel. The channel is
+     * {@code null} for results, and for virtual threads, which have no channel yet.
      */
     private final WindowChannel channel;
 
@@ -43,8 +44,9 @@ final class SentReferences {
     static SentReferences with(Link link) {
         boolean isVirtual = Thread.currentThread().isVirtual();
         if (isVirtual) {
-            // An earlier call of this thread that did not end may or may not have sent its
-            // references.
+            // An exception may have interrupted an earlier call of this thread. It is unknown
+            // whether that call has sent its references, so the record of the references is
+            // dropped.
             link.forgetLost();
         }
         WindowChannel channel = isVirtual ? null : link.ownChannel();

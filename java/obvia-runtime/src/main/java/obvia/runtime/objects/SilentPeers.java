@@ -11,9 +11,10 @@ import java.util.function.Predicate;
 /**
  * The peers that have left a request of the janitor without an answer.
  *
- * <p>The janitor waits for one peer at a time. In each round, it first serves the peers that are
- * not in this list, and then a few of the list. A peer stays in the list for a while even if it
- * answers again. Otherwise a peer that answers every second request would delay all others.
+ * <p>The janitor waits for one peer at a time. In each round, the janitor first serves the peers
+ * that are not in this list, and then a few peers of the list. A peer stays in the list for a while
+ * even if it answers again. Otherwise a peer that answers only every second request would delay all
+ * other peers.
  *
  * <p>Only the janitor uses the list.
  */
@@ -24,7 +25,7 @@ final class SilentPeers<P> {
     /** The time in nanoseconds for which a peer counts as silent. */
     static final long LASTING = Duration.ofMinutes(10).toNanos();
 
-    /** The times of the last missing answer; the peer that was served last comes last. */
+    /** The time of the last missing answer, by peer. The peer that was served last comes last. */
     private final Map<P, Long> silent = new LinkedHashMap<>();
 
     boolean has(P peer) {
@@ -37,7 +38,10 @@ final class SilentPeers<P> {
         silent.put(peer, now);
     }
 
-    /** Removes the peers that no longer exist, and those that have answered for a long time. */
+    /**
+     * Removes the peers that no longer exist, and the peers whose last missing answer is at least
+     * {@link #LASTING} ago.
+     */
     void retain(Set<P> peers, long now) {
         silent.entrySet().removeIf(known -> !peers.contains(known.getKey()) || now - known.getValue() >= LASTING);
     }

@@ -6,8 +6,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Received references to objects whose processes could not be reached. Such a process has counted
- * the references for this process, so the next link to it gives them back.
+ * Received references to objects whose processes could not be reached. Each of these processes has
+ * counted the references for this process. The next link to the process gives the references back.
  */
 final class UnreachedReferences {
     /** The maximum number of entries. Further references are not remembered. */

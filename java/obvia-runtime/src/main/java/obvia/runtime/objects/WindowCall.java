@@ -11,7 +11,7 @@ final class WindowCall extends InCall {
     private final Window window;
     private final Connection connection;
 
-    // The references in the results, and the number of their call.
+    // The references in the results of a call, and the number of that call.
     private SentReferences sent;
     private int sentWith;
 

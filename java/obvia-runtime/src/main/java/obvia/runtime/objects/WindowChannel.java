@@ -23,12 +23,13 @@ import obvia.runtime.shm.Window;
  */
 final class WindowChannel extends Channel implements CallContext.Cached {
     /**
-     * The time in nanoseconds for which the connection counts as open after an answer, without a
-     * check. If the connection has ended within that time, the call fails with RPC_E_DISCONNECTED.
+     * The time in nanoseconds after an answer for which the connection counts as open without a
+     * check. If the connection has ended within that time, the next call fails with
+     * RPC_E_DISCONNECTED.
      */
     static final long FRESH = 1_000_000;
 
-    /** The time that a one-way call waits for room for the list of its references. */
+    /** The maximum time that a one-way call waits for room for the list of its references. */
     private static final Duration LISTING = Duration.ofSeconds(1);
 
     private final Link link;
@@ -64,8 +65,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     /** The time of the last call of {@link #rest} at which the peer had answered all messages. */
     private long answeredAt = System.nanoTime() - FRESH;
 
-    // The janitor's record: the number of sent messages when the janitor looked, and the time of
-    // the last change.
+    // The janitor's record: the number of sent messages at the janitor's last check, and the time
+    // at which that number last changed.
     private int seen;
     private long seenAt;
 
@@ -99,7 +100,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     @Override
     public RpcException failed(Throwable why) {
         if (!(why instanceof InternalError) && !isClosed()) {
-            // The program's own mistake.
+            // The program itself has caused the failure.
             return super.failed(why);
         }
         isBroken = true;
@@ -309,7 +310,7 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         return time - seenAt >= limit * 1_000_000;
     }
 
-    /** Closes an idle channel without a user. */
+    /** Closes an idle channel that no thread uses. */
     void retire() {
         (window.hasUsedArea() ? IdleConnections.COOLED : IdleConnections.CLOSED).incrementAndGet();
         window.close();
@@ -341,11 +342,11 @@ final class WindowChannel extends Channel implements CallContext.Cached {
         isBroken = true;
         try {
             if (known.result() == Hresult.RPC_E_TIMEOUT || known.result() == Hresult.RPC_E_CALL_CANCELED) {
-                // If this message cannot be sent, the end of the connection soon tells the peer.
+                // If this message cannot be sent, the peer notices the end of the connection soon.
                 window.cancel(callId);
             }
         } catch (InternalError | IllegalStateException e) {
-            // The peer or the connection has ended in between.
+            // The peer or the connection has ended meanwhile.
         } finally {
             // The channel is closed before the thread calls again.
             link.forget(this);
@@ -354,8 +355,8 @@ final class WindowChannel extends Channel implements CallContext.Cached {
     }
 
     /**
-     * Evaluates an answer that is no response: returns the HRESULT of a method that failed with a
-     * description, and throws an exception for anything else.
+     * Evaluates an answer that is no response. If the method failed with a description, returns its
+     * HRESULT. Throws an exception for any other answer.
      */
     private int noResponse(int callId, long answer) {
         int kind = window.kind();

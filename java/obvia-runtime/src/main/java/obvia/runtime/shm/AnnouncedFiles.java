@@ -15,9 +15,9 @@ import obvia.runtime.call.PeerFailure;
  * Files that the peer has created and announces on the socket: larger areas, and regions.
  *
  * <p>The byte 1 is followed by u32 number, u32 kind, u64 length and u64 descriptor. If the greeting
- * did not contain the peer's process, u64 process and u64 mark follow; the mark is stored behind
- * the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes the same without the
- * last two fields.
+ * did not contain the peer's process ID, u64 process ID and u64 mark follow; the mark is stored
+ * behind the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes announcements
+ * without these last two fields.
  */
 final class AnnouncedFiles {
     /** The kind of an area. */
@@ -30,7 +30,7 @@ final class AnnouncedFiles {
     private static final byte ANNOUNCED = 1;
     private static final int LENGTH = 24;
     private static final int MARKED_LENGTH = LENGTH + 16;
-    /** The maximum number of announcements that have been received and not used. */
+    /** The maximum number of announcements that have been received and not yet used. */
     private static final int WAITING_MAX = 4;
 
     private final ConnectionSocket connection;
@@ -46,8 +46,8 @@ final class AnnouncedFiles {
     record AnnouncedFile(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
 
     /**
-     * Creates a receiver of announcements. {@code pid} is the peer's process, or -1 if it is
-     * unknown.
+     * Creates a receiver of announcements. {@code pid} is the ID of the peer's process, or -1 if
+     * the ID is unknown.
      */
     AnnouncedFiles(ConnectionSocket connection, long pid) {
         this.connection = connection;
@@ -94,7 +94,10 @@ final class AnnouncedFiles {
         return read(announced, pid);
     }
 
-    /** Returns the length of an announcement. {@code pid} is the sender, or -1 if it is unknown. */
+    /**
+     * Returns the length of an announcement. {@code pid} is the process ID of the sender, or -1 if
+     * the ID is unknown.
+     */
     static int length(long pid) {
         return pid < 0 ? MARKED_LENGTH : LENGTH;
     }

@@ -21,14 +21,14 @@ import obvia.runtime.call.PeerFailure;
 final class ConnectionSocket implements AutoCloseable {
     /** The byte that wakes the peer up. */
     static final byte CALL = 0;
-    /** The maximum number of reads in one look. */
+    /** The maximum number of reads in one call of {@link #next} or {@link #look}. */
     private static final int LOOKS = 64;
 
     private final SocketChannel socket;
     private final ByteBuffer got = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN).flip();
     private final ByteBuffer call = ByteBuffer.allocate(1);
     private Selector selector;
-    /** The virtual thread that slept last; null if a platform thread did. */
+    /** The thread that slept last, if it is virtual; null if it is a platform thread. */
     private volatile Thread virtual;
     /** Whether the socket may be registered with the poller. */
     private volatile boolean isPolled;
@@ -56,8 +56,8 @@ final class ConnectionSocket implements AutoCloseable {
     }
 
     /**
-     * Wakes the peer up. A full socket is readable for the peer anyway, and a closed one needs no
-     * wake-up.
+     * Wakes the peer up. If the socket is full, the peer has bytes to read and wakes up without
+     * this byte. If the socket is closed, the peer needs no wake-up.
      */
     void call() {
         try {
@@ -70,13 +70,15 @@ final class ConnectionSocket implements AutoCloseable {
     /**
      * Receives exactly {@code length} bytes.
      *
-     * @throws RpcException with RPC_E_CALL_CANCELED if the thread is interrupted, with RPC_E_TIMEOUT
-     *     after the deadline, or with RPC_E_DISCONNECTED if the peer closes the socket
+     * @throws RpcException with RPC_E_CALL_CANCELED if the thread is interrupted, with
+     *     RPC_E_TIMEOUT after the deadline, or with RPC_E_DISCONNECTED if the peer closes the
+     *     socket
      */
     ByteBuffer receive(int length, Deadline deadline) {
         while (got.remaining() < length) {
             if (!fill() && !hasEnded) {
-                // Bytes that have arrived count, even if this thread is late.
+                // The deadline is checked only if no bytes have arrived, so that a late thread
+                // still receives bytes that arrived in time.
                 deadline.check();
                 if (Thread.currentThread().isInterrupted()) {
                     throw RpcException.of(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
@@ -93,8 +95,8 @@ final class ConnectionSocket implements AutoCloseable {
     }
 
     /**
-     * Consumes wake-ups and returns the next other byte, or -1 if there is none among the bytes of
-     * one look.
+     * Consumes wake-ups, and returns the next byte that is no wake-up. Returns -1 if no such byte
+     * has arrived, or if {@link #LOOKS} reads found only wake-ups.
      */
     int next() {
         if (isFlooded) {
@@ -143,8 +145,8 @@ final class ConnectionSocket implements AutoCloseable {
                 got.get();
             }
             if (got.remaining() == got.capacity()) {
-                // Legitimate messages are shorter. The bytes are dropped, as the end of the stream
-                // would stay unseen behind them.
+                // Valid messages are shorter. The bytes are dropped, because otherwise this side
+                // could not see the end of the stream behind them.
                 got.position(got.limit());
                 isFlooded = true;
             }

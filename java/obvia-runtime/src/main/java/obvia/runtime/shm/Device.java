@@ -11,7 +11,7 @@ record Device(int major, int minor) {
         return new Device(Integer.parseInt(text.substring(0, colon), radix), Integer.parseInt(text.substring(colon + 1), radix));
     }
 
-    /** Returns the device of a number by {@code stat}. */
+    /** Returns the device with a number that {@code stat} has returned. */
     static Device of(long number) {
         return new Device((int) (number >>> 8 & 0xfff | number >>> 32 & ~0xfff), (int) (number & 0xff | number >>> 12 & ~0xff));
     }

@@ -30,9 +30,9 @@ import obvia.runtime.call.Deadline;
  *
  * <p>Servers in other languages hold a lock by {@code flock}, for which this virtual machine has no
  * call. So a name belongs to a server as long as the server's socket answers. The lock that this
- * virtual machine takes keeps two processes from taking a name at once, and the kernel's list of
- * locks shows locks by {@code flock}. Files are removed or written to only if they belong to this
- * user, and are known to be the lock or the socket of a name.
+ * virtual machine takes keeps two processes from taking a name at once. This virtual machine finds
+ * locks by {@code flock} in the kernel's list of locks. This class removes or writes only files
+ * that belong to this user and are known to be the lock or the socket of a name.
  */
 public final class Directory {
     private static final int PATH_MAX = 107;
@@ -47,8 +47,8 @@ public final class Directory {
     /** The maximum number of dead names that one sweep removes; the next sweep removes more. */
     private static final int SWEPT_MAX = 16;
     /**
-     * The minimum interval between two sweeps in nanoseconds: a process that takes many names does
-     * not sweep for each of them.
+     * The minimum interval between two sweeps in nanoseconds, so that a process that takes many
+     * names does not sweep for each name.
      */
     private static final long SWEEP = 1_000_000_000;
 
@@ -88,7 +88,7 @@ public final class Directory {
     /**
      * Opens a directory of the caller's choice; creates it if it is missing.
      *
-     * <p>If a file system on the path may not answer, another thread opens the directory. Later
+     * <p>If a file system on the path might never answer, another thread opens the directory. Later
      * callers wait for the same thread. No caller waits after the time limit of that thread.
      */
     static Directory at(Path chosen) {
@@ -109,8 +109,8 @@ public final class Directory {
         try {
             return opening.await();
         } catch (TimedWork.LateException e) {
-            // The next caller gets the outcome, if the work is done by then and the outcome is not
-            // stale.
+            // The work stays in the map. The next caller gets the work's outcome, if the work is
+            // done by then and the outcome is not stale.
             isOver = false;
             throw failed(chosen, e);
         } catch (IOException e) {
@@ -127,7 +127,7 @@ public final class Directory {
         try {
             Files.createDirectories(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (FileAlreadyExistsException e) {
-            // The check below says what the file is.
+            // The check below finds out what the file is.
         }
         Directory opened = new Directory(path, Files.getOwner(Path.of("/proc/self")));
         String why = opened.danger();
@@ -182,8 +182,8 @@ public final class Directory {
     }
 
     /**
-     * Whether the other user has full power over this process anyway, as its own user and the
-     * superuser have.
+     * Whether the other user has full control of this process anyway. The user of this process and
+     * the superuser have full control.
      */
     private boolean isTrusted(UserPrincipal other) {
         return other.equals(user) || other.getName().equals("root") || other.getName().equals("0");
@@ -256,8 +256,9 @@ public final class Directory {
     }
 
     /**
-     * Refuses a peer of another user, by the credentials that the kernel recorded at connect.
-     * Returns true for a process of this process's user, false for a process of the superuser.
+     * Refuses a peer of another user, according to the credentials that the kernel recorded when
+     * the peer connected. Returns true for a process of this process's user, and false for a
+     * process of the superuser.
      */
     boolean checkPeer(SocketChannel channel) throws IOException {
         UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
@@ -334,7 +335,7 @@ public final class Directory {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // The next sweep finds the rest.
+            // The next sweep finds the remaining files.
         }
     }
 

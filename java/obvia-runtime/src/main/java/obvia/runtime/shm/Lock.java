@@ -28,7 +28,8 @@ import obvia.RpcException;
  * count as locks.
  *
  * <p>Closing a descriptor of a file drops all locks by {@code fcntl} that this process has on the
- * file, those of native code included. So a file that this process has locked is not opened.
+ * file, including locks of native code. Therefore this class does not open a file that this process
+ * has locked.
  */
 final class Lock implements AutoCloseable {
     private static final String MARK = "obvia";
@@ -49,8 +50,9 @@ final class Lock implements AutoCloseable {
     /** The longest wait for a lock whose holder does not answer at the name. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
     /**
-     * The number of attempts before a file that is no lock is refused, since a server may be about
-     * to remove it; and the time between two attempts in nanoseconds.
+     * The number of attempts before a file that is no lock is refused, and the time between two
+     * attempts in nanoseconds. Several attempts are made because a server may be about to remove
+     * the file.
      */
     private static final int ATTEMPTS = 16;
 
@@ -140,12 +142,15 @@ final class Lock implements AutoCloseable {
         }
         long pid = Long.parseLong(matcher.group(1));
         String rest = matcher.group(2);
-        // A file without the mark is a lock as well if the socket of the name is beside it.
+        // A file without the mark is a lock, too, if the socket of the name is beside the file.
         boolean isIt = rest.equals(MARK + "\n") || rest.isEmpty() && hasSocket;
         return isIt && pid <= 0xffff_ffffL ? new Found(pid) : null;
     }
 
-    /** A lock file, with the process that held it last; -1 if it was never written to. */
+    /**
+     * A lock file, with the ID of the process that held the lock last; -1 if the file was never
+     * written to.
+     */
     record Found(long pid) {
         private static final Found BLANK = new Found(-1);
 
@@ -179,9 +184,9 @@ final class Lock implements AutoCloseable {
 
     /** Takes the lock of a name; returns {@code null} if another process has the lock. */
     static Lock take(Path path, Path socket) throws IOException {
-        // A process that lists names may hold the lock, on a busy machine for long. A server that
-        // holds the lock answers soon. If the last owner removes the file after this process has
-        // opened it, the lock on the removed file is void, and this process tries again.
+        // A process that lists names may hold the lock, on a busy machine for a long time. A server
+        // that holds the lock answers soon. If the last owner removes the file after this process
+        // has opened the file, a lock on the removed file is void, and this process tries again.
         long began = System.nanoTime();
         int foreign = 0;
         do {
@@ -234,8 +239,9 @@ final class Lock implements AutoCloseable {
         }
         FileChannel file = null;
         boolean isOurs = false;
-        // The list stays open, so that reading it again takes no further descriptor: a failure
-        // after the creation of the file would leave a blank file behind.
+        // The list stays open, so that the second reading needs no further descriptor. Without a
+        // free descriptor, that reading would fail after the file was created, and leave a blank
+        // file behind.
         try (Locks.Source list = Locks.open()) {
             Locks locks = list.read();
             boolean isNew = make(path);
@@ -312,7 +318,7 @@ final class Lock implements AutoCloseable {
      * Removes the files of a name whose server ended without removing them. Returns whether they
      * were removed. Files that may belong to another process are neither removed nor locked.
      *
-     * @param locks the kernel's list of locks, read before
+     * @param locks the kernel's list of locks, which was read before this call
      */
     static boolean sweep(Path path, Path socket, Locks locks) throws IOException {
         Stat before = Stat.of(path);
@@ -361,8 +367,8 @@ final class Lock implements AutoCloseable {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {
-            // The file is gone, or else the next server of the name finds that the socket does not
-            // answer.
+            // The file is gone, or stays. A file that stays does no harm: the next server of the
+            // name finds that the socket does not answer.
         }
     }
 }

@@ -60,7 +60,7 @@ record Locks(long own, List<Entry> entries) {
     }
 
     /**
-     * Opens the list. The list is empty on systems that have none, or hide it.
+     * Opens the list. If the system has no list, or hides it, the returned list is empty.
      *
      * @throws IOException if this process cannot open the list, for example without a free
      *     descriptor
@@ -94,7 +94,7 @@ record Locks(long own, List<Entry> entries) {
 
     /**
      * Returns the devices on which this process holds a lock by {@code fcntl} on a file with this
-     * inode number: closing any descriptor of the file drops such a lock.
+     * inode number. Closing any descriptor of such a file drops the lock.
      */
     Set<Device> own(long inode) {
         Stream<Entry> found = entries.stream().filter(entry -> !entry.isFlock && entry.inode == inode && entry.pid == own);

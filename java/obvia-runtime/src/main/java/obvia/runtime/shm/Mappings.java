@@ -11,8 +11,8 @@ import obvia.RpcException;
 /**
  * A share of the mappings that the kernel permits to a process ({@code vm.max_map_count}).
  *
- * <p>A virtual machine that cannot map memory for its heap ends. Peers decide how many files this
- * process maps for them, so their files get only a part of the mappings.
+ * <p>A virtual machine that cannot map memory for its heap ends. Peers decide how many of their
+ * files this process maps, so these files get only a part of the mappings.
  */
 final class Mappings {
     private static final int USUAL = 65_530;
@@ -22,7 +22,10 @@ final class Mappings {
     static final Mappings OF_REGIONS = new Mappings(ALL / 4, "peers' regions");
     /** The mappings of the connections that clients open. */
     static final Mappings OF_CLIENTS = new Mappings(ALL / 8 * 3, "connections of clients");
-    /** The mappings of the connections that this process opens: clients cannot use them up. */
+    /**
+     * The mappings of the connections that this process opens. Clients cannot use up these
+     * mappings.
+     */
     static final Mappings OF_CALLS = new Mappings(ALL / 8, "connections to servers");
 
     /** The number of mappings that a connection may need: its two segments and a larger area. */
@@ -38,8 +41,8 @@ final class Mappings {
     }
 
     private static int all() {
-        // procfs returns the number only to a first read with room for all of it, such as this
-        // reader's.
+        // procfs returns the number only if the first read has room for the whole number, as the
+        // first read of a `BufferedReader` has.
         try (BufferedReader file = Files.newBufferedReader(Path.of("/proc/sys/vm/max_map_count"))) {
             return Integer.parseInt(file.readLine());
         } catch (IOException | NumberFormatException e) {

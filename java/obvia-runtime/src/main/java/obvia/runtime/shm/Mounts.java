@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The kernel's list of a process's mounts, which the kernel writes without asking the file
- * systems.
+ * The kernel's list of a process's mounts. Reading the list does not wait for the file systems in
+ * it.
  */
 record Mounts(List<Mount> all) {
     private static final String LIST = "mountinfo";
@@ -56,8 +56,8 @@ record Mounts(List<Mount> all) {
 
         /**
          * Whether the mount is the root of this process. The program and libraries of this process
-         * come from the root, so this process trusts and awaits that file system anyway. Containers
-         * without privileges have fuse-overlayfs there.
+         * come from the root, so this process has to trust that file system, and to wait for it,
+         * anyway. In containers without privileges, the root is a fuse-overlayfs.
          */
         private boolean isRoot() {
             return point.equals("/");
@@ -87,8 +87,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Returns the mount that has a path; {@code null} if the list has none, for example because a
-     * directory was made the root of this process.
+     * Returns the mount that contains a path. Returns {@code null} if the list has no such mount,
+     * for example because a directory was made the root of this process.
      *
      * @param path a path without links
      */
@@ -101,8 +101,8 @@ record Mounts(List<Mount> all) {
             found = next;
             int parent = found.number;
             // Each step drops a mount, so that the search ends even if the list changed while the
-            // kernel wrote it. A lookup begins below the root, so a mount on the root itself is not
-            // seen.
+            // kernel wrote it. A lookup begins below the root, so it does not see a mount on the
+            // root itself.
             rest = rest.stream().filter(mount -> mount.number != parent).toList();
             next = first(rest.stream().filter(mount -> mount.parent == parent && !mount.point.equals("/")));
         }
@@ -110,8 +110,8 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Returns the mount that a lookup meets first; {@code null} if there are no mounts. The mounts
-     * below its mount point are older, and hidden by it.
+     * Returns the mount that a lookup reaches first; {@code null} if there are no mounts. This
+     * mount hides the mounts below its mount point, which are older.
      */
     private static Mount first(Stream<Mount> siblings) {
         return siblings.reduce((best, next) -> next.point.length() <= best.point.length() ? next : best).orElse(null);
@@ -170,7 +170,8 @@ record Mounts(List<Mount> all) {
 
     /**
      * Whether the files of a device are in the kernel's memory (tmpfs), according to the list of a
-     * process. A peer may have mounted any number of file systems, so nothing of its list is kept.
+     * process. A peer may have mounted any number of file systems, so this method reads its list
+     * line by line and stores no part of the list.
      *
      * @param process the process by its folder in {@code /proc}
      */
@@ -187,8 +188,9 @@ record Mounts(List<Mount> all) {
     }
 
     /**
-     * Returns the lines of one of the kernel's lists, as they are read. The kernel escapes line
-     * feeds in names, and no other characters that end lines in Java.
+     * Returns the lines of one of the kernel's lists, as they are read. Only line feeds end a line
+     * here: the kernel escapes line feeds in names, but does not escape the other characters that
+     * end lines in Java.
      *
      * @param lengthMax the number of bytes after which the list ends
      */

@@ -13,9 +13,11 @@ final class NamedSocket {
     private NamedSocket() {}
 
     /**
-     * Connects a socket without waiting; {@code null} if the listener's queue is full.
+     * Connects a socket without waiting. Returns {@code null} if the listener's queue is full, or
+     * if connecting fails for a reason other than a missing listener.
      *
-     * <p>A socket that found the queue full never enters it: the next attempt needs another one.
+     * <p>A socket that found the queue full never enters the queue, so the next attempt needs a new
+     * socket.
      *
      * @throws NoServerException if no process listens
      * @throws IOException if the limit of open files is reached
@@ -41,7 +43,7 @@ final class NamedSocket {
 
     /**
      * Whether a server listens at a socket. To the server, this process looks like a client that
-     * disconnects at once. A server whose queue is full listens as well.
+     * disconnects at once. The answer is also true if {@link #connect} returns {@code null}.
      *
      * @throws IOException if this process cannot try to connect, for example without a free
      *     descriptor
@@ -55,7 +57,9 @@ final class NamedSocket {
         }
     }
 
-    /** Whether a server may listen at a socket; true if this process cannot find out. */
+    /**
+     * Whether a server listens at a socket. If this process cannot find out, the answer is true.
+     */
     static boolean answers(Path socket) {
         try {
             return isServed(socket);

@@ -16,8 +16,8 @@ import obvia.SharedMemory;
  * Memory of this process that calls pass by reference, in an unnamed file.
  *
  * <p>A mark behind the memory lets a peer verify that it has opened the right file. Java cannot
- * seal the file, so only other virtual machines accept the region: they survive a truncation of the
- * file.
+ * seal the file. Therefore only other virtual machines accept the region, because they survive a
+ * truncation of the file.
  */
 public final class OwnRegion implements SharedMemory {
     /** The maximum length of a region, in bytes. */

@@ -12,11 +12,11 @@ import obvia.RpcException;
  * Pages of a file in memory, allocated before they are written.
  *
  * <p>The pages of files in {@code /dev/shm} are allocated when they are first touched. If no page
- * is left, the access causes a fault of the virtual machine rather than an exception with the
- * reason. Writing zeros to the file reports the reason.
+ * is left, the access causes a fault of the virtual machine, and no exception that states the
+ * reason. Writing zeros to the file fails with an exception that states the reason.
  */
 final class PageAllocation implements AutoCloseable {
-    /** The number of bytes that are allocated at once, small enough to be negligible. */
+    /** The number of bytes that are allocated at once: so few that unused ones do not matter. */
     private static final int CHUNK = 16 << 10;
 
     /** The number of free bytes below which the file system counts as full. */

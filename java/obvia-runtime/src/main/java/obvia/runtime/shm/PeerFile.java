@@ -27,12 +27,12 @@ import obvia.runtime.call.PeerFailure;
  * <p>The peer may have mounted any file system under any name, even one that is a program (FUSE)
  * and never answers. A thread that touches a mapped page of such a file waits for ever and reaches
  * no safepoint, so that the next collection stops the virtual machine. Therefore a file is accepted
- * only if the kernel's own lists show that it is in memory. Opening the file may wait for its file
- * system as well, and therefore needs {@link #withinTime}.
+ * only if the kernel's own lists show that the file is in memory. Opening the file may wait for its
+ * file system, too, and therefore needs {@link #withinTime}.
  *
  * <p>The name may lead to a file that this process has locked: see {@link Lock}. Such a file is
- * refused before it is opened. A peer may replace the file behind the name between the check and
- * the opening, so closing looks for locks once more.
+ * refused before it is opened. A peer may replace the file behind the name after this check and
+ * before the opening, so {@link #close} checks for locks once more.
  */
 // Unlike a channel, the file stays open when its thread is interrupted.
 final class PeerFile extends RandomAccessFile {
@@ -41,8 +41,8 @@ final class PeerFile extends RandomAccessFile {
     /** The maximum number of threads that open files of all processes at once. */
     static final int ALL_THREADS_MAX = 64;
     /**
-     * The maximum number of files that stay open because they are locked. At that number no further
-     * file is opened.
+     * The maximum number of files that stay open because they are locked. Once that number is
+     * reached, no further file is opened.
      */
     private static final int KEPT_MAX = 64;
 
@@ -66,7 +66,9 @@ final class PeerFile extends RandomAccessFile {
     /** The file's identity; {@code null} for an empty file, which cannot be mapped. */
     private volatile Mapping identity;
 
-    /** Whether the file is known to be in the kernel's memory, so that closing it does not wait. */
+    /**
+     * Whether the file is known to be in the kernel's memory. Closing the file then does not wait.
+     */
     private volatile boolean isAccepted;
 
     private volatile boolean isClosing;
@@ -132,7 +134,8 @@ final class PeerFile extends RandomAccessFile {
 
     /**
      * Returns the folder in {@code /proc} of the process that has a file. The number in the path
-     * may also be the ID of a thread: the kernel finds threads there like processes.
+     * may also be the ID of a thread, because the kernel finds threads in {@code /proc} by their
+     * IDs, like processes.
      */
     static Path processOf(Path path) {
         Path named = folderOf(path);
@@ -140,8 +143,8 @@ final class PeerFile extends RandomAccessFile {
             Stream<Matcher> found = Mounts.lines(status, Long.MAX_VALUE).map(PROCESS::matcher).filter(Matcher::matches);
             return found.findFirst().map(line -> named.resolveSibling(line.group(1))).orElse(named);
         } catch (IOException e) {
-            // The process has ended, or this process may not read its folder, and then may not open
-            // its files either.
+            // The process has ended, or this process may not read the folder. In the second case,
+            // this process may not open the files of that process either.
             return named;
         }
     }
@@ -176,8 +179,8 @@ final class PeerFile extends RandomAccessFile {
     }
 
     /**
-     * Checks a file before it is opened, because opening a pipe waits for a process at its other
-     * end, and closing a file drops this process's locks on it.
+     * Checks a file before it is opened. The opening of a pipe would wait for a process at its
+     * other end, and the later closing of a file would drop this process's locks on the file.
      */
     private static void checkUnopened(Path path, Path process, long length, Path folder) throws IOException {
         Map<String, Object> found = Files.readAttributes(path, "unix:mode,size,dev,ino");
@@ -205,7 +208,10 @@ final class PeerFile extends RandomAccessFile {
         }
     }
 
-    /** Refuses a file that is too short: pages mapped behind its end cannot be touched. */
+    /**
+     * Refuses a file that is too short, because a mapped page behind the end of its file cannot be
+     * accessed.
+     */
     private static void checkLength(long wanted, long length) {
         if (wanted <= 0 || length < wanted) {
             throw PeerFailure.broken("its segment is shorter than announced");
@@ -215,8 +221,8 @@ final class PeerFile extends RandomAccessFile {
     /** A mapped file: its device and inode number in the kernel's lists. */
     record Mapping(Device device, long inode) {
         /**
-         * Returns the identity of an open file. Java has no call for the identity, but a mapping
-         * shows it.
+         * Returns the identity of an open file. Java has no call for the identity, but the kernel's
+         * list of mappings shows it.
          */
         private static Mapping of(RandomAccessFile file) throws IOException {
             try (Arena arena = Arena.ofConfined();
@@ -259,8 +265,8 @@ final class PeerFile extends RandomAccessFile {
      */
     static boolean isMemory(Device device, Path peer) throws IOException {
         // Anonymous memory files are on a file system that the kernel mounts before the file system
-        // of the namespaces, and never unmounts. A file system that a user has mounted therefore
-        // never has a lower number.
+        // of the namespaces, and never unmounts. Therefore no file system that a user has mounted
+        // has a number below the number of the namespaces' file system.
         Device early = Device.of((Long) Files.getAttribute(EARLY, "unix:dev"));
         return device.major() == 0 && early.major() == 0 && device.minor() < early.minor()
                 || Mounts.hasMemory(Path.of("/proc/self"), device)
@@ -308,8 +314,9 @@ final class PeerFile extends RandomAccessFile {
      * Closes the file unless this process has a lock on it. Returns whether the file was closed.
      */
     private boolean closeUnlocked() {
-        // The file system of a file that was not accepted may be a program, which may delay the
-        // close for ever. That delay must not keep this process from locking files.
+        // The file system of a file that was not accepted can be a program, which can delay the
+        // close for ever. That delay must not keep this process from locking files, so such a file
+        // is closed without the monitor.
         synchronized (isAccepted ? Lock.LOCKING : new Object()) {
             if (isLocked()) {
                 return false;
@@ -318,7 +325,7 @@ final class PeerFile extends RandomAccessFile {
             try {
                 super.close();
             } catch (IOException e) {
-                // The kernel closes the descriptor all the same.
+                // The kernel has closed the descriptor although it reports an error.
             }
             return true;
         }

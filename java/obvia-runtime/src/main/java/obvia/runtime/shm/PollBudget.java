@@ -3,12 +3,11 @@ package obvia.runtime.shm;
 import obvia.Waiting;
 
 /**
- * The number of polls before a thread sleeps, adapted to their success.
+ * The number of polls before a thread sleeps. The number adapts to the success of earlier polls.
  *
  * <p>Two threads that share one processor do not see each other's messages while they poll. All
- * their polls are wasted, and the budget drops to almost nothing after a few waits. Occasionally,
- * at growing intervals, one wait polls for the full time all the same.
- * {@code crates/via/src/wait.rs} does the same.
+ * their polls are wasted, so the budget drops to a few polls after a few waits. At growing
+ * intervals, one wait still polls for the full time. {@code crates/via/src/wait.rs} does the same.
  */
 final class PollBudget {
     /**
@@ -21,8 +20,8 @@ final class PollBudget {
     private static final int INTERVAL = 4;
     private static final int INTERVAL_MAX = 256;
     /**
-     * The minimum length in nanoseconds of a wait for an idle peer. Such a wait says nothing about
-     * the benefit of polling.
+     * The length in nanoseconds from which on a wait counts as a wait for an idle peer. Such a wait
+     * does not change the budget, because it does not show whether polling helps.
      */
     private static final long IDLE = 1_000_000;
 
@@ -53,7 +52,7 @@ final class PollBudget {
         };
     }
 
-    /** Whether the thread polls, with a budget above the minimum. */
+    /** Whether the thread polls, and the budget is above the minimum. */
     boolean isPatient() {
         return isPatient;
     }

@@ -8,8 +8,9 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits for all virtual threads that sleep on connections and for all connections without a thread,
- * on one platform thread: a virtual thread in a selector would pin its carrier.
+ * Waits on behalf of all virtual threads that sleep on connections, and of all connections without
+ * a thread. The poller has one platform thread, because a virtual thread in a selector would pin
+ * its carrier.
  */
 final class Poller implements RepeatedTask.Step {
     /** The poller; {@code null} before its first successful start. */
@@ -86,7 +87,10 @@ final class Poller implements RepeatedTask.Step {
         selector.wakeup();
     }
 
-    /** Polls once. If this method fails, each waiting thread later looks at its socket itself. */
+    /**
+     * Polls once. If this method fails, each waiting thread still checks its own socket when its
+     * sleep ends.
+     */
     @Override
     public boolean perform() throws IOException {
         selector.select(Poller::wake);
@@ -95,7 +99,8 @@ final class Poller implements RepeatedTask.Step {
 
     private static void wake(SelectionKey key) {
         try {
-            // The interest is cleared before the waiter is read: a later waiter sets it again.
+            // The interest is cleared before the waiter is read, because a later waiter sets the
+            // interest again.
             key.interestOps(0);
         } catch (CancelledKeyException e) {
             // The connection is closed.

@@ -10,18 +10,20 @@ import obvia.Hresult;
 import obvia.RpcException;
 
 /**
- * The peer's memory regions to which its calls refer. They stay mapped here until the peer reports
- * their end.
+ * The peer's memory regions to which its calls refer. The regions stay mapped here until the peer
+ * reports their end.
  *
  * <p>A reference consists of a region's number, which is never 0, in the upper 16 bits, and an
- * offset in the lower 48: {@code crates/via/src/window/regions.rs} defines the same.
+ * offset in the lower 48 bits: {@code crates/via/src/window/regions.rs} defines the same format.
  */
 public final class Regions {
     /** The maximum number of a peer's regions that a connection keeps mapped. */
     public static final int MOST = 64;
 
     private static final int NUMBER_SHIFT = 48;
-    /** The maximum total size of mapped regions in bytes: half of this process's address space. */
+    /**
+     * The maximum total size of all mapped regions in bytes: half of this process's address space.
+     */
     private static final long MAPPED_MAX = 1L << 46;
     /** The maximum size of the regions that a peer passes over one connection, in bytes. */
     static final long CONNECTION_MAX = MAPPED_MAX / 32;
@@ -38,7 +40,10 @@ public final class Regions {
         this(Mappings.OF_REGIONS);
     }
 
-    /** Creates the regions of a connection; {@code mappings} limits those of all connections. */
+    /**
+     * Creates the regions of a connection; {@code mappings} limits the regions of all connections
+     * together.
+     */
     Regions(Mappings mappings) {
         this.mappings = mappings;
     }
@@ -115,8 +120,8 @@ public final class Regions {
             if (region.number == number) {
                 mapped.remove(i);
                 if (!region.end(mappings)) {
-                    // No reference can have number 0: the region stays mapped until the connection
-                    // ends.
+                    // The region stays mapped until the connection ends, with the number 0, which
+                    // no reference can have.
                     mapped.add(new Region(0, region.arena, region.read, region.written));
                 }
                 return;

@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 import obvia.runtime.call.LimitedLog;
 
 /**
- * The repeated task of a runtime thread. No failure of a step ends the thread, including a lack of
+ * The repeated task of a runtime thread. No failure of a step ends the thread, not even a lack of
  * threads, file descriptors or memory.
  */
 public final class RepeatedTask implements Runnable {
@@ -32,8 +32,8 @@ public final class RepeatedTask implements Runnable {
     }
 
     /**
-     * Starts the thread. The thread keeps no class loader but the runtime's: the program that
-     * happens to start it may be unloaded earlier.
+     * Starts the thread. The thread refers to no class loader but the runtime's, because the
+     * program whose call starts the thread may be unloaded before the thread ends.
      */
     public static Thread start(String name, boolean isDaemon, String what, Step step) {
         Thread thread = Thread.ofPlatform().name(name).daemon(isDaemon).inheritInheritableThreadLocals(false).unstarted(new RepeatedTask(what, step));
@@ -56,7 +56,7 @@ public final class RepeatedTask implements Runnable {
 
     private void rest(Throwable why) {
         try {
-            // An interrupt only shortens the pause.
+            // The interrupt status is cleared, because `parkNanos` would return at once otherwise.
             Thread.interrupted();
             LockSupport.parkNanos(PAUSE);
             LOG.warn(what + " continues after a failure", why);

@@ -1,17 +1,17 @@
 package obvia.runtime.shm;
 
-/** The closing of resources whose failure to close no caller could handle. */
+/** Closes resources if no caller could handle a failure to close them. */
 final class Resources {
     private Resources() {}
 
-    /** Closes something, unless it is {@code null}. */
+    /** Closes a resource, unless it is {@code null}. Ignores failures. */
     static void close(AutoCloseable what) {
         try {
             if (what != null) {
                 what.close();
             }
         } catch (Exception e) {
-            // The resource is not needed any more.
+            // The failure has no effect, because the resource is not needed any more.
         }
     }
 }

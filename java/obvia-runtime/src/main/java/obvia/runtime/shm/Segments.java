@@ -26,8 +26,8 @@ import obvia.runtime.call.PeerFailure;
  * <p>Java's sockets cannot transfer file descriptors, so segments are opened by their paths in
  * {@code /proc}: see {@code crates/via/src/provider/shm/named.rs}. A peer in another language
  * creates both segments, because it can seal them. Two virtual machines use files that are removed
- * right after their creation. These files cannot be sealed: if a peer truncates one, this side's
- * next access fails.
+ * right after their creation. These files cannot be sealed: if the peer truncates a file, this
+ * side's next access fails.
  *
  * @param own this side's segment: {@link Layout#AREA} bytes, and area 0
  * @param peer the peer's segment, with an area 0 of the length in the peer's greeting; read-only
@@ -38,7 +38,7 @@ import obvia.runtime.call.PeerFailure;
  * @param peerMaySleep whether the peer may sleep and then needs a wake-up
  * @param peerIsQuiet whether the peer will seldom send
  * @param peerIsInJava whether the peer is a virtual machine as well: such a peer accepts memory of
- *     this process, because it survives a truncation of the file
+ *     this process, because a virtual machine survives a truncation of the file
  */
 record Segments(
         Arena arena, MemorySegment own, MemorySegment peer, PageAllocation pages, long mark, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
@@ -59,16 +59,16 @@ record Segments(
      * segment.
      */
     private static final long BYTES = 4 * Layout.AREA;
-    /** The error by which a system reports a limit of memory or mappings (ENOMEM). */
+    /** The error by which a system reports a limit of memory or mappings: ENOMEM. */
     private static final int NO_MAPPINGS = 12;
-    /** The errors by which a server's system reports a limit. */
+    /** The errors (errno) by which a server's system reports a limit. */
     private static final Set<Integer> LIMITS = Set.of(11, NO_MAPPINGS, 23, 24, 28, 87);
 
     /** The first message of each side. */
     record Greeting(long area, int flags) {
         static Greeting of(Waiting waiting, boolean isQuiet) {
             int maySleep = waiting == Waiting.POLL ? 0 : MAY_SLEEP;
-            // The area has its full size from the start, since a larger one cannot follow; unused
+            // The area has its full size from the start, since a larger area cannot follow. Unused
             // parts take no memory.
             return new Greeting(FrameLimit.BYTES, BY_NAME | maySleep | (isQuiet ? QUIET : 0));
         }
@@ -118,8 +118,8 @@ record Segments(
         try {
             theirs = exchange(connection, Greeting.of(waiting, isQuiet), deadline);
         } catch (DisconnectedException e) {
-            // Between two virtual machines the server creates the memory, and fails if there is no
-            // room.
+            // Between two virtual machines the server creates the memory. Without room for the
+            // memory, the server closes the connection.
             throw PageAllocation.isFull() ? PageAllocation.missing(BYTES, e) : e;
         }
         return open(connection, theirs, deadline);
@@ -139,7 +139,10 @@ record Segments(
         return Greeting.read(theirs);
     }
 
-    /** Returns a server's first message if its system is at a limit, which {@code error} names. */
+    /**
+     * Returns the first message of a server whose system has reached a limit; {@code error} is the
+     * errno of the limit.
+     */
     private static ByteBuffer refusal(int error) {
         return buffer(LENGTH).putInt(MAGIC).putInt(VERSION).putInt(0).putInt(error).putLong(0).flip();
     }
@@ -150,8 +153,8 @@ record Segments(
     }
 
     /**
-     * Throws E_OUTOFMEMORY if a server's first message is a refusal because the server's system is
-     * at a limit.
+     * Throws E_OUTOFMEMORY if a server's first message is a refusal: the server's system is at a
+     * limit.
      */
     private static void checkRefusal(ByteBuffer from) {
         int error = from.getInt(12);

@@ -10,10 +10,10 @@ import java.util.concurrent.TimeoutException;
 import obvia.runtime.call.Deadline;
 
 /**
- * Work with files whose file system may never answer, done by a thread of its own.
+ * Work with files whose file system may never answer. A separate thread does the work.
  *
- * <p>A file system in user space (FUSE) is a program, and no deadline ends a wait for it. The
- * thread stays until the file system answers.
+ * <p>A file system in user space (FUSE) is a program, and no deadline ends a wait for that program.
+ * The thread stays until the file system answers.
  */
 final class TimedWork<T> {
     /** The time limit of work with files. */
@@ -45,8 +45,8 @@ final class TimedWork<T> {
     }
 
     /**
-     * Waits for the outcome until the work's time limit. Calls after the limit do not wait: they
-     * return the outcome if the work is done by then.
+     * Waits for the outcome until the work's time limit. After the limit, this method does not
+     * wait: it returns the outcome if the work is done.
      *
      * @throws LateException if the work is not done at the time limit
      * @throws IOException if the work has thrown it
@@ -69,8 +69,8 @@ final class TimedWork<T> {
     }
 
     /**
-     * Whether the outcome is outdated: the time limit is over, and the work failed, or ended more
-     * than a minute ago.
+     * Whether the outcome is outdated. After the time limit, a failure is outdated at once, and a
+     * result is outdated one minute after the end of the work.
      */
     boolean isStale() {
         return end.isOver() && (outcome.isCompletedExceptionally() || fresh != null && fresh.isOver());
@@ -82,7 +82,7 @@ final class TimedWork<T> {
     }
 
     /**
-     * Signals that the work did not end in time, or was not begun because too much other work is
+     * Signals that the work did not end in time, or did not begin because too much other work is
      * late.
      */
     static final class LateException extends IOException {
@@ -92,7 +92,9 @@ final class TimedWork<T> {
             super(message, why);
         }
 
-        /** Returns the message alone, since error messages put it after the name of a file. */
+        /**
+         * Returns only the message, because error messages put this text after the name of a file.
+         */
         @Override
         public String toString() {
             return getMessage();

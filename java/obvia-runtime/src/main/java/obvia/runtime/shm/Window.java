@@ -23,13 +23,13 @@ import obvia.runtime.call.PeerFailure;
  * The message window of a connection: slots in this side's segment and in the peer's.
  *
  * <p>One thread at a time uses the window, except for {@link #interrupt} and {@link #close}.
- * Received words are loaded once, checked, and then used; accesses to the peer's memory stay within
- * its segment, whatever the peer writes.
+ * Received words are loaded once, checked, and then used. No data that the peer writes can lead to
+ * an access outside of the peer's segment.
  */
 public final class Window extends WindowSender implements AutoCloseable {
     /** The maximum length of one sleep, in nanoseconds. */
     private static final long NAP = 250_000_000;
-    /** The number of polls of a slot between two checks of everything else. */
+    /** The number of polls of a slot between two checks of the other conditions that end a wait. */
     private static final int POLLS_BETWEEN_LOOKS = 1 << 14;
     /** The number of polls of a virtual thread: about a microsecond. */
     private static final int POLLS_OF_VIRTUAL = 32;
@@ -114,7 +114,7 @@ public final class Window extends WindowSender implements AutoCloseable {
         });
     }
 
-    /** Gives the mappings that were taken for a connection back if the connection fails. */
+    /** Gives back the mappings that were taken for a connection, if the connection fails. */
     private static Window counted(Mappings mappings, Supplier<Window> greet) {
         Window window = null;
         try {
@@ -205,8 +205,8 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /**
-     * Returns the second word of the header: the target of a request, or the status of an answer
-     * with the call ID above it.
+     * Returns the second word of the header: the target of a request, or for an answer the status
+     * in the lower half and the call ID in the upper half.
      */
     public long target() {
         return second;
@@ -215,12 +215,13 @@ public final class Window extends WindowSender implements AutoCloseable {
     /**
      * Waits for the next message.
      *
-     * @param deadline the deadline; {@code null} for the default one, which is only computed if the
-     *     message does not arrive soon
+     * @param deadline the deadline; {@code null} for the default deadline, which is only computed
+     *     if the message does not arrive soon
      */
     public void receive(Deadline deadline) {
-        // A poll of the slot takes its cache line away from the peer, which then waits for the line
-        // on its next write. No answer arrives immediately, so the first poll is delayed a little.
+        // A poll of the slot takes its cache line away from the peer, and the peer's next write
+        // then waits for the line. No answer arrives immediately, so the first poll is delayed a
+        // little.
         if (pollBudget.isPatient()) {
             Thread.onSpinWait();
             Thread.onSpinWait();
@@ -235,8 +236,8 @@ public final class Window extends WindowSender implements AutoCloseable {
         expected++;
         int inline = (int) (leading >>> 56);
         if (inline <= Layout.INLINE_MAX) {
-            // Storing a reference costs a write barrier of the collector, and the reference is
-            // mostly unchanged.
+            // The reference usually stays the same, and storing it costs a write barrier of the
+            // collector.
             if (frame != peer) {
                 frame = peer;
             }
@@ -315,7 +316,8 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /**
-     * Tells the peer that all received messages have been consumed. A response implies the same.
+     * Tells the peer that all received messages have been consumed. A response tells the peer this,
+     * too.
      */
     public void release() {
         Layout.WORD.setRelease(own, Layout.CONSUMED, expected - 1);
@@ -359,8 +361,8 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /**
-     * Checks the conditions that end a wait without a message. The last message of a peer that has
-     * ended still counts.
+     * Checks the conditions that end a wait without a message. If a message has arrived, none of
+     * them ends the wait: the last message of a peer that has ended is still received.
      */
     private void lookAround(Deadline deadline) {
         connection.look();
@@ -389,7 +391,8 @@ public final class Window extends WindowSender implements AutoCloseable {
         try {
             while (true) {
                 Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
-                // Sets the flag before the slot is read. Pairs with the fence in `ring`.
+                // The flag is set before the slot is read. The fence pairs with the fence in
+                // `ring`.
                 VarHandle.fullFence();
                 long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
                 if ((int) leading == expected) {
@@ -397,8 +400,8 @@ public final class Window extends WindowSender implements AutoCloseable {
                 }
                 lookAround(deadline);
                 if (isHere()) {
-                    // The wake-up that came with the message is already consumed: a sleep would not
-                    // end.
+                    // The wake-up that came with the message is already consumed, so a sleep would
+                    // last until its limit.
                     continue;
                 }
                 connection.nap(Math.min(NAP, deadline.left()));
@@ -419,7 +422,7 @@ public final class Window extends WindowSender implements AutoCloseable {
             return false;
         }
         Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
-        // Sets the flag before the slot is read. Pairs with the fence in `ring`.
+        // The flag is set before the slot is read. The fence pairs with the fence in `ring`.
         VarHandle.fullFence();
         connection.look();
         if (isHere() || connection.hasEnded() || !connection.isWatchable()) {
@@ -481,8 +484,8 @@ public final class Window extends WindowSender implements AutoCloseable {
     }
 
     /**
-     * Whether the memory of the last messages still exists. If so, a failed access was to other
-     * memory, and the connection goes on.
+     * Whether the memory of the last messages still exists. If it does, a failed access was to
+     * other memory, and the connection stays usable.
      */
     public boolean isWhole() {
         try {

@@ -31,8 +31,8 @@ abstract class WindowSender {
     /** The initial size of the area in bytes; frames use more only when necessary. */
     private static final long AREA_FIRST = 256 << 10;
     /**
-     * The used size of an area, in bytes, up to which an idle connection is not closed to free
-     * memory.
+     * The used size of an area, in bytes, above which an idle connection is closed earlier, to free
+     * the area's memory.
      */
     static final long AREA_LITTLE = 16 << 10;
 
@@ -45,11 +45,12 @@ abstract class WindowSender {
     final PageAllocation pages;
     private final boolean peerMaySleep;
 
-    // The number of the next message, and of the last one that the peer has consumed.
+    // The number of the next message, and the number of the last message that the peer has
+    // consumed.
     int next = 1;
     int taken;
-    // The place of the next frame in the area, the current end of the area, and the last message
-    // with a frame there.
+    // The offset of the next frame in the area, the current end of the area, and the number of the
+    // last message with a frame in the area.
     private long cursor = Layout.AREA;
     private long end = Layout.AREA + AREA_FIRST;
     private int lastInArea;
@@ -85,7 +86,7 @@ abstract class WindowSender {
         taken = sequence;
     }
 
-    /** Notes that the peer has consumed all messages, as its own message implies. */
+    /** Notes that the peer has consumed all messages, which its latest message implies. */
     public final void takenAll() {
         taken = next - 1;
     }
@@ -94,8 +95,8 @@ abstract class WindowSender {
      * Returns the offset in {@link #memory} for the next message's frame: in the message's slot if
      * the frame fits, else in the area.
      *
-     * @throws RpcException if the peer consumes no messages until the deadline, is gone, or the
-     *     frame is too long
+     * @throws RpcException if the peer consumes no messages until the deadline, if the peer is
+     *     gone, or if the frame is too long
      */
     public final long place(int length) {
         if (next - taken > Layout.SLOT_COUNT) {
@@ -126,8 +127,8 @@ abstract class WindowSender {
     }
 
     /**
-     * Writes to the next message's slot, which must be free, so that the cache line is fetched
-     * while the message is prepared.
+     * Writes to the slot of the next message, so that the slot's cache line is fetched while the
+     * message is prepared. The slot must be free.
      */
     public final void claim() {
         own.set(Flat.LONG, Layout.slot(next) + Layout.SLOT_FRAME, 0);
@@ -156,8 +157,8 @@ abstract class WindowSender {
     }
 
     private void ring() {
-        // Publishes the message before the sleep flag is read. Pairs with the fences in `Window`
-        // between setting the flag and reading the slot.
+        // The message is published before the sleep flag is read. The fence pairs with the fences
+        // in `Window` between the setting of the flag and the reading of the slot.
         VarHandle.fullFence();
         if ((int) Layout.WORD.getOpaque(peer, Layout.SLEEP) != 0) {
             Layout.WORD.setRelease(own, Layout.BELL, ++bell);
@@ -167,15 +168,15 @@ abstract class WindowSender {
 
     /**
      * Whether the peer has yet to consume the last frame in the area: the frame's message comes
-     * after {@link #taken} and before {@link #next}. The numbers wrap around, so this method compares
-     * their distances from {@link #taken}.
+     * after {@link #taken} and before {@link #next}. The numbers wrap around, so this method
+     * compares their distances from {@link #taken}.
      */
     private boolean isAreaInUse() {
         return Integer.compareUnsigned(lastInArea - taken - 1, next - taken - 1) < 0;
     }
 
     /**
-     * If {@code isArea}, waits until the peer has consumed the frames in the area; otherwise waits
+     * If {@code isArea}, waits until the peer has consumed all frames in the area. Otherwise waits
      * until a slot is free.
      */
     private void awaitCredit(boolean isArea) {
@@ -183,7 +184,7 @@ abstract class WindowSender {
         while (isArea ? isAreaInUse() : next - taken > Layout.SLOT_COUNT) {
             int consumed = (int) Layout.WORD.getAcquire(peer, Layout.CONSUMED);
             // A valid count lies between the known count and the number of sent messages. A smaller
-            // count lags behind responses.
+            // count is outdated, because responses have confirmed later messages.
             if (consumed - taken > 0) {
                 if (consumed - (next - 1) > 0) {
                     throw PeerFailure.broken("its credit word counts messages that were never sent");
@@ -228,7 +229,7 @@ abstract class WindowSender {
 
     /**
      * Whether the peer has consumed all messages of this side, because it has answered the last
-     * one.
+     * message.
      */
     public final boolean isAnswered() {
         return taken == next - 1;

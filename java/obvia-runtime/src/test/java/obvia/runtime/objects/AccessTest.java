@@ -32,8 +32,8 @@ class AccessTest {
     private static final int CLOSE_ALL_BUT_THIS = 4;
 
     /**
-     * Returns the CLSID of a class of the server with this name. The CLSID is unique on this
-     * machine, because registering a class takes a name.
+     * Returns the CLSID of a class of the server with this name. The CLSID must be unique on this
+     * machine, because the registration of a class takes a name in the directory.
      */
     private static Guid closed(String server) {
         return Guid.of(UUID.nameUUIDFromBytes(("closed " + server).getBytes()).toString());
@@ -137,7 +137,7 @@ class AccessTest {
         }
     }
 
-    /** A rule may ask another process, and that process may look up names here. */
+    /** A rule may ask another process, and that process may look up names in the rule's process. */
     @Test
     void aSlowRuleDelaysNoOtherName() throws Exception {
         var isAsked = new CountDownLatch(1);

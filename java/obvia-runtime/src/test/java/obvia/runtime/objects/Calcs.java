@@ -10,7 +10,10 @@ import obvia.Threading;
 import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
 
-/** Calculators of the old and the new version, with the questions that tests ask them. */
+/**
+ * Calculators of the old and the new version, and the numbers by which tests ask them for
+ * properties.
+ */
 final class Calcs {
     static final int VERSION = 0;
     static final int IS_VIRTUAL = 1;
@@ -27,8 +30,8 @@ final class Calcs {
     /** The hash of the trace's text, or 0 if there is none. */
     static final int TRACE = 9;
     /**
-     * The remaining milliseconds of work with a deadline of one hour. The caller's deadline limits
-     * this time.
+     * The remaining milliseconds within work that has a deadline of one hour. The caller's deadline
+     * also limits this time.
      */
     static final int HOUR_LEFT = 10;
     /** Stores the context of the call for later questions. */
@@ -44,8 +47,8 @@ final class Calcs {
     private Calcs() {}
 
     /**
-     * Exports a calculator: {@code old}, {@code new} or {@code virtual}; {@code both} exports an
-     * old and a virtual one.
+     * Exports a calculator: {@code old}, {@code new} or {@code virtual}. {@code both} exports an
+     * old calculator and a virtual one.
      */
     static void main(String name, String which) {
         export = switch (which) {
@@ -70,7 +73,7 @@ final class Calcs {
         return Obvia.trace().map(trace -> (long) trace.toString().hashCode()).orElse(0L);
     }
 
-    /** The old version. */
+    /** A calculator of the old version. */
     static class Old implements ICalc {
         private volatile long keptTimeLeft;
         private volatile long keptTrace;
@@ -138,7 +141,7 @@ final class Calcs {
         }
     }
 
-    /** The new version. */
+    /** A calculator of the new version. */
     static final class New extends Old implements ICalc2 {
         @Override
         int version() {

@@ -27,14 +27,14 @@ class ClientsTest {
 
     private final Clients clients = new Clients(exports, _ -> isReached.get());
 
-    /** Counts references for a process, as a call of this process does. */
+    /** Counts references for a process, as if a call of this process sent them. */
     private Object give(long to) {
         Object object = new Peer.Subject();
         clients.give(to, () -> exports.add(object, TEST, to, 5, false));
         return object;
     }
 
-    /** Enters a connection of a client that is given references, and ends the connection. */
+    /** Adds a connection of a client, gives references to the client, and ends the connection. */
     private Object giveAndLeave(long client, long pid) {
         assertTrue(clients.enter(client, pid));
         Object given = give(client);
@@ -50,7 +50,7 @@ class ClientsTest {
     void referencesGivenToALivingProcessSurviveTheEndOfItsLastConnection() {
         Object given = giveAndLeave(OXID, OWN);
         assertTrue(exports.has(given));
-        // A callback of the process comes over a new connection, and finds the references.
+        // The process calls back over a new connection, and its references still exist.
         assertTrue(clients.enter(OXID, OWN));
         clients.dropUnclaimed(System.nanoTime() + Receivers.LIMIT);
         assertTrue(exports.has(given), "a connected client keeps them");
@@ -295,8 +295,8 @@ class ClientsTest {
     void processesForWhichTheirParentHasNotWaitedHaveEnded() throws Exception {
         assertTrue(ProcessState.isAlive(ProcessHandle.current()));
         assertFalse(ProcessState.isAlive(null));
-        // The shell becomes a program that does not wait for the child. The answer shows that this
-        // has happened.
+        // The shell replaces itself by `cat`, which does not wait for the child. The answer shows
+        // that `cat` runs.
         Process parent = start("sh", "-c", "sleep 100 & exec cat");
         try {
             parent.outputWriter().append("begun\n").flush();

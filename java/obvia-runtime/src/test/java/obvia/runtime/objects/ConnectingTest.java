@@ -28,12 +28,12 @@ import obvia.runtime.shm.Wires;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests connecting to servers that do not accept. */
+/** Tests connecting to servers that do not accept connections. */
 @Timeout(120)
 class ConnectingTest {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
-    /** A name whose process does not accept, with a full queue. */
+    /** A name whose server does not accept connections. The server's queue is full. */
     private static final class Busy implements AutoCloseable {
         final String name = "busy-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
         private final Path socket = Wires.directory().resolve(name + ".sock");
@@ -44,7 +44,7 @@ class ConnectingTest {
             UnixDomainSocketAddress address = UnixDomainSocketAddress.of(socket);
             listener.bind(address, 1);
             while (isTaken(address)) {
-                // Fills the queue completely.
+                // Each turn adds a connection, until the queue is full.
             }
         }
 

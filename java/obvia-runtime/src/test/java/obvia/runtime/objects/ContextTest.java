@@ -39,7 +39,8 @@ public class ContextTest {
     public static final Trace LONGEST = new Trace(TRACE.traceparent(), "s".repeat(512));
     private static final Duration TIME = Duration.ofMinutes(30);
     /**
-     * The minimum of the remaining time. No test takes as long as the difference to {@link #TIME}.
+     * The minimum remaining time that a method must see. No test takes as long as the difference to
+     * {@link #TIME}.
      */
     private static final Duration LEAST = Duration.ofMinutes(20);
 
@@ -110,8 +111,8 @@ public class ContextTest {
     }
 
     /**
-     * The called method calls a third process in the first turn, and this process in the second
-     * turn.
+     * In the first turn, the called method calls a third process. In the second turn, it calls this
+     * process.
      */
     @Test
     void callsOfAMethodInheritItsContext() throws Exception {
@@ -239,8 +240,8 @@ public class ContextTest {
     }
 
     /**
-     * A client whose messages the test writes. The proxy holds the reference to the calculator that
-     * the client calls: the collector would release the reference with the proxy.
+     * A client whose messages the test writes. The proxy keeps the reference to the called
+     * calculator: if the proxy were collected, the reference would be released.
      */
     private record Stranger(Window window, WindowChannel channel, Proxy proxy) implements AutoCloseable {
         static Stranger at(Peer peer) {
@@ -260,13 +261,13 @@ public class ContextTest {
             MemorySegment.copy(MemorySegment.ofArray(context), 0, channel.memory, channel.at, context.length);
         }
 
-        /** Sends a context as clients do. */
+        /** Sends a context as clients do: in a call without response. */
         void tell(byte[] context) {
             write(context);
             channel.oneway(0, RuntimeCalls.CONTEXT, context.length);
         }
 
-        /** Sends a context as a call with response, and returns the HRESULT. */
+        /** Sends a context in a call with response, and returns the HRESULT. */
         int say(byte[] context) {
             write(context);
             try {
@@ -351,7 +352,7 @@ public class ContextTest {
             assertEquals(0, stranger.about(stranger.target(), Calcs.TRACE));
             assertEquals(0, stranger.say(with(good, 40, 7)));
             assertEquals(new Trace(TRACE.traceparent()).toString().hashCode(), stranger.about(stranger.target(), Calcs.TRACE), "nor is a state with a bell");
-            // A refused call has consumed the context.
+            // The refused call has consumed the context.
             assertEquals(0, stranger.say(good));
             assertThrows(RpcException.class, () -> stranger.about(-1, Calcs.TRACE));
             assertEquals(0, stranger.about(stranger.target(), Calcs.TRACE));

@@ -34,7 +34,8 @@ class ExportsTest {
         var further = new Peer.Subject();
         assertFull(() -> add(exports, CLIENT, further));
         assertFalse(exports.has(further));
-        // Further references to the same interface pointers, and references of others, are counted.
+        // Further references to the same interface pointers, and references of other clients, are
+        // counted.
         exports.addTo(targets.getFirst(), CLIENT, 1);
         long others = add(exports, OTHER, further);
         assertFull(() -> exports.addTo(others, CLIENT, 1));

@@ -38,8 +38,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests peers that write nonsense or truncate their memory. The result is the documented exception
- * in bounded time. Other connections are not affected.
+ * Tests peers that write nonsense or truncate their memory. Each test expects the documented
+ * exception in bounded time, and no effect on other connections.
  */
 @Timeout(120)
 class HostileTest {
@@ -78,7 +78,7 @@ class HostileTest {
         assertTrue(why instanceof BadMessageException, why.toString());
     }
 
-    /** A reply in memory that is gone when the results are read. */
+    /** The memory of the reply is gone when the results are read. */
     @Test
     void resultsInTruncatedMemoryCauseABadMessage() throws Exception {
         HostileServer.against(
@@ -111,7 +111,7 @@ class HostileTest {
                 evil -> {});
     }
 
-    /** The references are sent again over the link's next connection. */
+    /** The references count as unsent, so the link's next connection sends them again. */
     @Test
     void releasesInTruncatedMemoryCauseABadMessage() throws Exception {
         HostileServer.against(
@@ -244,7 +244,7 @@ class HostileTest {
                     }
                     HostileServer.writeNonsense(window, random);
                     window.place(0);
-                    // The server is woken up in any case.
+                    // If no message wakes the server up, the end of the connection does.
                     sleep(random.nextInt(3));
                 }
                 assertEquals(turn + 1, witness.add(turn, 1));

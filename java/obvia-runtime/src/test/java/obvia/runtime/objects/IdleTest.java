@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests idle connections. They lose their threads first and their memory later, and return with the
- * next call.
+ * Tests idle connections, which first lose their threads and later their memory. The next call
+ * restores both.
  */
 @Timeout(120)
 class IdleTest {
@@ -83,7 +83,10 @@ class IdleTest {
         }
     }
 
-    /** The fault must not occur on the poller's thread, which would lose the connection. */
+    /**
+     * A fault on the poller's thread would lose the connection, so the fault must occur on the
+     * connection's own thread.
+     */
     @Test
     void idleConnectionsWithTruncatedMemoryAreClosed() throws Exception {
         try (Peer peer = Peer.calc("old", "-Dobvia.idle.warm=50");
@@ -180,7 +183,10 @@ class IdleTest {
         }
     }
 
-    /** The failure of a creation looks like the end of the server, and the creation is repeated. */
+    /**
+     * If the creation failed, the failure would look like the end of the server, and the client
+     * would repeat the creation.
+     */
     @Test
     void theConnectionOfALongCreationIsNotIdle() throws Exception {
         var server = new ProcessRuntime();

@@ -94,7 +94,10 @@ class LoopbackTest {
         assertNull(expected.helpFile());
     }
 
-    /** A method that uses memory which a third process has truncated: its caller is not to blame. */
+    /**
+     * The method uses memory that a third process has truncated. The method's caller has not caused
+     * the failure.
+     */
     @Test
     void faultsInOtherMemoryDoNotEndTheCallersConnection() throws Exception {
         RpcException why = assertThrows(RpcException.class, () -> about(() -> {
@@ -144,7 +147,7 @@ class LoopbackTest {
         assertThrows(AccessDeniedException.class, Obvia::caller);
         assertFalse(Obvia.isCalled());
         assertEquals(1, about(() -> Obvia.isCalled() && Obvia.caller().isLocal() && !Obvia.caller().isAnonymous() ? 1 : 0));
-        // The caller is not known on another thread.
+        // On another thread, no caller is known.
         assertThrows(AccessDeniedException.class, () -> about(() -> {
             var why = new AtomicReference<RpcException>();
             try {
@@ -196,7 +199,7 @@ class LoopbackTest {
         }
     }
 
-    /** An object whose class makes all objects equal. */
+    /** A class whose objects are all equal. */
     private record Alike() implements obvia.Remote {}
 
     @Test
@@ -225,8 +228,8 @@ class LoopbackTest {
 
     @Test
     void workThrowsOnlyItsDeclaredExceptions() {
-        // The test is that this code compiles: one piece of work throws no checked exception, and
-        // the other one throws the exception that it declares.
+        // The test is that this code compiles: the first piece of work throws no checked exception,
+        // and the second piece of work throws the exception that it declares.
         assertEquals(7, Obvia.within(Duration.ofSeconds(30), () -> 7));
         var isDone = new AtomicReference<Boolean>();
         Obvia.within(Duration.ofSeconds(30), () -> isDone.set(true));

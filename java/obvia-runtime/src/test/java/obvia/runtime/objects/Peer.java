@@ -106,8 +106,8 @@ public final class Peer implements AutoCloseable {
 
     /**
      * Starts a process in a PID namespace of its own, with the outer {@code /proc}. The process
-     * prints its ID in the namespace, and whether the list of locks shows one of its locks as its
-     * own.
+     * prints its ID in the namespace, and whether the list of locks shows a lock of the process as
+     * its own.
      */
     public static Peer inside() throws IOException {
         return new Peer(List.of("unshare", "--map-root-user", "--pid", "--fork", "--kill-child"), OPTIONS, List.of("inside"));
@@ -154,14 +154,14 @@ public final class Peer implements AutoCloseable {
     }
 
     /**
-     * Starts a process that ends, and meanwhile passes its first object to a server, which calls
-     * the object. Then the process prints the server's answer.
+     * Starts a process that passes its first object to a server while the process ends. The server
+     * calls the object, and the process prints the server's answer.
      */
     public static Peer ending(String server) throws IOException {
         return new Peer(OPTIONS, List.of("end", server));
     }
 
-    /** Starts a client that keeps an object that a server's object has created. */
+    /** Starts a client that keeps a reference to an object that a server's object has created. */
     public static Peer holder(String server) throws IOException {
         return new Peer(OPTIONS, List.of("hold", server));
     }
@@ -222,7 +222,7 @@ public final class Peer implements AutoCloseable {
                     // The thread has ended since it was listed.
                     return false;
                 }
-                // The name before the state may contain any characters.
+                // The program's name, which precedes the state, may contain any characters.
                 if (line.charAt(line.lastIndexOf(')') + 2) != 'T') {
                     return false;
                 }
@@ -258,7 +258,7 @@ public final class Peer implements AutoCloseable {
         Files.deleteIfExists(errors);
     }
 
-    /** The program. */
+    /** The program of the other virtual machine. */
     static final class Program {
         public static void main(String[] arguments) throws Exception {
             if (List.of("serve", "calc", "guard", "visit").contains(arguments[1])) {
@@ -371,12 +371,15 @@ public final class Peer implements AutoCloseable {
             }
         }
 
-        /** Ends this process when its input is closed, which happens if a test run is killed. */
+        /**
+         * Ends this process when its input is closed. The input is also closed if the test run is
+         * killed.
+         */
         private static void endWithStarter() {
             try {
                 System.in.readAllBytes();
             } catch (IOException e) {
-                // No data arrives on the input.
+                // No data arrives: this thread only waits for the end of the input.
             }
             Runtime.getRuntime().halt(0);
         }

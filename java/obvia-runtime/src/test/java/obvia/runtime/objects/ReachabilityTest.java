@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class ReachabilityTest {
     /**
-     * The number of calls until the compiler has optimized the caller, whose frames then keep only
-     * needed references.
+     * The number of calls after which the compiler has optimized the caller. The caller's stack
+     * frames then keep only references that are still needed.
      */
     private static final int WARM_UP = 20_000;
 
@@ -115,12 +115,12 @@ class ReachabilityTest {
             }
         }
 
-        /** Calls a proxy without other references. */
+        /** Calls a proxy that is not reachable otherwise. */
         private int add() {
             return proxy(ICalcInfo.INFO, 1, 1, 1).add(3, 4);
         }
 
-        /** Calls a proxy without other references, without response. */
+        /** Makes a call without response by a proxy that is not reachable otherwise. */
         private void tell() {
             ((ICalcInfo.CalcProxy) proxy(ICalcInfo.INFO, 1, 1, 1)).tell();
         }
@@ -135,13 +135,13 @@ class ReachabilityTest {
             return proxy(new InterfaceInfo<>(ICalc.class, "ICalc", info.iid(), 0, 0, 0, null, factory, info.stub(), "", List::of), 1, 1, 1);
         }
 
-        /** Queries a proxy without other references. */
+        /** Queries a proxy that is not reachable otherwise. */
         private Object as() {
             return obvia.Obvia.as(proxy(ICalcInfo.INFO, 1, 1, 1), ICalc2.class);
         }
     }
 
-    /** The test program, which uses proxies without other references. */
+    /** The test program, which uses proxies that are not reachable otherwise. */
     static final class Collected {
         private Collected() {}
 
@@ -169,7 +169,7 @@ class ReachabilityTest {
             if (transport.returnedInCall != WARM_UP) {
                 throw new IllegalStateException(what + ": its object was given back before it had answered");
             }
-            // The reference is released afterwards.
+            // After the call, the reference is released.
             await(transport, WARM_UP + 1);
         }
 

@@ -137,7 +137,7 @@ class ReferencesToReturnTest {
         private final Queue<Long> delays;
         private final AtomicInteger questions = new AtomicInteger();
         private final Set<Long> released = ConcurrentHashMap.newKeySet();
-        /** Until this event, the client receives no message after the greeting. */
+        /** The client receives no further message until this latch opens. */
         private volatile CountDownLatch mayReceive = new CountDownLatch(0);
 
         /**

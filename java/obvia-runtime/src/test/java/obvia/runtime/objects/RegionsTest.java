@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /** Tests arrays by reference between two virtual machines. */
 @Timeout(120)
 class RegionsTest {
-    /** A length in bytes of whole pages that no other mapping has. */
+    /** A length in bytes, a multiple of the page size, that no other mapping has. */
     private static final long LENGTH = 0x337000;
 
     /** Returns the number of a process's mappings of files with that length. */

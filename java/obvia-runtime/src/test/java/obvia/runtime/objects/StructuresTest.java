@@ -284,8 +284,8 @@ class StructuresTest {
     }
 
     /**
-     * Returns elements with arrays of many lengths: arrays whose last word is full or not full, and
-     * arrays that are copied once or twice.
+     * Returns elements with arrays of many lengths: the last word of an array is full or not full,
+     * and the array is copied once or twice.
      */
     private static Chunk chunks(int from, int to, Chunk next) {
         Chunk chunk = next;

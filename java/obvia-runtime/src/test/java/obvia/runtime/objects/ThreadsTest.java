@@ -59,8 +59,8 @@ class ThreadsTest {
         try (Peer peer = Peer.calc("both")) {
             ICalc platform = Obvia.bind(ICalc.class, peer.name);
             ICalc virtual = Obvia.bind(ICalc.class, peer.name + "-virtual");
-            // The single connection of this thread moves from one kind of thread to the other and
-            // back.
+            // In the server, the single connection of this thread moves from one kind of thread to
+            // the other kind and back.
             for (int turn = 0; turn < 50; turn++) {
                 assertEquals(0, platform.about(Calcs.IS_VIRTUAL));
                 assertEquals(1, virtual.about(Calcs.IS_VIRTUAL));
@@ -228,8 +228,8 @@ class ThreadsTest {
     }
 
     /**
-     * The call is sent before the list of its references, so the caller does not wait for long if
-     * the window has no room for the list.
+     * The call is sent before the list of its references. If the window has no room for the list,
+     * the caller does not wait for long.
      */
     @Test
     void oneWayCallsWaitBrieflyForRoomForTheirReferences() throws Exception {

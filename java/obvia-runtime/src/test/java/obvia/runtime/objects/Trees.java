@@ -217,7 +217,7 @@ public final class Trees implements ITrees {
 
     @Override
     public List<Item> sort(List<Item> items) {
-        // The result of a faulty server.
+        // For one item, the result is that of a faulty server.
         return items.size() == 1 ? List.of() : items.stream().sorted(Comparator.comparing(Item::value)).toList();
     }
 
@@ -252,7 +252,7 @@ public final class Trees implements ITrees {
     @Override
     public SomeResult some(int room) {
         List<Entry> some = entries.subList(0, Math.min(room, entries.size()));
-        // The result of a faulty server.
+        // If `room` is 0, the result is that of a faulty server.
         return new SomeResult(some, room == 0 ? 1 : some.size());
     }
 

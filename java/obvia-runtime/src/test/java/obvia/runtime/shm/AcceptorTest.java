@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests that the threads of the runtime, above all the accepting ones, continue when resources are
- * exhausted.
+ * Tests that the threads of the runtime, mainly those that accept clients, continue when resources
+ * are exhausted.
  */
 @Timeout(120)
 class AcceptorTest {

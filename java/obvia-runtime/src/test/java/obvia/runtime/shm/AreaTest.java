@@ -30,7 +30,9 @@ import org.junit.jupiter.api.Timeout;
 class AreaTest {
     private static final int LENGTH = 1 << 20;
 
-    /** Keeps this process from opening the files of a process until the returned latch opens. */
+    /**
+     * Keeps this process from opening the files of another process until the returned latch opens.
+     */
     private static CountDownLatch delayed(Path process) {
         var end = new CountDownLatch(1);
         for (int attempt = 0; attempt < 4 * PeerFile.THREADS_MAX; attempt++) {
@@ -114,7 +116,10 @@ class AreaTest {
         }
     }
 
-    /** An interrupt while a server waits for a message does not end the connection; this one must. */
+    /**
+     * An interrupt that loses a message must end the connection, unlike an interrupt while a server
+     * waits for a message.
+     */
     @Test
     void anInterruptThatLosesAMessageIsNoticed() throws Exception {
         try (Wires.Pair pair = Wires.pair(Waiting.BLOCK, Waiting.BLOCK);

@@ -39,8 +39,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests names and the files of the directory, like
- * {@code crates/via/src/provider/shm/directory/tests.rs}.
+ * Tests names and the files of the directory, as
+ * {@code crates/via/src/provider/shm/directory/tests.rs} does in Rust.
  */
 @Timeout(120)
 public class DirectoryTest {
@@ -310,8 +310,8 @@ public class DirectoryTest {
     }
 
     /**
-     * A file system that does not answer occupies one thread, however often its directory is
-     * opened. The directory can be used as soon as the file system answers.
+     * A file system that does not answer occupies only one thread, even if its directory is opened
+     * many times. The directory can be used as soon as the file system answers.
      */
     @Test
     void hangingFileSystemsAreContactedOnce() throws Exception {
@@ -370,8 +370,8 @@ public class DirectoryTest {
     }
 
     /**
-     * The superuser may connect, but does not count as this process's user. Only that user receives
-     * the messages of exceptions.
+     * The superuser may connect, but does not count as this process's user. Only this process's
+     * user receives the messages of exceptions.
      */
     @Test
     void peersOfTheSuperuserAreNotTheOwnUser() throws Exception {

@@ -40,7 +40,9 @@ public final class HostileServer implements AutoCloseable {
         return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Connects to a hostile server, and runs both sides. */
+    /**
+     * Runs a hostile server, connects a client to the server, and runs the actions of both sides.
+     */
     public static <R> R against(Waiting waiting, Function<Window, R> client, Consumer<HostileServer> server) throws Exception {
         String name = "evil-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
         try (Directory.Name bound = Directory.own().bind(name)) {

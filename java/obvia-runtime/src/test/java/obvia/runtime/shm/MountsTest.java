@@ -104,7 +104,7 @@ class MountsTest {
         return Mounts.hasMemory(new ByteArrayInputStream(list.getBytes(StandardCharsets.ISO_8859_1)), device, lengthMax);
     }
 
-    /** A list without an end is read to a limit, one line after the other. */
+    /** An endless list is read line by line, up to a limit. */
     @Test
     void endlessMountListsAreReadUpToTheLimit() {
         byte[] line = "30 27 0:40 / /data/a rw - ext4 /dev/vda rw\n".getBytes(StandardCharsets.ISO_8859_1);
@@ -172,8 +172,8 @@ class MountsTest {
     void onlyExistingUnreplaceableFoldersAreReachedAtOnce() throws IOException {
         int user = Lock.user();
         Path real = folder.toRealPath();
-        // No path below the folder for temporary files counts as reached at once if the folder's
-        // file system may not answer, or if other users can replace the folder.
+        // If the folder for temporary files has a file system that might never answer, or if other
+        // users can replace the folder, no path below the folder counts as reached at once.
         boolean isLocal = Mounts.own().isReachedAtOnce(real.toString());
         for (Path above = real.getParent(); above != null; above = above.getParent()) {
             int owner = (Integer) Files.getAttribute(above, "unix:uid");

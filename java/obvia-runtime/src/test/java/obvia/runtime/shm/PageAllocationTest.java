@@ -73,7 +73,10 @@ public class PageAllocationTest {
     public static final class Full {
         private Full() {}
 
-        /** Fills the memory, and makes calls before, during and after that. */
+        /**
+         * Fills the memory. Makes calls before the memory is full, while it is full, and
+         * afterwards.
+         */
         public static void main(String name) throws IOException {
             Obvia.export(new Peer.Subject(), ITest.class, name);
             try (Endpoint others = Obvia.loopback()) {

@@ -42,8 +42,8 @@ class PeerFileTest {
     void sharedMemoryFilesAreAccepted() throws Exception {
         try (UnlinkedFile made = UnlinkedFile.in(Path.of("/dev/shm"), 4096)) {
             PeerFile.open(made.path(), true, 4096).close();
-            // After any number of refused files, other files can be opened, even while this process
-            // has locks.
+            // Even while this process has locks, other files can be opened after any number of
+            // refused files.
             made.file().lock(1L << 40, 1, false);
             try (UnlinkedFile other = UnlinkedFile.in(Path.of("/dev/shm"), 4096);
                     UnlinkedFile empty = UnlinkedFile.in(Path.of("/dev/shm"), 1)) {
@@ -120,15 +120,16 @@ class PeerFileTest {
         }
     }
 
-    /** The kernel escapes line feeds in names, and no carriage returns. */
+    /** The kernel escapes line feeds in names, but no carriage returns. */
     @Test
     void fileNamesCannotForgeMappings() throws Exception {
         Path odd = Path.of("/dev/shm", ".obvia-test-" + ProcessHandle.current().pid() + "\r0-ffffffffffffffff r--p 0 00:01 0 ");
         try (Arena arena = Arena.ofConfined();
                 FileChannel file = FileChannel.open(odd, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             try (Arena others = Arena.ofConfined()) {
-                // The kernel fills gaps from the top. When the 64 mappings above this one have
-                // ended, later mappings take their place, and follow this one in the list.
+                // The kernel fills gaps from the top. When the 64 mappings above this mapping have
+                // ended, later mappings take their place. The later mappings then follow this
+                // mapping in the list.
                 for (int i = 0; i < 64; i++) {
                     file.map(MapMode.READ_WRITE, 0, 4096, others);
                 }
@@ -171,8 +172,8 @@ class PeerFileTest {
     }
 
     /**
-     * A device number is looked up in the list of mounts if a file system that was mounted later
-     * may have this number.
+     * A device number below the number of the namespaces' file system shows that the device is
+     * memory. Other numbers are looked up in the lists of mounts.
      */
     @Test
     void memoryDevicesAreRecognisedByNumber() throws Exception {

@@ -14,7 +14,7 @@ import obvia.RpcException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests the poller, which waits for connections without a thread. */
+/** Tests the poller, which waits on behalf of connections without a thread. */
 class PollerTest {
     @Test
     @Timeout(60)

@@ -20,7 +20,7 @@ class RegionLimitsTest {
     void aRegionBeyondTheShareOfItsConnectionIsRefusedUnopened() {
         Regions regions = new Regions();
         assertEquals(Hresult.E_OUTOFMEMORY, refusal(regions, Regions.CONNECTION_MAX + 1));
-        // The file of a region within the limit is opened. Opening it fails, because the file does
+        // The file of a region within the limit is opened. The opening fails, because the file does
         // not exist.
         assertEquals(Hresult.E_FAIL, refusal(regions, Regions.CONNECTION_MAX));
     }
