@@ -46,7 +46,8 @@ impl SafeArray {
     /// Returns the position in memory of the element with these indices.
     pub(super) fn position(&self, indices: &[i32]) -> Result<usize> {
         let bounds = self.stored();
-        if indices.len() != bounds.len() {
+        // In an array without elements, a product of dimensions may overflow.
+        if indices.len() != bounds.len() || self.is_empty() {
             return Err(bad_index());
         }
         let (mut at, mut stride) = (0, 1);

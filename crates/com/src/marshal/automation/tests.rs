@@ -166,9 +166,13 @@ fn impossible_safearrays_are_refused() {
     assert_eq!(SafeArray::with_bounds(vt::I4, &[]).unwrap_err().code(), code::E_INVALIDARG);
     assert_eq!(SafeArray::with_bounds(vt::I4, &[one[0]; 65]).unwrap_err().code(), code::E_INVALIDARG);
     assert_eq!(SafeArray::with_bounds(vt::UI1, &huge).unwrap_err().code(), code::E_OUTOFMEMORY);
-    // If the first dimension is empty, the others can be of any size.
-    let empty = SafeArray::with_bounds(vt::I4, &[&[Bound { count: 0, lower: 0 }][..], &huge].concat()).unwrap();
-    assert_eq!((empty.len(), empty.bounds().len()), (0, 4));
+    // If one dimension is empty, the others can be of any size.
+    let none = [Bound { count: 0, lower: 0 }];
+    for bounds in [[&none[..], &huge].concat(), [&huge[..], &none].concat()] {
+        let empty = SafeArray::with_bounds(vt::I4, &bounds).unwrap();
+        assert_eq!((empty.len(), empty.bounds().len()), (0, 4));
+        assert_eq!(empty.get(&[i32::MAX; 4]).unwrap_err().code(), code::DISP_E_BADINDEX);
+    }
     let none = SafeArray::null();
     assert_eq!((none.len(), none.bounds().len(), none.clone().is_null()), (0, 0, true));
 }

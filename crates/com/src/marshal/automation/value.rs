@@ -218,6 +218,16 @@ pub(super) fn bad_index() -> Error {
     Error::new(code::DISP_E_BADINDEX, "the index is outside of the array")
 }
 
+/// Returns the number of elements of an array with these dimensions. `None` if the number exceeds
+/// `usize::MAX`.
+pub(super) fn number_of_elements(bounds: &[Bound]) -> Option<usize> {
+    // An empty dimension makes the array empty, even if the other dimensions overflow.
+    if bounds.iter().any(|bound| bound.count == 0) {
+        return Some(0);
+    }
+    bounds.iter().try_fold(1_usize, |number, bound| number.checked_mul(bound.count as usize))
+}
+
 impl SafeArray {
     /// Returns a null array.
     pub const fn null() -> Self {
@@ -235,7 +245,7 @@ impl SafeArray {
         if bounds.is_empty() || bounds.len() > DIMENSIONS_MAX {
             return Err(Error::new(code::E_INVALIDARG, "an array has at least one dimension, and at most 64"));
         }
-        let count = bounds.iter().try_fold(1_usize, |count, bound| count.checked_mul(bound.count as usize));
+        let count = number_of_elements(bounds);
         let bytes = count.and_then(|count| count.checked_mul(size)).filter(|bytes| *bytes <= BYTES_MAX);
         let bytes = bytes.ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "the array is too long"))?;
         let start = allocate_zeroed(PREFIX + size_of::<Descriptor>() + size_of_val(bounds))?.cast::<u8>();

@@ -398,8 +398,7 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     }
     // SAFETY: the bounds follow the structure.
     let stored = unsafe { slice(wire.wrapping_add(size_of::<WireArray>()).cast::<Bound>(), dimensions) };
-    let product = stored.iter().try_fold(1_usize, |product, bound| product.checked_mul(bound.count as usize));
-    if product != Some(count) || found.elements.is_null() && count > 0 {
+    if value::number_of_elements(stored) != Some(count) || found.elements.is_null() && count > 0 {
         return Err(invalid("a SAFEARRAY's number of elements does not match its bounds"));
     }
     let bounds: Vec<Bound> = stored.iter().rev().copied().collect();
