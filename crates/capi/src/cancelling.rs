@@ -1,5 +1,6 @@
 //! Cancelling calls of other threads, and detecting a cancellation in methods: obvia.h.
 
+use crate::errors::release;
 use com::{Canceller, abi};
 
 /// `obvia_new_canceller` in obvia.h.
@@ -15,10 +16,8 @@ pub extern "C" fn obvia_new_canceller() -> *const Canceller {
 /// `canceller` must be null, or come from [`obvia_new_canceller`] and not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_free_canceller(canceller: *const Canceller) {
-    if !canceller.is_null() {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(canceller.cast_mut()) });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { release(canceller.cast_mut()) };
 }
 
 /// `obvia_add_canceller` in obvia.h.

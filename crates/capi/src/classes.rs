@@ -1,6 +1,6 @@
 //! Classes: activating them, and registering them for other processes: obvia.h.
 
-use crate::errors::{guarded, text};
+use crate::errors::{guarded, release, text};
 use crate::interface::{Interface, describe};
 use crate::runtime::not_null;
 use com::abi::{self, Activated};
@@ -93,10 +93,8 @@ pub unsafe extern "C" fn obvia_register_class(
 /// `registration` must be null, or come from [`obvia_register_class`] and not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_revoke_class(registration: *mut ClassRegistration) {
-    if !registration.is_null() {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(registration) });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { release(registration) };
 }
 
 /// Activates a class.
@@ -231,8 +229,6 @@ pub unsafe extern "C" fn obvia_lock_server(lock: *mut *mut ServerLock) -> HRESUL
 /// `lock` must be null, or come from [`obvia_lock_server`] and not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_unlock_server(lock: *mut ServerLock) {
-    if !lock.is_null() {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(lock) });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { release(lock) };
 }

@@ -32,6 +32,23 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<()>) -> HRESULT {
     }
 }
 
+/// Drops a value that the program owns. A panic of the value's destructor does not leave this
+/// function.
+///
+/// # Safety
+///
+/// `owned` must be null, or come from [`Box::into_raw`] and not be used again.
+pub(crate) unsafe fn release<T>(owned: *mut T) {
+    if !owned.is_null() {
+        // The entry points that call this function have no result for errors.
+        let _ = guarded(|| {
+            // SAFETY: the caller promises a pointer of `Box::into_raw`.
+            drop(unsafe { Box::from_raw(owned) });
+            Ok(())
+        });
+    }
+}
+
 /// Takes a string from the program.
 ///
 /// # Safety
@@ -87,7 +104,7 @@ pub unsafe extern "C" fn obvia_fail_unforeseen(result: HRESULT, words: *const c_
     // SAFETY: the caller's promise.
     match unsafe { text(words) } {
         Ok(words) => abi::unforeseen(result, words, by_default != 0),
-        Err(_) => result,
+        Err(_) => abi::fail(result.into()),
     }
 }
 
@@ -127,7 +144,7 @@ pub unsafe extern "C" fn obvia_get_error_info(result: HRESULT, info: *mut ErrorI
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_fail_with(result: HRESULT, info: *const ErrorInfo) -> HRESULT {
     // SAFETY: the caller's promise.
-    let Some(info) = (unsafe { info.as_ref() }) else { return result };
+    let Some(info) = (unsafe { info.as_ref() }) else { return abi::fail(result.into()) };
     // SAFETY: as above. A text that is null or not UTF-8 is left out.
     let word = |words: *const c_char| unsafe { text(words) }.unwrap_or_default();
     let error = match word(info.description) {

@@ -1,6 +1,6 @@
 //! Connection points: obvia_events.h, and the declarations of ocidl.h.
 
-use crate::errors::guarded;
+use crate::errors::{guarded, release};
 use crate::interface::{Interface, describe};
 use crate::runtime::not_null;
 use com::abi::{self, Point};
@@ -174,10 +174,8 @@ pub unsafe extern "C" fn obvia_new_connection_point(
 /// `point` must be null, or come from [`obvia_new_connection_point`] and not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_free_connection_point(point: *mut Arc<Point>) {
-    if !point.is_null() {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(point) });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { release(point) };
 }
 
 /// Takes connection points from the program.
@@ -360,8 +358,6 @@ pub unsafe extern "C" fn obvia_unadvise(connection: *mut Connection) -> HRESULT 
 /// As for [`obvia_unadvise`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_free_connection(connection: *mut Connection) {
-    if !connection.is_null() {
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(connection) });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { release(connection) };
 }

@@ -1,6 +1,6 @@
 //! Exporting, connecting, and waiting: obvia.h.
 
-use crate::errors::{guarded, text};
+use crate::errors::{guarded, release, text};
 use crate::interface::{Interface, describe};
 use com::{GUID, HRESULT, IUnknown, Interface as _, Result, Waiting, abi, code};
 use std::ffi::{CString, c_char, c_void};
@@ -58,14 +58,8 @@ pub unsafe extern "C" fn obvia_export(
 /// `entry` must be null, or come from [`obvia_export`] and not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_unexport(entry: *mut Entry) {
-    if !entry.is_null() {
-        // The function has no result for errors.
-        let _ = guarded(|| {
-            // SAFETY: the caller's promise.
-            drop(unsafe { Box::from_raw(entry) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { release(entry) };
 }
 
 /// `obvia_connect` in obvia.h.
@@ -135,14 +129,8 @@ pub unsafe extern "C" fn obvia_serve_interface(
 /// `serving` must be null, or come from [`obvia_serve_interface`] and not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_end_serving(serving: *mut Serving) {
-    if !serving.is_null() {
-        // The function has no result for errors.
-        let _ = guarded(|| {
-            // SAFETY: the caller's promise.
-            drop(unsafe { Box::from_raw(serving) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { release(serving) };
 }
 
 /// `obvia_bind` in obvia.h.
@@ -276,14 +264,8 @@ pub unsafe extern "C" fn obvia_register_endpoints(
 /// `registration` must be null, or come from [`obvia_register_endpoints`] and not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_unregister_endpoints(registration: *mut Registration) {
-    if !registration.is_null() {
-        // The function has no result for errors.
-        let _ = guarded(|| {
-            // SAFETY: the caller's promise.
-            drop(unsafe { Box::from_raw(registration) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { release(registration) };
 }
 
 /// `obvia_wait` in obvia.h.

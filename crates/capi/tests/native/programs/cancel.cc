@@ -202,7 +202,13 @@ void what_is_known_of_a_failure_arrives(ISleeper *object)
     // The thread has no description for any other HRESULT.
     obvia_get_error_info(E_FAIL, &info);
     CHECK(!*info.description && !*info.source && !*info.help_file && !info.help_context);
-    CHECK(obvia_fail_with(E_FAIL, nullptr) == E_FAIL);
+    // A failure without details, or with a text that is not UTF-8, does not get an earlier text.
+    for (const bool has_text : {false, true}) {
+        obvia_fail(E_FAIL, "an earlier failure");
+        CHECK((has_text ? obvia_fail_unforeseen(E_FAIL, "\xff", 1) : obvia_fail_with(E_FAIL, nullptr)) == E_FAIL);
+        obvia_get_error_info(E_FAIL, &info);
+        CHECK(!*info.description);
+    }
 }
 
 } // namespace
