@@ -431,11 +431,12 @@ unsafe impl Send for Served {}
 
 impl Served {
     /// Ends the connection.
-    pub fn close(self) {
+    pub fn close(mut self) {
+        self.call = None;
         let Self { connection, window, .. } = self;
         let caller = connection.caller.clone();
-        // SAFETY: by the invariant of `window`, this value owns the box. The call that may still
-        // refer to the window is not used any more.
+        // SAFETY: by the invariant of `window`, this value owns the box. The call that referred to
+        // the window has been dropped.
         drop(unsafe { Box::from_raw(window.as_ptr()) });
         drop(connection);
         // The thread continues with code of the program, which must not find the client as its

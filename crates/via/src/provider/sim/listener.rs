@@ -89,17 +89,10 @@ impl Inbox {
         Ok(())
     }
 
-    /// Attaches or detaches the ends of the waiting wires. They are attached only during `accept`,
-    /// because the clock waits for each attached end, and outside of `accept` no thread works for
-    /// these ends.
-    fn set_attached(&self, is_attached: bool) {
-        for wire in self.pending().iter() {
-            if is_attached {
-                wire.link.attach();
-            } else {
-                wire.link.detach();
-            }
-        }
+    /// Detaches the ends of the waiting wires. They are attached only during `accept`, because the
+    /// clock waits for each attached end, and outside of `accept` no thread works for these ends.
+    fn detach(&self) {
+        self.pending().iter().for_each(|wire| wire.link.detach());
     }
 }
 
@@ -144,7 +137,7 @@ impl Listening for SimListener {
             let _ = rustix::io::read(&self.inbox.bell, &mut count);
             let found = self.next_request();
             if !matches!(found, Ok(None)) || deadline.is_over() {
-                self.inbox.set_attached(false);
+                self.inbox.detach();
                 return found?.map(|request| Box::new(request) as Box<dyn Incoming>).ok_or(Error::TimedOut);
             }
             let (mut bells, mut until) = (Vec::new(), None);
