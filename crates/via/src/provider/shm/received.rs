@@ -119,7 +119,7 @@ impl Room {
     /// other message is being received: the files of the other message could be this user's, too.
     /// One user alone therefore never takes all of the room.
     ///
-    /// This process's own user and the superuser are not limited. Both can do anything to this
+    /// The own user of this process and the superuser are not limited. Both can do anything to this
     /// process anyway, and files of other users must not cause a refusal of their messages.
     fn reserve_last(&self, user: Option<u32>, waiting: impl Fn(Option<u32>) -> (usize, usize)) -> bool {
         if user.is_some_and(is_trusted) {
