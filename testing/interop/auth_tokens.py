@@ -103,7 +103,7 @@ class Scapy:
 
 
 class Impacket:
-    """A client of impacket's functions, used as its RPC client uses them."""
+    """A client that calls impacket's functions as impacket's own RPC client calls them."""
 
     def __init__(self):
         self.negotiate = ntlm.getNTLMSSPType1("", "", signingRequired=True)

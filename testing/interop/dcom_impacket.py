@@ -46,8 +46,8 @@ LEVELS = {
     "integrity": rpcrt.RPC_C_AUTHN_LEVEL_PKT_INTEGRITY,
     "privacy": rpcrt.RPC_C_AUTHN_LEVEL_PKT_PRIVACY,
 }
-# The time after which silent clients are dropped, the same with a margin, and the limit for
-# expected events, in seconds.
+# The time after which silent clients are dropped, this time with a margin, and the time limit of
+# expected events, all in seconds.
 SILENCE = 3 * 0.5
 PATIENCE = SILENCE + 1.5
 LATEST = 60
@@ -170,7 +170,7 @@ class Server:
         return int(self.process.stdout.readline()) - 1
 
     def restart(self):
-        """Restarts the server without the tracer, which writes each file only once."""
+        """Restarts the server without the tracer, because the tracer writes each file only once."""
         self.end()
         self.command = self.command[self.command.index("--") + 1 :]
         self.start()
@@ -200,18 +200,18 @@ class Started(Server):
                 count = asker.makefile().readline()
             except (FileNotFoundError, ConnectionRefusedError, ConnectionResetError):
                 return 0
-            # A server that is ending answers nothing.
+            # A server that is ending sends no answer.
             return int(count) - 1 if count else 0
 
 
 class Client:
     def __init__(self, host, user, password, level):
         self.host, self.login = host, (host, user, password, level)
-        # The host's name is passed again for the older activation, which needs it.
+        # The older activation needs the host's name in this argument.
         self.dcom = dcomrt.DCOMConnection(host, user, password, "", authLevel=level, remoteHost=host)
 
     def another(self):
-        """Returns another connection, because impacket cannot activate twice on one."""
+        """Returns another connection, because impacket can activate only once on a connection."""
         return Client(*self.login)
 
     def scm(self):
@@ -272,8 +272,8 @@ def made_by_methods(client, server):
     other = IRemUnknown2(INTERFACE(counter.get_cinstance(), reference, counter.get_ipidRemUnknown(), target=client.host))
     is_right = other.get_iPid() != counter.get_iPid() and add(other, 7) == 7
     is_right &= server.objects() == 2
-    # The server unmarshals its own object as itself, and takes the references in the OBJREF: the last
-    # ones.
+    # The server unmarshals its own object as itself, and takes the references in the OBJREF. These
+    # are the last references.
     is_right &= call(counter, COUNTER, AddTo(), other=made, number=4)["sum"] == 11
     is_right &= server.becomes(1)
     let_go(counter)
@@ -331,7 +331,8 @@ def who_may_not(client, server):
     for scm in ("RemoteCreateInstance", "RemoteGetClassObject"):
         ask = getattr(client.another().scm(), scm)
         is_right &= "E_ACCESSDENIED" in failure(lambda: ask(FORBIDDEN_CLASS, COUNTER))
-    # After a failure, impacket reads the bindings, which are missing.
+    # After a failed activation, impacket reads the missing bindings, and so raises an error of its
+    # own.
     older = IActivation(client.another().dcom.get_dce_rpc())
     is_right &= failure(lambda: older.RemoteActivation(FORBIDDEN_CLASS, COUNTER)) != "nothing"
     return is_right and server.objects() == 0
@@ -352,7 +353,7 @@ def resolving(client, server):
 
 
 class Late(Exception):
-    """The client could not ping in time, so that the test says nothing about the server."""
+    """The client could not ping in time, so the test shows nothing about the server."""
 
 
 class Pinger:
@@ -391,7 +392,7 @@ class Pinger:
 
 
 def pings(client, server):
-    """Checks that pinged objects stay, and that others and removed ones are collected."""
+    """Checks that pinged objects stay, and that objects are collected once no set has them."""
     again = client.another()
     exporter, ping = client.exporter(), Pinger()
     one, other = ping.meanwhile(client.create), ping.meanwhile(again.create)
@@ -439,7 +440,7 @@ TESTS = [
 
 
 def in_time(test, login, server):
-    """Repeats a test until its client was in time, and returns its result."""
+    """Repeats a test until its client has pinged in time, and returns the test's result."""
     deadline = time.monotonic() + LATEST
     while True:
         client = Client(*login)

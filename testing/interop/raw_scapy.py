@@ -48,14 +48,15 @@ class Server(DCERPC_Server):
             try:
                 self.recv(head + stream.read(length - 16))
             except AttributeError as error:
-                # Scapy reassembles fragments, and fails on the missing result of all but the last.
+                # Scapy reassembles fragments, and fails because only the last fragment has a
+                # result.
                 assert error.obj is None, error
             while response := self.get_response():
                 sock.sendall(bytes(response))
 
     @DCERPC_Server.answer(EchoRequest)
     def echo(self, request):
-        # A request without arguments has no such layer.
+        # A request without arguments has no layer EchoRequest.
         return EchoResponse(stub=request[EchoRequest].stub if EchoRequest in request else b"")
 
 

@@ -9,7 +9,7 @@ use std::fs;
 const USAGE: &str = "usage: cargo xtask bench-jrpc [--quick]";
 
 /// The arguments of `obvia bench call_lat` for the table of round trips. A quick run has further
-/// ones.
+/// arguments.
 const CALLS: &[&str] = &[
     "--cases",
     "null,pfs_open,visit,MoveData",

@@ -13,14 +13,14 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     program("release", &arguments).replace()
 }
 
-/// Lints and tests the program, has it measure each system for a moment, and checks the licences of
-/// the crates of this workspace and of the main one.
+/// Lints and tests the program, and makes it measure each system for a moment. Checks the licences
+/// of the crates of this workspace and of the main workspace.
 pub(crate) fn thorough() -> Outcome {
     let said = linting(cargo("build")).with(&["--bins", "--tests"]).read_errors()?;
     if !said.trim().is_empty() {
         return Err(Problem::Failed(said));
     }
-    // One of the tests needs the compiler of Cap'n Proto, and is ignored elsewhere.
+    // One of the tests needs the compiler of Cap'n Proto, and is ignored in other runs.
     linting(cargo("test")).with(&["--", "--include-ignored"]).run()?;
     program("debug", &["--quick"]).run()?;
     [PEERS, "Cargo.toml"].into_iter().try_for_each(|manifest| {

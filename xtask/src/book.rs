@@ -1,5 +1,6 @@
 //! `book`: builds the documentation as a book with mdBook, in the order of docs/README.md, and
-//! checks that each link of the book leads to a page, and to a place in that page if it names one.
+//! checks that each link of the book leads to a page, and to a place in that page if the link names
+//! a place.
 
 mod contents;
 mod html;
@@ -13,7 +14,7 @@ use std::fs;
 use std::path::Path;
 
 /// The settings of mdBook. Without preprocessors README.md becomes README.html, not index.html. The
-/// page for printing is off, because it would contain each place of the other pages again.
+/// page for printing is off, because this page would repeat the anchors of all other pages.
 const SETTINGS: &str = "\
 [book]
 title = \"obvia\"

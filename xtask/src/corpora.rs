@@ -20,7 +20,7 @@ pub(crate) fn run() -> Outcome {
     nextest("idl", Ignored::Only)?.variable("OBVIA_CORPORA", folder.display().to_string()).run()
 }
 
-/// Downloads what is missing, and returns the folder with a folder for each package.
+/// Downloads the packages that are missing. Returns the folder that has a folder for each package.
 fn fetch() -> Outcome<PathBuf> {
     let folder = target().join("tools/corpora");
     for package in PACKAGES {
@@ -67,7 +67,7 @@ fn only_file(folder: &Path) -> Outcome<String> {
     }
 }
 
-/// Returns `apt-get` with this machine's package sources, changed to sources of source packages.
+/// Returns `apt-get` with this machine's list of repositories, changed to provide source packages.
 /// The package lists are in a folder of their own, so that `apt-get` needs no permission.
 fn sources(folder: &Path) -> Outcome<Program> {
     let (own, lists) = (folder.join("sources"), folder.join("lists"));
@@ -88,8 +88,8 @@ fn sources(folder: &Path) -> Outcome<Program> {
     Ok(apt)
 }
 
-/// Returns a file of package sources with source packages in place of binary ones. Both formats are
-/// known: lines that begin with `deb`, and fields of which one is `Types`.
+/// Returns a list of repositories with source packages in place of binary packages. The list has
+/// one of two formats: lines that begin with `deb`, or fields, one of which is `Types`.
 fn of_sources(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix("deb ") {
         Some(rest) => format!("deb-src {rest}\n"),

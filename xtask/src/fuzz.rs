@@ -64,7 +64,7 @@ fn run(seconds: u32, names: &[String]) -> Outcome {
     let program = build()?;
     // Each target has one thread, so as many targets run at once as there are processors.
     let next = Mutex::new(chosen.iter());
-    // A closure of its own, so that the lock is not held while the target runs.
+    // The lock is taken in a closure of its own, so that it is not held while the target runs.
     let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
         while let Some(name) = take() {
@@ -91,8 +91,8 @@ fn build() -> Outcome<PathBuf> {
     Ok(folder.join(machine()).join("release/fuzz"))
 }
 
-/// Returns the path of clang's libFuzzer, if there is one. Without it, the crate libfuzzer-sys
-/// compiles its own, which takes half a minute.
+/// Returns the path of clang's libFuzzer, if there is one. Without this file, the crate
+/// libfuzzer-sys compiles its own libFuzzer, which takes half a minute.
 fn libfuzzer() -> Option<String> {
     let name = format!("libclang_rt.fuzzer-{}.a", std::env::consts::ARCH);
     let path = Program::new("clang", &[]).argument(format!("-print-file-name={name}")).read().ok()?;

@@ -1,8 +1,8 @@
 //! `fuzz-java`: fuzzes the readers of untrusted bytes in the Java runtime, each for a number of
 //! seconds.
 //!
-//! The part `java` of the tests feeds each reader a fixed number of inputs, which are the same each
-//! time.
+//! The part `java` of `cargo xtask test` feeds each reader a fixed number of inputs, which are the
+//! same in each run.
 
 use crate::maven::maven;
 use crate::outcome::{Outcome, Problem};

@@ -44,8 +44,9 @@ const CASES: [(&str, u32); 11] = [
 ];
 /// The number of elements in the arrays of calls that are counted by default.
 const SHORT: u32 = 16;
-/// The name of the test build of the program in Rust. The program and its stubs are optimized, and
-/// the libraries are not, so the counts are higher, and only their changes matter.
+/// The name of the test build of the program in Rust. The program and its stubs are optimized, but
+/// the libraries are not. So the counts are higher than in an optimized build, and only their
+/// changes matter.
 const TEST_BUILD: &str = "rust-test";
 /// The program in Rust that makes the calls.
 const PROGRAM: &str = "obvia-icount";
@@ -77,8 +78,8 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     compare(&report)
 }
 
-/// Compares counts that need no optimized libraries with their budgets: those of a test build in
-/// Rust, and those of calls with short arrays in C++.
+/// Compares some counts with their budgets: the counts of a test build in Rust, and the counts of
+/// calls with short arrays in C++. They need no optimized libraries.
 pub(crate) fn quick() -> Outcome {
     let mut report = test_build()?;
     cpp(Extent::Short, &mut report)?;
@@ -167,8 +168,9 @@ impl Counting {
         Ok(())
     }
 
-    /// Returns the source lines of Rust's instructions. C++'s instructions are attributed by
-    /// function, and a test build's are not attributed.
+    /// Returns the source files of the instructions of the optimized program in Rust. For other
+    /// programs the result is empty: instructions in C++ are attributed by function, and the
+    /// instructions of a test build are not attributed.
     fn lines<'a>(&self, profiles: impl Iterator<Item = &'a Profile>) -> Outcome<Lines> {
         if self.language != "rust" {
             return Ok(Lines::default());
@@ -194,9 +196,9 @@ impl Counting {
             return Some(Floor::Whole);
         }
         let floor = floor::of(lines.files(address));
-        // Code of other layers that was inlined into a wrapper counts as the wrapper's code.
-        // Wrappers are the caller, and the vtable's functions, which adapt a trait's methods to
-        // COM.
+        // Code of other layers that was inlined into a wrapper counts as the wrapper's code. A
+        // wrapper is the function that makes the calls, or a function of the vtable, which adapts a
+        // trait's method to COM.
         let is_wrapper = name.1.ends_with(sides::ENTRY) || name.1.contains(sides::ADAPTER);
         floor.map(|floor| if is_wrapper && floor.is_counted() { Floor::Wrapper } else { floor })
     }

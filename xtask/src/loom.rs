@@ -8,7 +8,7 @@ use crate::repo::load;
 const PACKAGE: &str = "obvia-via";
 const MANIFEST: &str = "crates/via/Cargo.toml";
 /// The maximum number of preemptions in a quick run. With the limit, a model takes a moment.
-/// Without one, it takes minutes.
+/// Without a limit, it takes minutes.
 const PREEMPTIONS_QUICK: &str = "3";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {

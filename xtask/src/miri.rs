@@ -46,7 +46,7 @@ pub(crate) fn quick() -> Outcome {
     run_all(&[(program, QUICK.iter().map(|module| module.name.to_owned()).collect())])
 }
 
-/// Runs the unit tests of all modules with unsafe code, those of a quick run, and the tests of
+/// Runs the unit tests of all modules with unsafe code, the tests of a quick run, and the tests of
 /// `matrix` that call within one process.
 pub(crate) fn thorough() -> Outcome {
     let repo = load()?;
@@ -70,7 +70,7 @@ fn modules_with_unsafe(repo: &Repo, source: &str) -> Vec<String> {
     repo.files.iter().filter_map(module).collect()
 }
 
-/// Runs the modules of test programs concurrently, because each has one thread.
+/// Runs the modules of test programs concurrently, because each program has only one thread.
 fn run_all(runs: &[(Program, Vec<String>)]) -> Outcome {
     tools::ensure(&[Tool::Miri])?;
     runs.iter().try_for_each(|(program, _)| program.with(&["--quiet", "--no-run"]).run())?;

@@ -9,7 +9,8 @@ use crate::workspace::PEERS;
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "bindings/python/Cargo.toml", "testing/fuzz/Cargo.toml"];
 
 /// Fetches crates, and the sources from which Miri builds its standard library. Failures are only
-/// reported, because the files may exist already. Parts that need a missing file report that.
+/// reported, because the files may already exist. A part that needs a missing file reports that the
+/// file is missing.
 pub(crate) fn fetch(tools: &[Tool]) {
     // Only the group `peers` needs this tool, and the many crates of the systems that it measures.
     let peers = tools.contains(&Tool::Capnp).then_some(PEERS);

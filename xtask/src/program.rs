@@ -30,8 +30,8 @@ impl Program {
         Self::new("cargo", arguments)
     }
 
-    /// Returns `cargo` for tests in release mode: optimized like a release, but without link-time
-    /// optimization, which takes longer than most tests, and without debug information.
+    /// Returns `cargo` for tests in release mode: optimized like a release, but without debug
+    /// information and link-time optimization. Link-time optimization takes longer than most tests.
     pub(crate) fn cargo_release(command: &[&str]) -> Self {
         Self::cargo(command)
             .with(&["--release"])
@@ -84,8 +84,8 @@ impl Program {
         self.command_of(&self.words)
     }
 
-    /// Returns the command. In CI, a time limit ends all of its processes. Elsewhere there is none,
-    /// because `timeout` would keep Control-C from the program.
+    /// Returns the command. In CI, a time limit ends all of its processes. In other runs there is
+    /// no time limit, because `timeout` would keep Control-C from the program.
     fn limited(&self) -> Command {
         if !is_ci() {
             return self.command();
@@ -104,7 +104,8 @@ impl Program {
             .current_dir(&self.folder)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
-        // Variables that cargo has set for this program must not reach another cargo that it runs.
+        // Variables that cargo has set for this program must not reach another cargo that this
+        // program runs.
         for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "RUSTC", "RUSTDOC"] {
             command.env_remove(name);
         }
@@ -164,7 +165,7 @@ impl Program {
     }
 
     /// Runs the program and returns its standard output, even if the program fails. Discards its
-    /// errors.
+    /// standard error.
     pub(crate) fn read_all(&self) -> Outcome<String> {
         let mut command = self.limited();
         let output = command.stderr(Stdio::null()).output().map_err(|error| self.not_started(&error))?;

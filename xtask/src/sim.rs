@@ -35,7 +35,7 @@ pub(crate) fn quick() -> Outcome {
     Program::new(&program, &["--seeds", &SEEDS_QUICK.to_string()]).run()
 }
 
-/// Runs many more seeds. They are the same each time.
+/// Runs many more seeds. The seeds are the same in each run.
 pub(crate) fn thorough() -> Outcome {
     program().with(&["--seeds", &SEEDS_THOROUGH.to_string()]).run()
 }

@@ -57,7 +57,7 @@ pub(crate) enum Tool {
     /// The programs and libraries that test the standard's protocols.
     InteropTools,
     /// The Java library j-interop, which tests the standard's protocols, with the libraries that it
-    /// needs. Maven downloads the libraries, which takes a JDK.
+    /// needs. Maven downloads the libraries, and needs a JDK for that.
     JInterop,
     Widl,
     Wine,
@@ -141,7 +141,7 @@ impl Tool {
 ///
 /// # Errors
 ///
-/// The first tool that is missing and cannot be installed. All other tools are installed
+/// Reports the first tool that is missing and cannot be installed. All other tools are installed
 /// nevertheless.
 pub(crate) fn ensure(tools: &[Tool]) -> Outcome {
     let missing: BTreeSet<String> = tools.iter().flat_map(|tool| tool.packages()).collect();

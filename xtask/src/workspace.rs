@@ -204,8 +204,8 @@ pub(crate) fn test_plain() -> Outcome {
     Program::new("env", &[&unset, "cargo", "nextest", "run", "--workspace"]).variable("CARGO_TARGET_DIR", folder).run()
 }
 
-/// Runs the tests of goodput in an optimized build, because a flow that takes longer to process a
-/// packet gets another share of the line.
+/// Runs the tests of goodput in an optimized build. In a slower build, a flow takes longer to
+/// process a packet, and gets another share of the line.
 pub(crate) fn test_goodput() -> Outcome {
     tools::ensure(&[Tool::Nextest])?;
     let cargo =

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 /// The default size of an end's memory, in bytes.
 pub const AREA: usize = 512 * 1024;
 
-/// The properties of the two ends.
+/// The properties of the two ends of a connection.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The VIs' reliability level.
     pub level: Reliability,
-    /// The VIs' transfer size; 0 for the provider's.
+    /// The VIs' maximum transfer size, in bytes; 0 for the provider's maximum.
     pub max_transfer: u32,
     /// The wait policy of the VIs' owners: the threads that wait for completions.
     pub waiting: Waiting,
@@ -86,7 +86,7 @@ impl Run {
         pair
     }
 
-    /// Connects two ends, which must succeed.
+    /// Connects two ends. The connection must succeed.
     pub fn connect(&self, pair: &mut Pair) {
         let (asked, accepted) = self.try_connect(&mut pair.a.vi, &pair.b.nic, &mut pair.b.vi);
         assert_eq!(asked.expect("the request is accepted"), b"welcome");
@@ -167,14 +167,14 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until every effect of earlier steps must have happened: if no thread calls a VI, the
-/// thread of the VI's NIC serves the VI within 64 ms. Only for checks that something does not
-/// happen.
+/// Waits long enough for all effects of earlier steps to happen: if no thread calls a VI, the
+/// thread of the VI's NIC serves the VI within 64 ms. Only checks that an event does not happen
+/// need this wait.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(120));
 }
 
-/// Returns the next completion of a queue, which must come soon.
+/// Returns the next completion of a queue. The completion must come soon.
 #[track_caller]
 pub fn next(queue: &mut WorkQueue) -> Box<Descriptor> {
     queue.wait(soon()).expect("the descriptor completes")
@@ -185,7 +185,7 @@ pub fn drain(queue: &mut WorkQueue) -> Vec<Box<Descriptor>> {
     std::iter::from_fn(|| queue.done()).collect()
 }
 
-/// Returns the next entry of a completion queue, which must come soon.
+/// Returns the next entry of a completion queue. The entry must come soon.
 #[track_caller]
 pub fn entry(queue: &mut CompletionQueue) -> Completion {
     queue.wait(soon()).expect("a completion is entered")
@@ -212,22 +212,22 @@ impl End {
         self.vi.receive.post(descriptor).expect("it can be posted");
     }
 
-    /// Returns the next completion of the send queue, which must be successful.
+    /// Returns the next completion of the send queue. The completion must be successful.
     #[track_caller]
     pub fn sent(&mut self) -> Box<Descriptor> {
         let descriptor = next(&mut self.vi.send);
         self.well(descriptor)
     }
 
-    /// Returns the next completion of the receive queue, which must be successful.
+    /// Returns the next completion of the receive queue. The completion must be successful.
     #[track_caller]
     pub fn received(&mut self) -> Box<Descriptor> {
         let descriptor = next(&mut self.vi.receive);
         self.well(descriptor)
     }
 
-    /// Asserts that a descriptor of this end completed successfully. A failure shows the VI's
-    /// state, which tells more than the descriptor.
+    /// Asserts that a descriptor of this end completed successfully. The message of a failure
+    /// contains the VI's state, which says more than the descriptor.
     #[track_caller]
     fn well(&self, descriptor: Box<Descriptor>) -> Box<Descriptor> {
         let status = descriptor.status();
@@ -260,7 +260,7 @@ impl End {
 }
 
 impl Pair {
-    /// Sends some bytes from `a` to `b` and compares them, to see that the connection works.
+    /// Sends some bytes from `a` to `b` and compares them, to check that the connection works.
     #[track_caller]
     pub fn check(&mut self, seed: u64) {
         exchange(&mut self.a, &mut self.b, seed);
@@ -291,7 +291,7 @@ fn exchange(from: &mut End, to: &mut End, seed: u64) {
 /// The time after which a test fails because a wait has not ended by itself.
 pub const LATE: Duration = Duration::from_secs(60);
 
-/// Returns the result of an action, and how long it took.
+/// Returns the result of an action, and the time that the action took.
 pub fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
     let began = Instant::now();
     (act(), began.elapsed())

@@ -18,7 +18,7 @@ use obvia_via::{Access, Deadline, Listener, Nic, Reliability};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The maximum time of any expected event, in seconds.
+/// The maximum time that a test waits for an expected event, in seconds.
 static PATIENCE: AtomicU64 = AtomicU64::new(100);
 
 /// Returns the number in an environment variable. Thorough runs set the variable to ask for more
@@ -27,18 +27,20 @@ fn wanted<N: std::str::FromStr>(variable: &str) -> Option<N> {
     std::env::var(variable).ok().and_then(|number| number.parse().ok())
 }
 
-/// Returns a deadline for an expected event. The time of the deadline starts with the wait.
+/// Returns a deadline for an expected event. The deadline's time starts to run when the wait
+/// begins.
 pub fn soon() -> Deadline {
     Deadline::after_secs(patience())
 }
 
-/// Returns the maximum time of any expected event, in seconds.
+/// Returns the maximum time that a test waits for an expected event, in seconds.
 pub(crate) fn patience() -> u64 {
     PATIENCE.load(Ordering::Relaxed)
 }
 
-/// Sets the maximum time of any expected event, in seconds. For tests of the suite itself, which
-/// wait for many events that never happen.
+/// Sets the maximum time that a test waits for an expected event, in seconds. The tests of the
+/// suite itself set a short time, because they wait for many events that never happen. A process
+/// that a test starts sets the test's time, or a least time if that is longer.
 pub fn set_patience(seconds: u64) {
     PATIENCE.store(seconds, Ordering::Relaxed);
 }
@@ -96,13 +98,14 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     /// The maximum time in which an end notices that its peer is gone, with the fixture's
     /// configuration of its NICs.
     const SILENCE: Duration;
-    /// Whether a NIC in another process, opened by [`Self::at`], reaches this process's listeners.
+    /// Whether a NIC of another process reaches this process's listeners, if the other process made
+    /// its fixture by [`Self::at`].
     const CROSSES_PROCESSES: bool;
     /// Whether an undisturbed wire treats all connections alike in the long run. On a wire that
     /// loses datagrams at random, some connections fall behind for long.
     const IS_STEADY: bool = true;
 
-    /// Makes the fixture of one test. Tests run at the same time.
+    /// Makes the fixture of one test. Other tests run at the same time.
     fn new() -> Self;
 
     /// Returns the description of this fixture. Another process makes a fixture from the
@@ -111,7 +114,7 @@ pub trait Fixture: Sized + Send + Sync + 'static {
         String::new()
     }
 
-    /// Makes a fixture in another process, from the description by [`Self::place`].
+    /// Makes a fixture in another process, from the description that [`Self::place`] returned.
     fn at(place: &str) -> Self {
         let _ = place;
         Self::new()
@@ -173,7 +176,8 @@ pub struct Run {
     /// The path of the module with this provider's tests, which another process needs to start the
     /// same tests.
     module: &'static str,
-    /// The constants of [`Fixture`].
+    /// The features that the provider lacks. This field and the next three are the constants of
+    /// [`Fixture`].
     lacks: &'static [MissingFeature],
     silence: Duration,
     crosses_processes: bool,
@@ -234,7 +238,7 @@ macro_rules! conformance {
     };
 }
 
-/// Makes the test of statement 49 in full: `cargo xtask conformance --full` runs it.
+/// Makes the full test of statement 49, which `cargo xtask conformance --full` runs.
 #[macro_export]
 macro_rules! in_full {
     ($fixture:ty) => {

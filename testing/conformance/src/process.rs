@@ -3,11 +3,12 @@
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The environment variable for the task.
+/// The environment variable that contains the task.
 pub(crate) const TASK: &str = "OBVIA_CONFORMANCE_TASK";
-/// The environment variable for the maximum time of any expected event, in seconds.
+/// The environment variable for the maximum time that a test waits for an expected event, in
+/// seconds.
 pub(crate) const PATIENCE: &str = "OBVIA_CONFORMANCE_PATIENCE";
-/// The least value of that variable in a process that a test starts.
+/// The least value of [`PATIENCE`] in a process that a test starts, in seconds.
 pub(crate) const PATIENCE_MIN: u64 = 20;
 
 /// The task of another process.
@@ -16,12 +17,13 @@ pub enum Task {
     /// Connects to this address, with a fixture that is made from the description of the parent's
     /// fixture, and stays connected until the process is killed.
     Stay {
-        /// The description by [`Fixture::place`](crate::Fixture::place).
+        /// The description that [`Fixture::place`](crate::Fixture::place) returned.
         place: String,
         /// The listener's address.
         address: String,
     },
-    /// Connects and disconnects many times within the process, and checks what is left behind.
+    /// Connects and disconnects many times within the process, and checks that no resources are
+    /// left behind.
     Cycles,
 }
 

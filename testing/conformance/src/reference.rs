@@ -1,4 +1,5 @@
-//! The reference: a minimal provider within one process, which shows what all providers must do.
+//! The reference provider: a minimal provider within one process, which shows what all providers
+//! must do.
 //!
 //! Two ports exchange packets through two lists. Each list has a lock of its own, under which no
 //! other lock is taken, so no deadlock is possible. A [`Flaw`] makes the provider wrong in one
@@ -26,7 +27,7 @@ pub enum Flaw {
     DropsImmediate,
     /// Lengths of received messages are one too large.
     Miscounts,
-    /// Two messages that are under way together are swapped.
+    /// Two messages that are under way at the same time arrive in the wrong order.
     Reorders,
     /// One message in ten arrives twice.
     DeliversTwice,
@@ -38,7 +39,7 @@ pub enum Flaw {
     WaitsForReceive,
     /// The side that refused an operation does not end its connection.
     EndsOneSide,
-    /// After a descriptor has failed, the messages behind it are performed.
+    /// After a descriptor has failed, the descriptors that were posted after it are performed.
     GoesOn,
     /// An RDMA write is checked piece by piece, so the pieces before the forbidden one are written.
     WritesBeforeCheck,
@@ -48,9 +49,10 @@ pub enum Flaw {
     ConsumesAlways,
     /// A send is complete as soon as it is on its way.
     AcknowledgesEarly,
-    /// RDMA writes are performed after the sends behind them.
+    /// RDMA writes are performed after the sends that were posted after them.
     WritesLate,
-    /// An RDMA read completes with the bytes of the previous read, if that had the same length.
+    /// An RDMA read completes with the bytes of the previous read, if both reads have the same
+    /// length.
     ReadsStale,
     /// The peer is not told of a disconnect.
     LeavesQuietly,

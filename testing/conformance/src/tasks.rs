@@ -1,4 +1,4 @@
-//! The tasks of other processes: statements that need one start the test program again.
+//! The tasks of other processes, for which a statement starts the test program again.
 
 use crate::process::{PATIENCE, PATIENCE_MIN, TASK, Task};
 use crate::{Fixture, Run};

@@ -6,15 +6,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// The time limit of a statement. The longest statement takes half a minute of processor time with
-/// the slowest provider, and a machine with ten times the load that it can bear needs ten times as
-/// long. [`crate::soon`] limits single steps more closely.
+/// the slowest provider. A machine with ten times more work than it can do needs ten times as long.
+/// [`crate::soon`] limits single steps more closely.
 pub const LIMIT: Duration = Duration::from_secs(500);
 
 /// Runs a statement, with a fixture of its own.
 ///
 /// # Errors
 ///
-/// The failure, for people.
+/// Returns a description of the failure.
 pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run)) -> Result<(), String> {
     run_within::<F>(LIMIT, module, statement)
 }
@@ -23,7 +23,7 @@ pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run)) -> Result<(), 
 ///
 /// # Errors
 ///
-/// The failure, for people.
+/// Returns a description of the failure.
 pub fn run_within<F: Fixture>(limit: Duration, module: &'static str, statement: fn(&Run)) -> Result<(), String> {
     let (tell, told) = channel();
     let name = std::thread::current().name().unwrap_or("statement").to_owned();

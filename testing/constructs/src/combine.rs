@@ -194,12 +194,12 @@ pub struct Case {
     method: String,
 }
 
-/// The number of combinations of a construct, a place and a way of passing, of which a quick run
-/// tests one. A quick run tests all selected functions.
+/// The step by which a quick run selects combinations of a construct, a place and a way of passing.
+/// The step does not apply to functions.
 const STEP: usize = 12;
 
-/// The number of combinations of a value and a form, of which a quick run tests one. No family has
-/// a multiple of this number of forms, so a quick run has different forms of different values.
+/// The step by which a quick run selects combinations of a value and a form. No family has a
+/// multiple of this number of forms, so a quick run tests different values in different forms.
 const FORM_STEP: usize = 37;
 
 /// Returns all combinations, or those of a quick run. In a quick run each selected construct is in
@@ -211,8 +211,8 @@ pub fn cases(is_wide: bool) -> Vec<Case> {
     for kind in [InterfaceKind::Remote, InterfaceKind::Local, InterfaceKind::Plain] {
         let all = constructs.clone().flat_map(|construct| places.clone().map(move |place| (construct, place)));
         for ((at, construct), (place_at, place)) in all {
-            // A quick run skips repetitions: functions behave like methods, except for their
-            // results, and types behave in local interfaces as in others.
+            // A quick run skips repetitions. Functions behave like methods, except for their
+            // results, and types behave in local interfaces as in other interfaces.
             let is_other = !is_wide
                 && match kind {
                     InterfaceKind::Remote => false,
@@ -239,7 +239,7 @@ pub fn cases(is_wide: bool) -> Vec<Case> {
 }
 
 /// Returns the values in their forms. Functions behave like methods, and types behave in local
-/// interfaces as in others.
+/// interfaces as in other interfaces.
 fn formed(kind: InterfaceKind, is_wide: bool) -> impl Iterator<Item = Case> {
     let families = FAMILIES.iter().filter(move |family| match kind {
         InterfaceKind::Remote => true,
@@ -296,7 +296,7 @@ fn case(
     let method = match place.kind {
         Kind::Param => {
             let before = format!("{}{}", if switched { "[in] long t, " } else { "" }, place.before);
-            // Functions have counts and discriminants behind the parameters that need them.
+            // In functions, counts and discriminants come after the parameters that need them.
             match before.strip_suffix(", ").filter(|_| kind == InterfaceKind::Plain) {
                 Some(after) => format!("HRESULT {name}({stands}, {after});"),
                 None => format!("HRESULT {name}({before}{stands});"),
@@ -323,9 +323,10 @@ fn case(
 }
 
 /// Returns a file with these combinations. The combinations of a construct and a kind of interface
-/// are in an interface of their own. Those of [`InterfaceKind::Local`] alternate between two: a
-/// `[local]` interface, and `[local]` methods of an interface that other processes call.
-/// `begins_with_method` says whether the first combination is such a method.
+/// are in an interface of their own. For [`InterfaceKind::Local`] there are two interfaces, between
+/// which the combinations alternate: a `[local]` interface, and an interface that other processes
+/// call, with `[local]` methods. `begins_with_method` says whether the first combination is in the
+/// second of these interfaces.
 pub fn file(cases: &[&Case], begins_with_method: bool) -> String {
     let mut text = "import \"oaidl.idl\";\n\
         [object, uuid(c0135700-0000-4000-8000-000000000001)] interface IOther : IUnknown { HRESULT Other(); }\n"

@@ -31,7 +31,7 @@ const RANGES: Names = &[
     "range_name",
 ];
 const LIMITED_ENUM: Names = &["range_enum"];
-/// Types that are no integers with limits.
+/// Types that have limits, but are not integers.
 const UNLIMITED: Names = &["range_boolean", "range_double"];
 const DOUBLE: Names = &["range_double"];
 const SIGNED_TAGS: Names = &["tag_small", "tag_short", "tag_long", "tag_hyper", "tag_name"];
@@ -42,7 +42,7 @@ const IIDS: Names = &["iid_unknown", "iid_void"];
 const TEXTS: Names = &["text_byte", "text_char", "text_usmall", "text_ushort", "text_wchar"];
 const LEVELS: Names = &["level_long", "level_values", "level_leading"];
 
-/// Forms that have a range in other places than an open array or an arm.
+/// Forms that have a range in a place other than an open array or an arm.
 const RANGED: Names = &[
     "in",
     "in_ref",
@@ -101,7 +101,7 @@ pub(crate) const FORM_RULES: &[Rule] = &[
     every("is a pointer to a pointer that [range] limits", &[RANGES, LIMITED_ENUM], &[&["two"]]),
     every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM, UNLIMITED], &[&["member_open"]]),
     every(NOT_AN_INTEGER, &[RANGES, LIMITED_ENUM], &[&["arm_named"]]),
-    // Discriminants. -1 may also mean the unsigned number with the same bits, of a signed type.
+    // Discriminants. The value -1 is refused only for unsigned types.
     language("bad-switch", "no discriminant has the value", &[UNSIGNED_TAGS], &[&["own_negative"]]),
     every(
         "a union whose discriminant is behind a pointer that may be null",

@@ -1,7 +1,7 @@
 //! Values in whole declarations: counts of elements, limited integers, discriminants, IIDs, strings
 //! of numbers, and arrays of arrays.
 
-/// Values, each of which may be in each of the forms.
+/// Values and forms. Each value is tested in each of the forms.
 pub struct Family {
     pub values: &'static [Value],
     pub forms: &'static [Form],
@@ -9,7 +9,7 @@ pub struct Family {
     pub is_local: bool,
 }
 
-/// A type that several places of a form have.
+/// A type, which a form can have in several places.
 pub struct Value {
     pub name: &'static str,
     /// The declarations that the type needs. `@` stands for a unique name.

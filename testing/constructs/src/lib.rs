@@ -3,8 +3,8 @@
 //!
 //! `tests/constructs` compiles all other combinations to every language, and the languages'
 //! compilers must accept the output without warnings. If `OBVIA_WIDE_TESTS` is 1, the rules are
-//! tested by all combinations, otherwise by about a twelfth of the combinations of selected
-//! constructs and places.
+//! tested by all combinations. Otherwise they are tested by about a twelfth of the combinations of
+//! selected constructs and places.
 
 pub mod combine;
 mod form_rules;

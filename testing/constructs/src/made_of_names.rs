@@ -50,14 +50,16 @@ static KINDS_OF_METHODS: [KindOfMethod; 4] = [
     },
 ];
 
-/// The index of the kind of method for interfaces with a single method. These interfaces test the
-/// declarations whose names are an interface's name with one of the suffixes [`OF_INTERFACES`].
+/// The index of the kind of method in the tests of the suffixes [`OF_INTERFACES`]. In such a test,
+/// an interface has a single method of this kind, and another declaration has the interface's name
+/// with a suffix.
 const TABLED: usize = 1;
-/// The suffixes that C code appends to the name of such an interface.
+/// The suffixes that C code appends to the name of an interface with this kind of method.
 const OBJECTS_OF_INTERFACES: &str = "Vtbl _INFO _proxies _stubs _ndr _types _types_words _calls _methods _adapter";
 
-/// The types that the [`KINDS_OF_METHODS`] pass. Each has the suffixes that C code appends to its
-/// name for functions. A file with such a name has a method of the first kind.
+/// The types that the [`KINDS_OF_METHODS`] pass. Beside each type stand the suffixes of the
+/// functions that C code has for the type. In the tests of these suffixes, the interface has a
+/// method of the first kind.
 const TYPES: [(&str, &str); 3] = [("Kind$", "_is_valid"), ("Gap$", "_store"), ("Chain$", "_free _clear _copy")];
 
 /// Declarations, one of which has a name that generated code may also declare.
@@ -68,7 +70,7 @@ pub struct MadeOfNames {
     pub is_refused: bool,
 }
 
-/// Returns all such declarations.
+/// Returns all declarations to test.
 pub fn made_of_names() -> Vec<MadeOfNames> {
     let mut combined = Vec::new();
     let mut add = |base: String, endings: &'static str, kind: &'static KindOfMethod, functions, objects| {
@@ -102,8 +104,8 @@ pub fn made_of_names() -> Vec<MadeOfNames> {
                 method.map_or_else(String::new, |method| format!("HRESULT {method}([in] long a);"))
             );
             // Macros of methods do not clash with objects of the same name. A method that is called
-            // `Shared_by_reference` clashes with `Shared`, whose form with arrays by reference has
-            // functions of this name.
+            // `Shared_by_reference` clashes with the method `Shared`: the functions for its arrays
+            // by reference have this name.
             let is_refused = match method {
                 Some(method) => is_function || method == "Shared_by_reference",
                 None => is_function || is_object,

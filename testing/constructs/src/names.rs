@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Keywords of Rust, C, C++ and Java, and common names of their libraries, which are ordinary names
-/// in IDL.
+/// Keywords of Rust, C, C++ and Java, and common names of their libraries. In IDL they are ordinary
+/// names.
 const NAMES: &[&str] = &[
     "as",
     "async",
@@ -183,8 +183,8 @@ const DECLARED: &str = "\
 /// The number of kinds of declarations with a global name.
 pub const KINDS: usize = 8;
 
-/// The kinds of declarations that the words of generated code name: a structure, an enumeration, an
-/// interface and a constant.
+/// The kinds of declarations that have words of generated code as names: a structure, an
+/// enumeration, an interface and a constant.
 pub const KINDS_OF_WORDS: [usize; 4] = [1, 3, 5, 7];
 
 /// Returns declarations of this kind with these names, and an interface that uses them. Interfaces
@@ -222,7 +222,7 @@ pub fn is_dangerous(name: &str) -> bool {
 }
 
 /// Returns a file that declares each of these names, and the same name with an underscore. In each
-/// of the [`KINDS`] turns, a name declares something of another kind.
+/// of the [`KINDS`] turns, a name has a declaration of another kind.
 pub fn dangerous(turn: usize) -> String {
     let mut text = "import \"unknwn.idl\";\n".to_owned();
     let (mut members, mut done) = (Vec::new(), BTreeSet::new());
@@ -255,8 +255,8 @@ pub fn dangerous(turn: usize) -> String {
                 format!("[in] union Form{at} *{name}, [in, string] wchar_t *{next}, [out, string] wchar_t **z"),
             ),
             4 => {
-                // The structure is called after its arm. In C, the union has functions with some of
-                // these names, which is an error.
+                // The structure has the name of its arm. In C, the union has functions that are
+                // called `clear`, `copy` and `free`, so an arm with such a name would be an error.
                 let arm = if matches!(name, "clear" | "copy" | "free") { "arm" } else { name };
                 (
                     format!(
@@ -290,7 +290,7 @@ pub fn dangerous(turn: usize) -> String {
 /// Base types among the names. A typedef cannot have such a name.
 const BASE_TYPES: [&str; 4] = ["HRESULT", "REFCLSID", "REFIID", "SCODE"];
 
-/// Declares a name as something of this kind. Returns the type of a parameter that uses the
+/// Writes a declaration of this kind with this name. Returns the type of a parameter that uses the
 /// declaration.
 pub(crate) fn declaration(text: &mut String, at: usize, kind: usize, name: &str) -> String {
     let kind = if BASE_TYPES.contains(&name) && matches!(kind, 0 | 1 | 3 | 4) { 2 } else { kind };

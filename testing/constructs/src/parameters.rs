@@ -10,7 +10,7 @@ const ENDINGS: &str = "\
     asked at borrowing count data ended final from given got in length lent made memory most out own owned raw reference \
     room small taken to used value wire";
 
-/// The beginning of the names of the other parameters, which differ from all names to be tested.
+/// The prefix of the names of the other parameters. No name to be tested begins with this prefix.
 pub const OTHER: &str = "lion_";
 
 /// The parameter lists of methods that pass a parameter called `$`, one list for each way of
@@ -42,11 +42,11 @@ const WAYS: [&str; 24] = [
     "[in, out] long *$, [in, out, switch_is(*$)] Bare *@back",
 ];
 
-/// Ways of languages that lend arrays.
+/// Further ways of passing, in languages that lend arrays.
 const LENT: [&str; 2] =
     ["[out] long *@n, [out, lend, size_is(, *@n)] long **$", "[out] long *$, [out, lend, size_is(, *$)] long **@back"];
 
-/// Ways of Rust alone.
+/// Further ways of passing, in Rust alone.
 const OF_RUST: [&str; 2] = [
     "[in] long $, [in, unique, switch_is($)] Bare *@back",
     "[in] BSTR @text, [out] VARIANT *@back, [in] long $, [out, size_is($)] long *@room",
@@ -78,9 +78,9 @@ pub fn passing(ways: &[&str], name: &str, more: &str) -> String {
     )
 }
 
-/// Returns a file that declares each name that generated code derives from a parameter's name. Its
-/// methods pass parameters with such names in each way, and parameters with the names of variables
-/// in the way that has the variables.
+/// Returns a file that declares each name that generated code derives from the names of some
+/// parameters. The file's methods pass these parameters in each way. For each way, further methods
+/// pass parameters that have the names of the `variables` in the code for that way.
 pub fn made_up(variables: &[(&str, BTreeSet<String>)]) -> String {
     let mut text = TYPES.to_owned();
     let kinds = [4, 5, 3, 7, 0].map(|kind| (kind, format!("p{kind}")));

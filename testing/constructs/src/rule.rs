@@ -5,7 +5,7 @@ use crate::combine::InterfaceKind;
 /// The part of the compiler that refuses a combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// The first stages, for every language.
+    /// The compiler's first stages, which all languages share.
     Compiler,
     Rust,
     C,
@@ -17,7 +17,7 @@ pub(crate) type Names = &'static [&'static str];
 
 /// A rule that refuses combinations.
 pub struct Rule {
-    /// The part that refuses. `None` for every back end.
+    /// The part that refuses the combination. `None` if every back end refuses it.
     pub(crate) stage: Option<Stage>,
     /// The error's code, and a part of its message.
     pub code: &'static str,
@@ -70,8 +70,7 @@ pub(crate) const fn java(message: &'static str, constructs: &'static [Names], pl
     Rule { kind: REMOTE, ..rule(Stage::Java, message, constructs, places) }
 }
 
-/// Extends a rule to interfaces of every kind, also to `[local]` ones, which Rust treats like
-/// others.
+/// Extends a rule to interfaces of every kind, `[local]` ones included.
 pub(crate) const fn and_local(rule: Rule) -> Rule {
     Rule { kind: ALL, ..rule }
 }

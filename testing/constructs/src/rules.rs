@@ -42,9 +42,9 @@ const OBJECTS: Names = &["object", "unknown", "dispatch"];
 const DISPATCH: Names = &["dispatch"];
 const LOCAL_OBJECT: Names = &["local_object"];
 const AUTOMATION: Names = &["bstr", "variant", "safe_array"];
-/// A structure of Automation's built-in file that C does not have.
+/// A structure from Automation's built-in file. C does not have this structure.
 const CURRENCY: Names = &["currency"];
-/// A structure with pointers of Automation's built-in file, for which no language has code.
+/// A structure with pointers, from Automation's built-in file. No language has code for it.
 const WIRE: Names = &["wire_bytes"];
 
 const SINGLE: Names = &["in", "in_ref", "out", "retval", "inout"];
@@ -56,7 +56,7 @@ const OUT_TWO: Names = &["out_two", "inout_two"];
 const IN_ARRAYS: Names = &["in_array", "in_open", "in_unique_array", "in_varying"];
 const OUT_ARRAYS: Names = &["out_array", "out_varying"];
 const OUT_ARRAY: Names = &["out_array"];
-/// An array whose length is behind a pointer. In `[local]` methods it is a raw pointer.
+/// An array whose length is behind a pointer. In `[local]` methods the array is a raw pointer.
 const OUT_VARYING: Names = &["out_varying"];
 const INOUT_ARRAY: Names = &["inout_array"];
 const ALLOCATED: Names = &["out_allocated"];

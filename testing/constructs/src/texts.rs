@@ -1,6 +1,6 @@
-//! Files of their own, whose declarations are not combined with others.
+//! IDL files whose declarations are not combined with those of other files.
 
-/// Methods of a `[local]` interface that return something other than an HRESULT.
+/// A `[local]` interface whose methods return values of many types.
 pub const DIRECT: &str = "\
     import \"unknwn.idl\";
     typedef struct Pair { long a; hyper b; } Pair;
@@ -37,7 +37,7 @@ pub const BY_NAME: &str = "\
     }
 ";
 
-/// Typedefs in the forms of C's headers, whose names programs may use.
+/// Typedefs in the forms that C's headers have. Programs may use the names of the types.
 pub const TYPEDEFS: &str = "\
     import \"unknwn.idl\";
     struct _Point { long x; };
@@ -116,7 +116,8 @@ const CONSTANTS: &str = "\
     }
 ";
 
-/// The file with constants. One text is longer than a string in a Java class.
+/// Returns the file with constants. One of its texts is longer than a string in a Java class may
+/// be.
 pub fn constants() -> String {
     format!("{CONSTANTS}const char *LONG_TEXT = \"{}\";\n", "long ".repeat(14_000))
 }

@@ -24,8 +24,8 @@ struct Corpus {
     roots: &'static [&'static str],
     /// The folders in which imports are found. They may belong to another corpus.
     include: &'static [&'static str],
-    /// The least percentages: of files that are accepted, and of accepted files whose output gcc
-    /// and rustc accept.
+    /// The least percentages: of files that the compiler accepts, of accepted files whose output
+    /// gcc accepts, and of accepted files whose output rustc accepts.
     least: [usize; 3],
 }
 
@@ -64,7 +64,7 @@ struct File {
 
 /// The compilers' answers about a file. Each reason is one line.
 enum Answer {
-    /// A part of files that include it, which widl cannot compile alone.
+    /// A part that other files include. widl cannot compile it alone.
     Fragment,
     Refused(String),
     Accepted {
@@ -83,7 +83,8 @@ fn reason(failure: &Failure) -> String {
     failure.diagnostics.first().map_or_else(String::new, |error| format!("{}: {}", error.code, error.message))
 }
 
-/// Whether a file is written in the dialect of WinRT, MIDL 3, which the compiler does not read.
+/// Whether a file is written in MIDL 3, the dialect of WinRT. The compiler does not read this
+/// dialect.
 fn is_for_winrt(path: &Path) -> bool {
     let text = fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -94,7 +95,7 @@ fn is_for_winrt(path: &Path) -> bool {
         || text.lines().any(|line| begins(line, &["namespace ", "runtimeclass ", "apicontract ", "[contract"]))
 }
 
-/// Returns the names of the IDL files that others include.
+/// Returns the names of the IDL files that other files include.
 fn parts(paths: &[PathBuf]) -> HashSet<String> {
     let included = |line: &str| {
         let name = line.trim().strip_prefix("#include")?.trim().trim_matches(['"', '<', '>']).to_owned();
@@ -124,7 +125,7 @@ fn out_of(folder: &Path, all: &Path) -> PathBuf {
     WORKSHOP.place("corpora").join(folder.strip_prefix(all).expect("it is below"))
 }
 
-/// Runs a compiler. Returns the first error if it refuses its input.
+/// Runs a compiler. Returns the first error if the compiler refuses its input.
 fn run(command: &mut Command) -> Result<(), String> {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
     if output.status.success() { Ok(()) } else { Err(first_line(&String::from_utf8_lossy(&output.stderr))) }

@@ -12,7 +12,7 @@ mod idl {
     use obvia::rt::{Arguments, Automation, Layout, Wires, shape};
     use obvia::{Bstr, SafeArray, Variant};
 
-    /// All types, up to the greatest.
+    /// The numbers of all types, and the number after the greatest type.
     const TYPES: std::ops::Range<u16> = 0..vt::UINT + 2;
 
     fn arguments(frame: &[u8], block: &'static shape::Block) -> Option<Arguments> {

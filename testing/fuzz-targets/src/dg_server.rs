@@ -1,5 +1,5 @@
 //! Fuzzes a server and a client of the connectionless protocol with datagrams and the passing of
-//! time: they keep their limits.
+//! time: they stay within their limits.
 //!
 //! The input is cut into datagrams. The two bytes before a datagram give its length. The upper bits
 //! of these bytes say how much time passes, and whether the client gets the datagram, too.

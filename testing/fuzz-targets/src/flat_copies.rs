@@ -1,5 +1,6 @@
-//! Fuzzes the copies of received objects for their owners. Each argument is freed alone, as a
-//! method frees what it is given, and the runtime frees the others.
+//! Fuzzes the copies of received objects that have different owners. The method owns some
+//! arguments, and the test frees each of them alone, as a method would. The runtime frees the other
+//! arguments.
 //!
 //! The first byte chooses the method, and the second one the owners; the rest is the frame of the
 //! method's request.
@@ -9,7 +10,8 @@ use obvia::rt::shape::{Block, Shape};
 use obvia::rt::{Arguments, Image, Layout};
 use std::sync::LazyLock;
 
-/// The number of sets of parameters. Parameters whose numbers differ by four are in the same sets.
+/// The number of sets of parameters. Parameters whose numbers differ by a multiple of four are in
+/// the same sets.
 const SETS: usize = 16;
 /// The bit of the second byte for a request that is refused before the method runs.
 const IS_REFUSED: u8 = 0x80;
@@ -43,7 +45,7 @@ pub fn run(input: &[u8]) {
     }
     arguments.release();
     let mut image = Image::new(whole);
-    // SAFETY: the arguments begin with the block.
+    // SAFETY: `place(0)` points to the arguments' block, which has `whole.block.size` bytes.
     let copied = unsafe { image.put_from(0, arguments.place::<u8>(0), whole.block.size as usize) };
     assert_eq!(copied, Ok(()));
     let mut given: Vec<usize> = (0..4).filter(|at| kept >> at & 1 == 0).collect();

@@ -11,11 +11,11 @@ use std::sync::LazyLock;
 
 /// The maximum number of bytes that are read more than once.
 const REPEATED_MAX: usize = 1 << 20;
-/// The maximum number of values for a byte, which may be a member of nested structures, arrays and
-/// unions.
+/// The maximum number of values to which one byte of a frame can belong, because structures, arrays
+/// and unions are nested.
 const VALUES_OF_BYTE: usize = 8;
 
-/// The methods of the matrix's structures with pointers.
+/// The methods of the matrix's interface `IShapes`, which has structures with pointers.
 static METHODS: LazyLock<Vec<Frames<'static>>> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../matrix/idl/shapes.idl");
     let model = Compiler::new().check(&path).expect("an IDL file of the repository").model;
@@ -26,7 +26,7 @@ static METHODS: LazyLock<Vec<Frames<'static>>> = LazyLock::new(|| {
     methods.into_iter().map(|method| Frames::new(layout.clone(), method)).collect()
 });
 
-/// A maker of values that only counts them.
+/// A maker of values, which only counts the values.
 #[derive(Default)]
 struct Counter {
     made: usize,

@@ -39,7 +39,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// Checks that no text of the file is markup in the pages of its reference.
+/// Checks that no text of the IDL file becomes markup in the reference pages.
 fn check_pages(pages: &[obvia_idl::tools::doc::Page]) {
     for page in pages.iter().filter(|page| page.name.ends_with(".html")) {
         assert_eq!(page.text.matches("<script").count(), 2, "{}", page.name);

@@ -2,8 +2,8 @@
 //! decode to the same frame.
 //!
 //! The first three bytes choose the interface, the method, and the message with its format. The
-//! fourth is the value of the numbers that the message's sizes take from another message. The rest
-//! is stub data.
+//! fourth byte is the value of all numbers that the message's sizes take from another message. The
+//! rest is stub data.
 
 use obvia_idl::Compiler;
 use obvia_idl::model::InterfaceId;

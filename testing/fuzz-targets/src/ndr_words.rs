@@ -1,6 +1,6 @@
-//! Fuzzes the reader of plans with words, and the resulting plans with stub data.
+//! Fuzzes the reader of NDR plans with the words of a plan, and an accepted plan with stub data.
 //!
-//! The first byte is the number of words, of one byte each; the rest is stub data.
+//! The first byte is the number of words. The words follow, one byte each; the rest is stub data.
 
 use obvia_ndr::ndr::{Format, Numbers, Plan, Syntax};
 

@@ -1,5 +1,5 @@
-//! Fuzzes the parsers of object references (OBJREF) and of the data of custom ones: accepted values
-//! survive a round trip.
+//! Fuzzes the parsers of object references (OBJREF) and of the data of custom references: accepted
+//! values survive a round trip.
 
 use obvia::orpc::activation::Properties;
 use obvia::orpc::{DualStringArray, ObjRef, ViReference};

@@ -69,8 +69,8 @@ pub fn run(bytes: &[u8]) {
             }
         }
     }
-    // After the ping timeout the ping sets expire, and with them the references of peers. The
-    // references of processes last until the processes are dropped.
+    // The ping sets expire after the ping timeout, and the references of the peers that ping are
+    // released with their sets. The references of processes last until the processes are dropped.
     let end = now + Pinging::default().patience();
     drop(tables.collect(end));
     (1..=5).for_each(|who| drop(tables.drop_client(client(who), end)));

@@ -1,5 +1,5 @@
 //! Fuzzes the client's side of an association that waits for the answer to its bind or for
-//! responses: the client accepts the bytes as answers or ends the association, and keeps its
+//! responses: the client accepts the bytes as answers or ends the association, and stays within its
 //! limits.
 
 use obvia_rpc::co::pdu::{Context, Outcome};

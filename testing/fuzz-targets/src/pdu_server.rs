@@ -1,5 +1,5 @@
 //! Fuzzes the server's side of an association, with one piece of the input at a time: the server
-//! answers or ends the association, and keeps its limits.
+//! answers or ends the association, and stays within its limits.
 
 use obvia_rpc::co::pdu::Outcome;
 use obvia_rpc::co::{Limits, ServerAssociation, ServerEvent, ServerOptions};

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 const MTU: usize = 1400;
 const ROOM: u32 = 4096;
 
-/// Returns the registered memory, one region for all inputs, because its contents do not matter.
+/// Returns registered memory. All inputs share one region, because its contents do not matter.
 fn region() -> &'static MemoryRegion {
     static REGION: OnceLock<MemoryRegion> = OnceLock::new();
     REGION.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! Runs every target on its seeds and on random changes of them, which are the same in every run.
-//! `cargo xtask fuzz` goes further.
+//! Runs every target on its seeds and on random changes of the seeds. The changes are the same in
+//! every run. `cargo xtask fuzz` goes further.
 
 use obvia_fuzz_targets::{TARGETS, Target, for_each_target};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -33,7 +33,7 @@ impl Chance {
         word ^ (word >> 31)
     }
 
-    /// Returns a number below the limit, which is not zero.
+    /// Returns a number below `limit`. The limit must not be zero.
     fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
@@ -100,7 +100,7 @@ fn give(name: &str, target: Target, input: &[u8]) {
     assert!(took < INPUT_MAX, "one input took {took:?}");
 }
 
-/// A guard that writes the input of a failed test to a file, which can become a seed.
+/// A guard that writes the input of a failed test to a file. The file can become a seed.
 struct Keeper<'a> {
     name: &'a str,
     input: &'a [u8],

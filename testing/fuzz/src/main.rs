@@ -1,7 +1,8 @@
 //! Fuzzes the parsers of untrusted bytes with libFuzzer. `OBVIA_FUZZ_TARGET` names the target that
 //! gets the inputs; the arguments are libFuzzer's.
 //!
-//! All targets are in one program, because each would be linked with the same libraries.
+//! All targets are in one program, because separate programs would be linked with the same
+//! libraries.
 
 #![no_main]
 
@@ -21,7 +22,7 @@ fuzz_target!(init: choose(), |input: &[u8]| {
     }
 });
 
-/// Reads the target's name once. Without such a target, lists the targets and exits.
+/// Reads the target's name once. If no target has this name, lists the targets and exits.
 fn choose() {
     let name = std::env::var(VARIABLE).unwrap_or_default();
     let Some(found) = TARGETS.iter().find(|(known, _)| *known == name) else {
@@ -32,10 +33,10 @@ fn choose() {
     CHOSEN.get_or_init(|| *found);
 }
 
-/// Turns the leak sanitizer off for the target that reads plans: the expressions of plans live as
-/// long as the process, and do not count as leaks.
-// SAFETY: the leak sanitizer declares this function, and calls it if it is present; no other symbol
-// has this name.
+/// Turns the leak sanitizer off for the target that reads plans. The expressions of plans live as
+/// long as the process, and the sanitizer would report them as leaks.
+// SAFETY: the leak sanitizer declares this function, and calls it if a program defines it. No other
+// symbol has this name.
 #[unsafe(no_mangle)]
 extern "C" fn __lsan_is_turned_off() -> i32 {
     CHOSEN.get().is_some_and(|(name, _)| *name == "ndr_words").into()

@@ -1,10 +1,10 @@
-//! Common ground for tests: own folders, ports without a listener, other programs, threads that
-//! race, and waits for events.
+//! Common ground for tests: folders of a test's own, ports without a listener, other programs,
+//! threads that race, and waits for events.
 //!
 //! Tests run in several processes at once, of several checkouts and users, on machines that may
 //! stop any thread for seconds. So a folder's name contains the process ID, and a port without a
-//! listener is bound until the test ends. Tests wait for events, and the limit of a wait is only
-//! for tests that hang.
+//! listener is bound until the test ends. Tests wait for events. The limit of a wait only ends
+//! tests that hang.
 
 mod process;
 mod race;
@@ -27,14 +27,15 @@ pub fn is_wide() -> bool {
     std::env::var_os("OBVIA_WIDE_TESTS").is_some_and(|value| value == "1")
 }
 
-/// Returns a name that no other process has, and no other test of this one:
-/// `obvia-PROCESS-WHAT-NUMBER`. A leftover with such a name belongs to a dead process.
+/// Returns a name that no other process and no other test of this process uses:
+/// `obvia-PROCESS-WHAT-NUMBER`. A file that already has the name was left by a dead process.
 pub fn fresh_name(what: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("obvia-{}-{what}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A folder that only this user may access, empty at first. It is removed with this value.
+/// A folder that only this user may access, empty at first. The folder is removed when this value
+/// is dropped.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
@@ -46,7 +47,7 @@ impl Folder {
     /// When the folder cannot be made.
     pub fn new(what: &str) -> Self {
         let path = std::env::temp_dir().join(fresh_name(what));
-        // Removes the folder of an earlier process with the same id, which was killed.
+        // Removes the folder of an earlier process that had the same ID and was killed.
         let _ = fs::remove_dir_all(&path);
         let made = fs::DirBuilder::new().mode(0o700).create(&path);
         made.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -86,7 +87,7 @@ pub struct Turn(File);
 
 impl Turn {
     /// Waits for the right to run. Tests that exclude each other pass the same name, and the
-    /// build's folder for tests. The lock is on a file there, which is never removed.
+    /// build's folder for tests. The lock is on a file in that folder. The file is never removed.
     ///
     /// # Panics
     ///
@@ -106,8 +107,8 @@ impl Drop for Turn {
     }
 }
 
-/// Returns the files below a folder of a repository that have this extension. Folders of builds and
-/// hidden ones are left out.
+/// Returns the files below a folder of a repository that have this extension. Build folders and
+/// hidden folders are left out.
 pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
@@ -122,18 +123,18 @@ pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Whether this is a CI run (`CI=true`), in which a test fails if it lacks what it needs. In other
-/// runs such a test is skipped.
+/// Whether this is a CI run (`CI=true`). A test that lacks a requirement fails in a CI run, and is
+/// skipped in other runs.
 pub fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")
 }
 
-/// Returns the kernel's number of the calling thread.
+/// Returns the kernel's ID of the calling thread.
 pub fn thread_number() -> u32 {
     rustix::thread::gettid().as_raw_pid().cast_unsigned()
 }
 
-/// Whether a thread of this process sleeps in the kernel, so that it neither runs nor is ready to
+/// Whether a thread of this process sleeps in the kernel: the thread neither runs nor is ready to
 /// run.
 pub fn is_asleep(thread: u32) -> bool {
     state(Path::new(&format!("/proc/self/task/{thread}"))) == Some('S')

@@ -1,4 +1,4 @@
-//! Programs that tests run beside themselves: their lines and their ends, with time limits.
+//! Programs that tests run: their lines of output and their ends, with time limits.
 
 use crate::wait::{LATEST, LOOK, Patience};
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,8 +8,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// A running program, killed on drop. A wait that reaches its limit panics, and shows where the
-/// threads of the program are.
+/// A running program, killed on drop. A wait that reaches its limit panics, and reports where the
+/// threads of the program wait.
 #[derive(Debug)]
 pub struct Process {
     command: String,
@@ -112,7 +112,7 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the process runs after [`LATEST`].
+    /// When the process still runs after [`LATEST`].
     #[track_caller]
     pub fn await_end(&mut self) -> ExitStatus {
         let mut patience = Patience::new(LATEST);
@@ -160,7 +160,7 @@ impl Process {
     /// When the process has ended.
     #[track_caller]
     pub fn signal(&mut self, signal: Signal) {
-        // The ID of an ended process may belong to another one.
+        // The ID of an ended process may belong to another process by now.
         assert!(self.exit_status().is_none(), "{} gets no signal, since it has ended", self.command);
         kill_process(Pid::from_child(&self.child), signal).expect("the process is a child");
     }
@@ -194,17 +194,17 @@ impl Process {
         }
     }
 
-    /// Panics, and says whether the process has ended or what it does.
+    /// Panics with a report: whether the process has ended, or else where its threads wait.
     #[track_caller]
     fn fail(&mut self, what: &str) -> ! {
-        /// The time that a virtual machine gets to print the stacks of its threads.
+        /// The time that a Java virtual machine gets to print the stacks of its threads.
         const DUMPED: Duration = Duration::from_secs(10);
         let command = self.command.clone();
         if let Some(status) = self.exit_status() {
             panic!("{command} {what}, and has ended: {status}");
         }
         let threads = self.threads().join("\n");
-        // A virtual machine of Java prints the stacks of its threads at this signal. Other programs
+        // A Java virtual machine prints the stacks of its threads at this signal. Other programs
         // end.
         let _ = kill_process(Pid::from_child(&self.child), Signal::QUIT);
         let said = self.rest(DUMPED).0.join("\n");

@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// A racing thread, with the number of rounds that both threads have begun. A thread that panics
-/// does not keep the other one waiting.
+/// A racing thread, with the number of rounds that both threads have begun. If one thread panics,
+/// the other thread does not wait for it.
 struct Racer<'a>(&'a AtomicUsize);
 
 impl Drop for Racer<'_> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The time limit of waits for which the test sets none. A test that reaches this limit hangs.
+/// The time limit of waits for which the test sets no limit. A test that reaches this limit hangs.
 pub const LATEST: Duration = Duration::from_secs(120);
 
 /// The interval between two checks of a condition.
@@ -19,11 +19,11 @@ impl Patience {
         Self { last: Instant::now(), left: limit }
     }
 
-    /// The maximum counted time between two calls of [`Self::is_over`]. A machine that stands still
-    /// must not cause a timeout.
+    /// The maximum time that counts between two calls of [`Self::is_over`], so that a machine that
+    /// stands still causes no timeout.
     pub(crate) const COUNTED_MAX: Duration = Duration::from_millis(50);
 
-    /// Whether the limit has passed. The caller asks repeatedly.
+    /// Whether the limit has passed. The caller must call this function repeatedly.
     pub(crate) fn is_over(&mut self) -> bool {
         let now = Instant::now();
         self.left = self.left.saturating_sub(now.duration_since(self.last).min(Self::COUNTED_MAX));
@@ -49,8 +49,8 @@ pub fn within<T>(limit: Duration, mut look: impl FnMut() -> Result<T, String>) -
     }
 }
 
-/// Makes an attempt that takes less than the limit. A busy machine may delay an attempt, so there
-/// are three.
+/// Makes up to three attempts, because a busy machine may delay an attempt. One of them must take
+/// less than the limit.
 ///
 /// # Panics
 ///

@@ -92,7 +92,8 @@ final class Client {
     }
 
     /**
-     * Passes arrays in shared memory, by reference to a server in Java, and as copies to others.
+     * Passes arrays in shared memory: by reference to a server in Java, and as copies to other
+     * servers.
      */
     private static void shared(IVictim victim, int turn) {
         try (SharedMemory shared = Obvia.share(10_000 + turn, SharedMemory.Access.WRITE)) {

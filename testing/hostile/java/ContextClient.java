@@ -11,8 +11,8 @@ import obvia.Obvia;
 import obvia.Trace;
 
 /**
- * Calls a server from a thread of each kind, and makes this server call another one, which has to
- * notice cancelled calls, as {@code contexts.rs} does.
+ * Makes the checks of {@code contexts.rs} from a thread of each kind: calls a server, and makes
+ * this server call another server, which has to notice cancelled calls.
  */
 final class ContextClient {
     /**
@@ -20,7 +20,7 @@ final class ContextClient {
      * of {@link #PASSED}.
      */
     private static final Duration TIME = Duration.ofSeconds(100);
-    /** The deadline that a server sets when it calls another one. */
+    /** The deadline that a server sets when it calls another server. */
     private static final Duration PASSED = Duration.ofHours(1);
     /**
      * The first timeout of a waiting call. On a busy machine, the call may not have begun by
@@ -105,9 +105,9 @@ final class ContextClient {
     }
 
     /**
-     * Compares a reported call context with the deadline, which is {@code null} if there is none,
-     * and with the trace. A default timeout is not transmitted, so the callee reports no deadline
-     * for it.
+     * Compares a reported call context with the deadline and with the trace. Without a deadline,
+     * {@code expected} is {@code null}. A default timeout is not transmitted, so the callee reports
+     * no deadline for it.
      */
     private static void check(Duration expected, Trace trace, Context context) {
         boolean isRight = expected == null ? context.left == -1 : context.left >= expected.toMillis() / 2 && context.left <= expected.toMillis();

@@ -10,8 +10,8 @@ import obvia.Obvia;
 import obvia.RpcException;
 
 /**
- * Exports an object that returns the context of its calls, like the one in Rust, until the
- * standard input ends.
+ * Exports an object that returns the context of its calls, until the standard input ends. The
+ * object behaves like the one in Rust.
  */
 final class ContextServer implements IContexts {
     private static final Duration HOUR = Duration.ofHours(1);

@@ -18,7 +18,7 @@ import victim.IVictim;
  * killed server.
  */
 final class Networked {
-    /** The time limit of waits. A program that reaches it hangs. */
+    /** The time limit of waits. A program that reaches the limit hangs. */
     private static final Duration LATEST = Duration.ofSeconds(100);
 
     private Networked() {}

@@ -14,8 +14,8 @@ import victim.IVictim;
 import victim.Mark;
 
 /**
- * Exports the same object as the server in Rust, by a name, and at a string binding for networks,
- * until the standard input ends.
+ * Exports the same object as the server in Rust, by a name and at a string binding for networks.
+ * Serves until the standard input ends.
  */
 final class Server implements IVictim {
     // The layouts of array elements: little-endian and without alignment, as in other languages'

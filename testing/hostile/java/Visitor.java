@@ -17,11 +17,11 @@ import victim.IVictim;
 import victim.Mark;
 
 /**
- * Visits hostile servers, as {@code client.rs} does: for each line of standard input, visits one
- * server, calls the good server before and after that, and reports the outcome. A line has the
- * server's name. A second word {@code first} skips the calls of the good server before the visit.
- * With {@code again} and an opnum, the method with this opnum is called many times. A report ends
- * with {@code good}.
+ * Visits hostile servers, as {@code client.rs} does. For each line of standard input, calls the
+ * good server, visits the hostile server that the line names, calls the good server again, and
+ * reports the outcome. A second word {@code first} skips the first calls of the good server. With
+ * {@code again} and an opnum, the method with this opnum is called many times. A report ends with
+ * {@code good}.
  *
  * <p>Any exception other than {@link RpcException} ends the program.
  */
@@ -107,7 +107,7 @@ final class Visitor {
         }
     }
 
-    /** Calls every method. Results may be anything, and are read completely. */
+    /** Calls every method. Results may have any values, and are read completely. */
     private static void abuse(IVictim hostile) {
         tell("Add", () -> hostile.add(1, 2));
         tell("Sum", () -> hostile.sum(new int[] {1, 2, 3}));

@@ -79,7 +79,7 @@ void round(int32_t turn)
 std::string to_string(const std::string &text) { return text; }
 std::string to_string(const char *text) { return text; }
 
-// Makes a call with any outcome, and reports it.
+// Makes a call, which may have any outcome, and reports the outcome.
 template <class Call> void tell(const char *what, const Call &call)
 {
     try {
@@ -113,7 +113,7 @@ int32_t use(const obvia::object<IThing> &thing)
     return number;
 }
 
-// Calls every method. Results may be anything, and are read completely.
+// Calls every method. Results may have any values, and are read completely.
 void abuse(const obvia::object<IVictim> &hostile)
 {
     tell("Add", [&] { return hostile.Add(1, 2); });
@@ -193,8 +193,8 @@ void attack(const std::string &name, const std::string &opnum)
     obvia_set_timeout(before);
 }
 
-// Passes memory by reference. The arrays of each call lie in two regions. `is_silent` says that the
-// server does not answer.
+// Passes memory by reference. The arrays of each call lie in two regions. `is_silent` says whether
+// the server leaves calls unanswered.
 void map(const std::string &name, bool is_silent)
 {
     const auto hostile = obvia::connect<IMapped>(name);

@@ -104,11 +104,11 @@ fn share(good: &IVictim) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Visits a hostile server, reports the outcome, and calls the good server before and after.
+/// Calls the good server, visits a hostile server, calls the good server again, and reports the
+/// outcome.
 ///
-/// The first argument is the server's name. A second argument `first` skips the calls of the good
-/// server before the visit. With `again` and an opnum, the method with this opnum is called many
-/// times.
+/// The first argument is the server's name. A second argument `first` skips the first calls of the
+/// good server. With `again` and an opnum, the method with this opnum is called many times.
 pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     let [name, how @ ..] = arguments else { panic!("whom to visit?") };
     if how != ["first"] {
@@ -138,7 +138,7 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
 }
 
 /// Passes memory by reference to a hostile server, and reports the outcomes. The arrays of each
-/// call lie in two regions. `is_silent` says that the server does not answer.
+/// call lie in two regions. `is_silent` says whether the server leaves calls unanswered.
 pub(crate) fn map(name: &str, is_silent: bool) -> obvia::Result<()> {
     let limit = if is_silent { SHORT } else { LONG };
     let missing = || obvia::Error::from(obvia::code::E_UNEXPECTED);
@@ -153,7 +153,7 @@ pub(crate) fn map(name: &str, is_silent: bool) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Makes calls of a good server that fail, and reports their error information.
+/// Makes failing calls to a good server, and reports their error information.
 pub(crate) fn report_failures(binding: &str) -> obvia::Result<()> {
     let good: IVictim = obvia::connect(binding)?;
     for failed in [good.Visit(None).map(drop), good.Make(-1).map(drop)] {
@@ -163,7 +163,7 @@ pub(crate) fn report_failures(binding: &str) -> obvia::Result<()> {
     Ok(())
 }
 
-/// Calls every method. Results may be anything, and are read completely.
+/// Calls every method. Results may have any values, and are read completely.
 fn abuse(hostile: &IVictim) {
     let short = |work: &dyn Fn()| obvia::with_timeout(SHORT, work);
     short(&|| tell("Add", hostile.Add(1, 2)));

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// The deadline of the calls that set one, in milliseconds. Half of it is more than the default
-/// timeout, so that a callee cannot take the default for this deadline. Calls do not transmit the
-/// default.
+/// The deadline of the calls that set a deadline, in milliseconds. Half of it is more than the
+/// default timeout, so that a callee cannot confuse the two. Calls do not transmit the default
+/// timeout.
 const TIME: i64 = 100_000;
 /// The first timeout of a waiting call. On a busy machine, the call may not have begun by then.
 const SHORT: Duration = Duration::from_millis(500);
@@ -81,11 +81,11 @@ fn check(usual: RangeInclusive<i64>, call: &dyn Fn() -> obvia::Result<(i64, U16C
     Ok(())
 }
 
-/// Calls the server `by`, and has it call the server `last`. The server `last` must notice when the
-/// caller of a waiting call gives up.
+/// Calls the server `by`, and makes it call the server `last`. The server `last` must notice when
+/// the caller of a waiting call gives up.
 pub(crate) fn run(by: &str, last: &str) -> obvia::Result<()> {
     let (by, last): (IContexts, IContexts) = (obvia::connect(by)?, obvia::connect(last)?);
-    // -1 stands for no deadline. `ContextOf` sets a deadline of an hour.
+    // The number -1 means that the call has no deadline. `ContextOf` sets a deadline of an hour.
     let hour = HOUR.as_millis() as i64;
     check(-1..=-1, &|| by.Context())?;
     check(hour / 2..=hour, &|| by.ContextOf(Some(&last)))?;

@@ -1,5 +1,5 @@
-//! A file system in user space, directly on the kernel's FUSE device: it answers an operation
-//! correctly, or never.
+//! A file system in user space, directly on the kernel's FUSE device. It answers some operations
+//! correctly, and never answers the others.
 //!
 //! The only directory has the same file under every name. This process's user owns the file. The
 //! device is the standard input of a separate process: when that process ends, the kernel wakes
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 
-/// The size of the request buffer in bytes, which the kernel requires.
+/// The size of the request buffer, in bytes. The kernel requires this size.
 const REQUEST: usize = 1 << 17;
 /// The size in bytes of a request's header: length, operation, number, node, user, group, process,
 /// padding.

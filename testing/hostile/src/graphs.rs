@@ -15,7 +15,7 @@ impl IGraphs_Impl for Graphs_Impl {
         if kept.number() == 1 {
             *changed = None;
         }
-        // The rest of the list is read after the other one was freed.
+        // The rest of the list `kept` is read after the list `changed` was freed.
         assert_eq!(kept.next().map(Node::number), Some(3));
         Ok(())
     }

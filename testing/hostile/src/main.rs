@@ -1,6 +1,6 @@
-//! The processes that hostile peers attack: a server, a client of a hostile server, and a witness:
-//! a client that must not be disturbed. Other roles are for tests of the call context, of error
-//! information and of file systems.
+//! The processes that hostile peers attack: a server, a client of a hostile server, and a witness,
+//! which is a client that must not be disturbed. Other roles are for tests of the call context, of
+//! error information and of file systems.
 //!
 //! Servers and witnesses end when their standard input does, so that they do not outlive their
 //! test.

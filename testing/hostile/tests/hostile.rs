@@ -1,10 +1,10 @@
-//! Tests of peers that send invalid data: they lose their own connection or call, and do no other
-//! harm.
+//! Tests of peers that send invalid data. Such a peer loses its own connection or call, and does no
+//! other harm.
 //!
 //! The peers follow the documents (`layout.rs`, `docs/flat.md`), and share no code with the
-//! attacked runtime. Each test has a server in a process of its own, and beside it a witness, a
-//! client whose every call must succeed while the test runs. In the end the server must have no
-//! more descriptors and threads than before.
+//! attacked runtime. Each test has a server in a process of its own, and a witness, which is a
+//! client whose calls must all succeed while the test runs. In the end the server must have no more
+//! descriptors and threads than before.
 
 #[path = "hostile/attacker_between_hosts.rs"]
 mod attacker_between_hosts;

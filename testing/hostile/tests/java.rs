@@ -185,8 +185,8 @@ fn java_network_calls_fail_in_time() {
     }
 }
 
-/// Makes clients in Rust and Java call one server, which calls the other one and has to pass on
-/// deadlines, traces and cancels.
+/// Makes clients in Rust and Java call one server. This server calls the other server, and has to
+/// pass on deadlines, traces and cancels.
 #[track_caller]
 fn check_contexts(java: &mut Command, in_java: &str, in_rust: &str, names: &Folder) {
     let said = run(rust("context-client").args([in_java, in_rust]), names);

@@ -35,8 +35,8 @@ record Client(String host, String user, String password, String level) {
     IJIComObject make(JISession session, String clsid) throws Exception {
         var server = new JIComServer(JIClsid.valueOf(clsid), host, session);
         if (level.equals("integrity")) {
-            // The option applies to the connection to the object, which is made later. The library
-            // still encrypts the connection for reference counts.
+            // The option applies to the later connection to the object. The library still encrypts
+            // the connection for reference counts.
             server.getProperties().setProperty("rpc.ntlm.seal", "false");
         }
         return server.createInstance();

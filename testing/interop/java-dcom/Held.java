@@ -4,25 +4,26 @@ import org.jinterop.dcom.core.JISession;
 import org.jinterop.dcom.impls.automation.IJIDispatch;
 
 /**
- * Tests of the lifetime of objects: they live while this client pings or calls them, and for a
+ * Tests of the lifetime of objects. An object lives while this client pings or calls it, and for a
  * limited time after that.
  */
 final class Held {
-    /** The time in which pings or calls alone keep an object, several times the server's limit. */
+    /** The time for which only pings or only calls keep an object, several times the limit. */
     private static final long HELD_SECONDS = 12;
 
     /**
-     * The same with the server's default period of two minutes, at which three pings may be missed.
+     * The same time with the server's default ping period of two minutes. Objects then last for
+     * three periods without a ping.
      */
     private static final long LONG_SECONDS = 8 * 60;
 
     /**
-     * The time after the last call until which the default period holds an object: objects are gone
-     * after three periods (MS-DCOM 3.1.2.2).
+     * The time after the last call for which an object still exists with the default ping period.
+     * It is less than three periods, after which objects are gone (MS-DCOM 3.1.2.2).
      */
     private static final long STILL_SECONDS = 5 * 60;
 
-    /** The further time within which the object must be gone. */
+    /** The time after {@link #STILL_SECONDS} within which the object must be gone. */
     private static final long GONE_SECONDS = 4 * 60;
 
     private final Client client;

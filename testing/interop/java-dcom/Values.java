@@ -53,7 +53,7 @@ final class Values {
 
     /**
      * The end of a session releases the references that come from activations. The library counts
-     * only these exactly; all others end when its pings stop.
+     * only these references exactly; all other references end when the library's pings stop.
      */
     private void givenBack() throws Exception {
         var before = server.live();
@@ -117,7 +117,8 @@ final class Values {
         });
         Suite.check("VT_CY", () -> {
             var money = (JICurrency) echo(new JIVariant(new JICurrency(12, 3400)));
-            // The library sends -12 with any fraction, and reads the answer as it is.
+            // For 12.34 the library sends -12 with an arbitrary fraction. It reads the answer
+            // without a change.
             Suite.same(-12, money.getUnits());
         });
         Suite.check("VT_ERROR", () -> Suite.same(JIVariant.VT_ERROR, result("Kind", JIVariant.OPTIONAL_PARAM()).getObjectAsInt()));

@@ -25,7 +25,7 @@ import obvia.SecurityLevel;
  * <ul>
  *  <li>{@code [--user NAME PASSWORD] [--tell] [--pinging MILLISECONDS] BINDING ...} serves until
  *      its input ends, and prints the number of objects for each line of input; with {@code --tell}
- *      the name of an object is its caller's
+ *      the name of an object is the name of its caller
  *  <li>{@code --idle MILLISECONDS} serves until it was unused for this time
  *  <li>{@code --client [--user NAME PASSWORD] [BINDING ...]} creates an object on this host, or at
  *      the binding, and calls it

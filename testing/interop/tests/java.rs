@@ -1,5 +1,5 @@
-//! Tests of classes, accounts and marshaled references between Rust and Java, each as client and as
-//! server.
+//! Tests of classes, accounts and marshaled references between Rust and Java. Each language is
+//! tested as client and as server.
 
 use ground::{Folder, Process, until};
 use native_programs::java::Classes;

@@ -1,6 +1,6 @@
 /* Reads a type library with Wine's oleaut32: libraries.exe FILE. Ends with 1 if the library is
- * refused, or differs from testing/vectors/typelib/tones.idl. Names are looked up, too, in the
- * library's hash tables. */
+ * refused, or differs from testing/vectors/typelib/tones.idl. Also looks names up in the library's
+ * hash tables. */
 
 #define COBJMACROS
 #include <stdio.h>

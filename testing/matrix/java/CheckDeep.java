@@ -23,8 +23,8 @@ import obvia.Hresult;
 import obvia.Ints;
 
 /**
- * Checks of deep parameters as arguments, changes and results: the same calls in one virtual
- * machine and to other processes.
+ * Checks of {@code IDeep}, whose methods take, change and return structures and arrays with
+ * pointers: the same calls in one virtual machine and to other processes.
  */
 final class CheckDeep {
     private static final Guid PEER = IPeerInfo.INFO.iid();
@@ -77,8 +77,8 @@ final class CheckDeep {
         same(trimmed.count(), 2);
         same(trimmed.items(), List.of(item(1, "one"), item(2, null), item(0, null)));
         if (isElsewhere) {
-            // The array's length was fixed before the call: a method that reports a greater length
-            // fills no more elements.
+            // The array's length was fixed before the call, so a method cannot fill more elements
+            // by reporting a greater length.
             IDeep.TrimResult longer = deep.trim(2, trimmed.items().subList(0, 2), -1);
             same(longer.count(), 3);
             same(longer.items(), List.of(item(1, "one"), item(2, null)));

@@ -142,7 +142,7 @@ final class CheckValues {
         same(values.greet("a", null), new GreetResult("a", 1));
     }
 
-    /** Checks that a server refuses the result of its method, or that this client does. */
+    /** Checks that a server refuses the result of its method, or that this client refuses it. */
     private static void refusesResult(Runnable call) {
         try {
             call.run();

@@ -21,7 +21,7 @@ import obvia.Ints;
 import obvia.Remote;
 import obvia.RpcException;
 
-/** An object whose methods take, change and return deep parameters of all kinds. */
+/** An object whose methods take, change and return structures and arrays with pointers. */
 final class Deep implements IDeep {
     @Override
     public SwapResult swap(IPeer left, IPeer right) {

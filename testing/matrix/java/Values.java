@@ -122,7 +122,7 @@ final class Values implements IValues {
         return result(text, text);
     }
 
-    /** Returns a string that has no form in UTF-8 for the argument "wrong". */
+    /** Returns the text, or a string that has no form in UTF-8 if the argument is "wrong". */
     private static String result(String argument, String text) {
         return argument.equals("wrong") ? "\ud800" : text;
     }

@@ -24,7 +24,7 @@
 #define OTHER_COUNTERS "6b29fc40-ca47-1067-b31d-00dd010662da"
 
 #ifdef __cplusplus
-/* Call every method of an object in this process, or in another one. */
+/* Call every method of an object in this process, or in another process. */
 void check_shapes(IShapes *shapes, bool elsewhere);
 void check_values(IValues *values, bool elsewhere);
 void check_deep(IDeep *deep, bool elsewhere);
@@ -37,7 +37,7 @@ void check_endpoints(const char *mapper);
 /* Calls methods with values, and runs all other checks through objects that forward by value;
    `deep` may be null. */
 void check_by_value(IShapes *shapes, IValues *values, IDeep *deep);
-/* Makes calls while this process, or the object's, cannot allocate 8 MiB at once. */
+/* Makes calls while this process or the object's process cannot allocate 8 MiB at once. */
 void check_short_memory(IShapes *shapes);
 /* Calls a method of a server with hostile answers `count` times, and prints the result of each
    call. */
@@ -46,7 +46,7 @@ void call_liar(IShapes *shapes, int count, const char *method, uint32_t size);
 extern "C" {
 #endif
 
-/* The checks in C, without all details. */
+/* The checks in C, with fewer details than those in C++. */
 void check_shapes_in_c(IShapes *shapes);
 void check_functions_in_c(rpcecho *echo, Counters *counters);
 /* Create objects in C. */

@@ -34,7 +34,7 @@ public:
         case 3:
             throw value;
         default:
-            // The object finds itself by all of its interfaces.
+            // The object can get each of its interfaces from itself.
             return self() == obvia::object<IPeer>(self()) && self().as<IDeep>() ? value * 2 : 0;
         }
     }
@@ -190,7 +190,8 @@ void check_by_value(IShapes *shapes, IValues *values, IDeep *deep)
     const obvia::object<IShapes> all_shapes(shapes);
     values_are_passed_and_returned(all_values);
     owned_values_free_themselves(all_shapes);
-    // The checks by raw methods run through both sides of the methods by value.
+    // The raw methods of these objects forward by value, so the checks use both forms of methods by
+    // value.
     check_values(obvia::make<by_value::Values>(all_values).get(), false);
     check_shapes(obvia::make<by_value::Shapes>(all_shapes).get(), false);
     if (deep) {

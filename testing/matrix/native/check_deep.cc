@@ -1,5 +1,5 @@
-// Checks of deep parameters as arguments, changes and results: the same calls in one process and to
-// other processes.
+// Checks of IDeep, whose methods take, change and return structures and arrays with pointers: the
+// same calls in one process and to other processes.
 #include "check.h"
 #include "deep.hpp"
 
@@ -63,8 +63,8 @@ void arrays_are_changed_in_place(IDeep *deep, bool elsewhere)
     check(deep->Trim(&count, items, 1));
     CHECK(count == 2 && items[1].value == 2 && narrow(items[0].name) == "one");
     if (elsewhere) {
-        // The array's length was fixed before the call: a method that reports a greater length
-        // fills no more elements.
+        // The array's length was fixed before the call, so a method cannot fill more elements by
+        // reporting a greater length.
         check(deep->Trim(&count, items, -1));
         CHECK(count == 3 && narrow(items[0].name) == "one" && items[2].value == 0);
     }

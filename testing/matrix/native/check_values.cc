@@ -109,7 +109,7 @@ void passed_strings_end_with_a_zero(IValues *values)
     CHECK(std::string(both.get()) == "||-");
 }
 
-// Whether a server has refused the result of its method, or this client has.
+// Whether a server has refused the result of its method, or this client has refused it.
 bool is_refused_result(HRESULT result)
 {
     return result == E_INVALIDARG || result == RPC_E_INVALID_DATA;

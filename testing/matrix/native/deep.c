@@ -1,4 +1,4 @@
-/* An object in C whose methods take, change and return deep parameters of all kinds. */
+/* An object in C whose methods take, change and return structures and arrays with pointers. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// An object whose methods take, change and return deep parameters of all kinds.
+// An object whose methods take, change and return structures and arrays with pointers.
 #ifndef MATRIX_DEEP_HPP
 #define MATRIX_DEEP_HPP
 

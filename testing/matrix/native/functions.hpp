@@ -1,4 +1,4 @@
-// Objects for interfaces of functions: Samba's, and one with context handles.
+// Objects for interfaces of functions: Samba's rpcecho, and Counters, which has context handles.
 #ifndef MATRIX_FUNCTIONS_HPP
 #define MATRIX_FUNCTIONS_HPP
 

@@ -9,7 +9,7 @@
 //    program endpoints OPTION       serves functions, found through the endpoint mapper that a
 //                                   binding with this option names
 //    program lied NAME COUNT METHOD SIZE   calls an object with hostile answers
-//    program short SHAPES           calls while one of both processes is short of memory
+//    program short SHAPES           calls while one of the two processes is short of memory
 #include "by_value.hpp"
 #include "check.h"
 #include "deep.hpp"

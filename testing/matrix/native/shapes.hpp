@@ -385,7 +385,7 @@ private:
         }
     }
 
-    // Returns the first entries, with pointers into the stored ones.
+    // Returns the first entries, with pointers into the stored entries.
     std::vector<Entry> kept(size_t most)
     {
         const std::lock_guard<std::mutex> guard(lock_);

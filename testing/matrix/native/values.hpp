@@ -154,7 +154,7 @@ public:
     }
 
 private:
-    // Returns a string that is not in UTF-8 for the argument "wrong".
+    // Returns the text, or a string that is not valid UTF-8 if the argument is "wrong".
     static char *result(const char *argument, const std::string &text)
     {
         return obvia::copy_text<char>(std::string(argument) == "wrong" ? "\xff" : text);

@@ -1,4 +1,5 @@
-//! Objects for interfaces of functions: Samba's, and one with context handles.
+//! Objects for interfaces of functions: Samba's `rpcecho`, and `Counters`, which has context
+//! handles.
 
 use crate::{
     Account, Counters, Counters_Impl, Enum1, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7,

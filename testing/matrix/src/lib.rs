@@ -42,7 +42,7 @@ pub fn become_known() {
     set_credentials(Credential::user("", user, password));
 }
 
-/// The accounts, users with their passwords. The first one is the user of every process.
+/// The accounts, users with their passwords. The first user is the user of every process.
 pub const ACCOUNTS: [(&str, &str); 2] = [("matrix", "red or blue"), ("guest", "open sesame")];
 
 pub mod functions;

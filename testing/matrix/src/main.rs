@@ -1,6 +1,6 @@
 //! Serves the objects on this host and at a string binding, until the standard input ends. The name
 //! of an object is the first argument with a suffix. With `hold BINDING HANDLE`, the program is a
-//! client that tries another client's context handle, opens two handles of its own, and sleeps.
+//! client. It tries another client's context handle, opens two handles of its own, and sleeps.
 
 use std::io::Read;
 

@@ -88,7 +88,7 @@ fn sum_of(tree: Option<&Tree<'_>>) -> i64 {
     tree.map_or(0, |tree| tree.key() + sum_of(tree.left()) + sum_of(tree.right()))
 }
 
-/// Calls `then` with the tree and one key more.
+/// Calls `then` with a tree that has all keys of `tree`, and `key`.
 fn grow(tree: Option<&Tree<'_>>, key: i64, then: &mut dyn FnMut(&Tree<'_>) -> Result<()>) -> Result<()> {
     match tree {
         None => then(&Tree::new(key, None, None)),
@@ -115,7 +115,7 @@ impl IShapes_Impl for Shapes_Impl {
         let Some(given) = list.take() else { return Ok(()) };
         let values = given.with(|first| items(Some(first)).map(Item::value).collect::<Vec<_>>());
         if values.contains(&-1) {
-            // The list was taken above and is freed: a method that fails may do that to an
+            // The list was taken above, and is freed here. A method that fails may free its
             // [in, out] parameter.
             return Err(code::E_INVALIDARG.into());
         }

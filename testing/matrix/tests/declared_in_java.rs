@@ -1,5 +1,5 @@
-//! Tests of an interface written in Java: its generated IDL compiles to the same fingerprint, and
-//! Rust calls its server.
+//! Tests of an interface written in Java: its generated IDL compiles to the same fingerprint, and a
+//! client in Rust calls a server in Java.
 
 use ground::Process;
 use ledger::{Entry, Item, Kind, Ledger, Watcher, Watcher_Impl};
@@ -15,7 +15,7 @@ mod ledger {
     obvia::include_idl!("ledger");
 }
 
-/// Starts a server in Java, and returns what it prints before it is ready.
+/// Starts a server in Java, and returns the lines that it prints before it is ready.
 fn serve(classes: &Classes, name: &str) -> (Process, Vec<String>) {
     let mut server = Process::start(classes.program("first.Server").arg(name));
     let said = std::iter::repeat_with(|| server.line()).take_while(|line| line != "ready").collect();

@@ -1,5 +1,5 @@
-//! Tests of endpoints: clients find running servers by their interface's attribute or through the
-//! endpoint mapper; no server can fill the mapper up, or change other servers' entries.
+//! Tests of endpoints: clients find running servers by the attribute of their interface, or through
+//! the endpoint mapper. No server can fill the mapper up, or change other servers' entries.
 
 use ground::{Folder, LATEST, SilentPort, until};
 use obvia_rpc::co::{DirectCalls, DirectError};
@@ -17,7 +17,7 @@ const UNAVAILABLE: &str = "0x800706ba";
 const NOT_REGISTERED: &str = "0x800706d9";
 const DUPLICATE: &str = "0x800706cc";
 
-/// A simulated host: processes in it see only each other's names.
+/// A simulated host. Processes on the host see only each other's names.
 struct Host(Folder);
 
 impl Host {
@@ -116,7 +116,8 @@ fn interfaces_have_well_known_endpoints() {
     let host = Host::new();
     assert_eq!(host.ask("ncalrpc:"), UNAVAILABLE);
     let server = host.start(&["server"]);
-    // No mapper runs, and one endpoint is for an unsupported protocol sequence.
+    // The server cannot register, because no mapper runs. It skips one endpoint, whose protocol
+    // sequence is not supported.
     assert!(server.first.starts_with("ncalrpc:[clock] ncacn_ip_tcp:"), "{}", server.first);
     assert!(server.first.ends_with(UNAVAILABLE), "{}", server.first);
     assert_eq!(host.ask("ncalrpc:"), server.id());
@@ -192,7 +193,7 @@ fn mapper_registrations_are_limited_and_protected_from_others() {
     let most = REGISTERED_MAX as u16;
     assert_eq!(change(&mut far, Change::Insert, &entries(1..2)), refused, "over a network");
     // Invalid calls: more entries than bytes, a null tower, and an unknown method. The failure of
-    // one call does not affect the others.
+    // one call does not affect the other calls.
     let pointless = [&[1, 0, 0, 0, 1, 0, 0, 0][..], &[0; 28]].concat();
     for (opnum, stub, status) in [
         (0, vec![0xff; 64], Status::BAD_STUB_DATA),

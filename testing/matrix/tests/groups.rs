@@ -1,5 +1,5 @@
-//! Tests of association groups (C706 9.3.3), with clients without the runtime: the ownership and
-//! lifetime of a client's context handles.
+//! Tests of association groups (C706 9.3.3), with clients that do not use the runtime: the
+//! ownership and lifetime of a client's context handles.
 //!
 //! The tests are in a process of their own, because they change the time limit of lost clients.
 
@@ -24,7 +24,7 @@ const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
 /// A context handle on the wire.
 type Handle = [u8; 20];
 
-/// Serves counters from this process, once, and returns the port.
+/// Serves counters from this process if they are not served yet, and returns the port.
 fn serve() -> u16 {
     static SERVED: LazyLock<(obvia::Serving, u16)> =
         LazyLock::new(|| {
@@ -83,7 +83,8 @@ impl Client {
         Ok(client)
     }
 
-    /// Negotiates the presentation context, unless it exists, and a security context of a user.
+    /// Negotiates the presentation context, unless the association has it, and a security context
+    /// of a user.
     fn agree(&mut self, user: Option<usize>) -> Result<(), AssociationError> {
         let interface = SyntaxId { uuid: Uuid(Counters::INFO.iid.to_u128()), version: 1 };
         let contexts = vec![Context { id: 0, interface, transfers: vec![NDR] }];
@@ -264,7 +265,7 @@ fn a_lost_client_that_returns_finds_its_context_handles() {
     drop(other);
     let mut again = Client::bind(port, group, Some(0)).unwrap();
     assert_eq!(again.next(&counter), Ok(5));
-    // The server keeps the handles of a lost client again, and no longer than the ping timeout.
+    // The server again keeps the handles of a lost client, but no longer than the ping timeout.
     let group = reset(again);
     let mut again = Client::bind(port, group, Some(0)).unwrap();
     assert_eq!((again.next(&counter), alive(port)), (Ok(6), 1));
@@ -273,12 +274,13 @@ fn a_lost_client_that_returns_finds_its_context_handles() {
     becomes(port, 0);
     assert_eq!(Client::bind(port, group, None).err(), REFUSED);
     set_pinging(Pinging::default()).unwrap();
-    // A lost client that returned and ends in order is removed at once.
+    // A lost client that has returned, and then closes its connection properly, is removed at once.
     let mut first = Client::bind(port, 0, None).unwrap();
     let counter = first.open(5);
     let group = reset(first);
-    // The test waits until the server has noticed the loss. Otherwise the server might notice it
-    // only after the client has returned and ended in order, and would keep the handles.
+    // The test waits until the server has noticed the loss. Otherwise the server might notice the
+    // loss only after the client has returned and closed its connection properly, and would keep
+    // the handles.
     ground::until("the connection is known to be lost", || serving() == 0);
     let mut second = Client::bind(port, group, None).unwrap();
     assert_eq!(second.next(&counter), Ok(5));

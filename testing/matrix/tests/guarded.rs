@@ -1,8 +1,8 @@
-//! Tests of a server that accepts only protected calls, with clients without the runtime: the
-//! answers before and after authentication.
+//! Tests of a server that accepts only protected calls, with clients that do not use the runtime:
+//! its answers before and after authentication.
 //!
 //! The tests are in a process of their own, because authentication is global: callbacks to this
-//! process would be protected calls, while other tests expect plain ones.
+//! process would be protected calls, while other tests expect unprotected calls.
 
 use matrix::{Enum1, Enum2, Enum3, Info, Surrounding, rpcecho, rpcecho_Impl};
 use obvia::security::{Caller, Credential};
@@ -18,13 +18,13 @@ use obvia_via::stream::Stream;
 use std::sync::LazyLock;
 
 const PATIENCE: Deadline = Deadline::after_secs(60);
-/// The object UUID of the server's functions. They need one, because other tests serve the same
+/// The object UUID of the server's functions. They need a UUID, because other tests serve the same
 /// interface.
 const OBJECT: u128 = 0x7d0f_2a64_1c5e_4b7a_9c54_2f1e_8b6d_3a10;
 /// The runtime's own interface, and the opnums of its calls that return data and take no arguments.
 const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
 const RUNTIME_CALLS: [u16; 3] = [7, 9, 10];
-/// The upper half of the UUID that stands for a process.
+/// The upper half of the UUID that identifies a process.
 const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 
 /// An object that returns its caller's identity.
@@ -104,8 +104,8 @@ impl Client {
         }
     }
 
-    /// Negotiates the presentation contexts of the runtime, of the functions, and of the process as
-    /// which the client introduces itself.
+    /// Negotiates presentation contexts for the runtime's interface and for the functions. If
+    /// `process` is given, a third context tells the server that the client is this process.
     fn bind(&mut self, process: Option<u64>, security: Option<Security>) {
         let context = |id, interface, transfer| Context { id, interface, transfers: vec![transfer] };
         let functions = SyntaxId { uuid: Uuid(rpcecho::INFO.iid.to_u128()), version: 1 };
@@ -140,7 +140,7 @@ impl Client {
     }
 }
 
-/// Serves the functions for protected calls, once, and returns the port.
+/// Serves the functions for protected calls if they are not served yet, and returns the port.
 fn serve() -> &'static str {
     static SERVED: LazyLock<(obvia::Serving, String)> = LazyLock::new(|| {
         matrix::become_known();
@@ -221,7 +221,7 @@ fn clients_that_fail_authentication_can_call_nothing() {
             event => panic!("{event:?}"),
         });
         match kind {
-            // NTLM's last leg is the client's, so that the next call gets the error.
+            // In NTLM the client sends the last leg, so only the next call gets the error.
             AuthType::NTLM => assert_eq!(answer, Ok(Ok(()))),
             _ => assert_eq!(answer, Ok(Err(Status::ACCESS_DENIED))),
         }

@@ -1,4 +1,4 @@
-//! Builds of workspace packages for tests, beyond those that cargo makes by itself.
+//! Builds of workspace packages for tests, in addition to the builds that cargo makes by itself.
 
 use crate::run;
 use serde_json::Value;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The environment variable that is set if everything for tests is already built. It contains the
-/// arguments of that build, one a line.
+/// The environment variable that is set if everything for tests is already built. The variable
+/// contains the arguments of that build, one on each line.
 const IS_BUILT: &str = "OBVIA_WORKSPACE_IS_BUILT";
 
 /// Builds packages of the workspace with the profile of the running test, and returns the folder of
@@ -74,7 +74,8 @@ impl Libraries {
 pub fn libraries(package: &str) -> Libraries {
     let folder = profile_folder();
     // Several builds of a library may be in the folder, and only cargo knows which one matches the
-    // test. With another selection of packages than the build's, cargo would compile anew.
+    // test. If this command selected other packages than the earlier build, cargo would compile
+    // them again.
     let mut cargo = std::env::var(IS_BUILT).map_or_else(
         |_| {
             let mut cargo = cargo(&folder);

@@ -24,8 +24,8 @@ pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() 
     if fs::metadata(&stamp).and_then(|stamp| stamp.modified()).is_ok_and(|made| Some(made) > changed) {
         return;
     }
-    // A failure leaves no stamp. The stamp has the time of the beginning, so that changes during
-    // `make` count.
+    // If `make` fails, it leaves no stamp. The stamp has the time at which `make` began, so that
+    // changes during `make` count.
     let _ = fs::remove_file(&stamp);
     let began = SystemTime::now();
     make();
@@ -33,7 +33,8 @@ pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() 
     stamp.set_modified(began).expect("the time of a file can be set");
 }
 
-/// Returns the path of the test, an input of builds of code that the test itself generates.
+/// Returns the path of the running test program. The program is an input of builds whose code the
+/// test generates.
 pub(crate) fn test() -> PathBuf {
     std::env::current_exe().expect("a test has a path")
 }

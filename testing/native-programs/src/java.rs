@@ -103,7 +103,8 @@ impl Classes {
         program
     }
 
-    /// Returns the command of a program with networks, which loads the library in a folder.
+    /// Returns the command of a program that supports networks, and therefore loads the library in
+    /// the folder `library`.
     pub fn networked(&self, library: &Path, class: &str) -> Command {
         let mut program = Command::new(&self.java);
         program.args(BRIEF).args(["--enable-native-access=ALL-UNNAMED", "-cp", &self.path, class]);
@@ -151,8 +152,8 @@ impl Runtime {
     }
 }
 
-/// Compiles sources to a folder's `classes`. Annotations are processed if the compiler has a path
-/// of processors.
+/// Compiles sources to a folder's `classes`. Processes annotations if the compiler's options
+/// contain a path of annotation processors.
 fn compile(mut compiler: Command, place: &Path, sources: Vec<PathBuf>) {
     compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(place.join("classes"));
     // The command, which a failed test shows, names the list of sources.
@@ -168,7 +169,7 @@ fn clear(place: &Path) {
     emptied.unwrap_or_else(|error| panic!("{}: {error}", place.display()));
 }
 
-/// Replaces a folder by another one.
+/// Replaces a folder by another folder.
 fn replace(place: &Path, replacement: &Path) {
     let former = place.with_extension("old");
     let _ = std::fs::remove_dir_all(&former);

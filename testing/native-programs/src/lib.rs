@@ -27,16 +27,16 @@ struct Language {
 const C: Language = Language { extension: "c", standard: "-std=c11", variable: "CC", compiler: "cc" };
 const CPP: Language = Language { extension: "cc", standard: "-std=c++17", variable: "CXX", compiler: "c++" };
 
-/// The options of the sanitizers that end a program on hidden faults. Without vptr, because objects
-/// of other languages have vtables but no C++ type. Without optimization, because optimizing the
-/// programs takes longer than running them.
+/// The options of the sanitizers that end a program on hidden faults. The check `vptr` is off,
+/// because objects of other languages have vtables but no C++ type. Optimization is off, because
+/// optimizing the programs takes longer than running them.
 pub const CHECKED: &[&str] =
     &["-O0", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
 
 /// The defaults of the leak sanitizer, which is part of [`CHECKED`].
 const LEAKS: &str = "testing/native-programs/leaks.c";
 
-/// The options of the sanitizer that reports unordered accesses of several threads.
+/// The options of the sanitizer that reports data races.
 pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];
 
 /// The folders of the project's headers.
@@ -116,7 +116,7 @@ impl Workshop {
         place
     }
 
-    /// Builds a program in Rust of a package of the project.
+    /// Builds a Rust program that belongs to a package of the project.
     ///
     /// # Panics
     ///
@@ -225,7 +225,8 @@ impl Language {
         [C, CPP].into_iter().find(is_its).unwrap_or_else(|| panic!("{}: neither C nor C++", file.display()))
     }
 
-    /// Returns the command of the language's compiler, or of the one in the environment variable.
+    /// Returns the command of the language's default compiler, or of the compiler that the
+    /// environment variable names.
     fn command(self) -> Command {
         Command::new(std::env::var_os(self.variable).unwrap_or_else(|| OsString::from(self.compiler)))
     }

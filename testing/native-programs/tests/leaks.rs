@@ -1,4 +1,4 @@
-//! Tests of what the leak sanitizer reports in the programs of other tests.
+//! Tests of the leaks that the leak sanitizer reports in the programs of other tests.
 
 use native_programs::{CHECKED, Workshop, folder};
 use std::process::{Command, Output};

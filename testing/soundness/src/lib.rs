@@ -1,4 +1,5 @@
-//! Interfaces whose values could lead safe Rust to foreign memory, and an object that tries that.
+//! Interfaces whose values could lead safe Rust to foreign memory, and an object that tries to do
+//! this.
 
 obvia::include_idl!("soundness");
 

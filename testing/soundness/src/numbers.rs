@@ -12,9 +12,9 @@ impl INumbers_Impl for Values_Impl {
     }
 
     unsafe fn Next(&self, count: u32, numbers: *mut i32, fetched: *mut u32) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: by the interface's declaration, `numbers` has room for `count` numbers.
         unsafe { std::slice::from_raw_parts_mut(numbers, count as usize) }.fill(7);
-        // SAFETY: the caller's promise.
+        // SAFETY: by the interface's declaration, `fetched` has room for one number.
         unsafe { fetched.write(count) };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Objects made by `obvia::object`, in a crate that forbids unsafe code and takes warnings for
+//! Objects made by `obvia::object`, in a crate that forbids unsafe code and treats warnings as
 //! errors.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub)]
@@ -8,7 +8,8 @@ use soundness::{IMore, IMore_Impl, IProgress, IProgress_Impl};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// An object with an interface that extends another. Its fields have common names.
+/// An object with an interface that extends another. The object's fields have common names, which
+/// must not clash with names in the macro's code.
 #[obvia::object(IMore)]
 #[derive(Debug, Default)]
 pub struct Counter {

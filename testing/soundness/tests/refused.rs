@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// The mark before an expected error; the text is that of `--error-format=short`.
+/// The mark before an expected error. The text after the mark is the error's text with
+/// `--error-format=short`.
 const EXPECTED: &str = " //~ ";
 
 #[test]

@@ -63,9 +63,9 @@ unsafe extern "system" fn wrong_signed(
 ) -> HRESULT {
     // SAFETY: the test passes places for results.
     unsafe { text.write(obvia::rt::give_text(c"\xff".to_owned())) };
-    // SAFETY: as above.
+    // SAFETY: the test passes places for results.
     unsafe { progress.write(IProgress::from(Counted).into_raw()) };
-    // SAFETY: as above.
+    // SAFETY: the test passes places for results.
     unsafe { more.write(obvia::rt::give_text(c"a".to_owned())) };
     code::S_OK
 }

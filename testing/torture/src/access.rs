@@ -23,7 +23,7 @@ impl Tally_Impl for TallyServer_Impl {
     }
 }
 
-/// Serves the functions, with access for the named callers.
+/// Serves the functions. Only the named callers may call them.
 pub(crate) fn serve_tally(state: &mut State, words: &[&str]) -> Answer {
     let tally = Tally::from(TallyServer(AtomicU32::new(0)));
     set_access(&tally, callers(words)?)?;

@@ -18,8 +18,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Creates a factory in each of some threads at once. Returns the number of the factories'
-/// processes.
+/// Creates a factory in each of some threads at once. Returns the number of processes that have
+/// made the factories.
 pub(crate) fn in_threads(state: &mut State, words: &[&str]) -> Answer {
     let made: Vec<_> = std::thread::scope(|scope| {
         let make = || Agile::new(&create_instance::<IFactory>(CLASS, None)?);
@@ -54,9 +54,9 @@ pub(crate) fn register(state: &mut State) -> Answer {
     done(state.classes.push(register_class(CLASS, Some(&make().cast()?), || Ok(make()))?))
 }
 
-/// Registers the class. Each activation takes ten minutes, unless its caller gives it up or the
-/// order `wake` ends it. If `is_deaf`, an activation does not notice that its caller gives it up.
-/// From the beginning of an activation, a counter lives as long as the factory.
+/// Registers the class. Each activation takes ten minutes, unless its caller gives up or the order
+/// `wake` ends it. If `is_deaf`, an activation does not notice that its caller gives up. An
+/// activation begins by making a counter, which lives as long as the factory.
 pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
     let make_slowly = move || {
         let (counter, factory) = (Counter::new(), make());
@@ -70,9 +70,9 @@ pub(crate) fn register_slow(state: &mut State, is_deaf: bool) -> Answer {
     done(state.classes.push(register_class(CLASS, None, make_slowly)?))
 }
 
-/// Registers the class, whose objects are the factory of another process. Each activation takes ten
-/// minutes, unless the order `wake` ends it. An activation does not notice that its caller gives it
-/// up.
+/// Registers the class. Every activation returns the connected factory, which belongs to another
+/// process. Each activation takes ten minutes, unless the order `wake` ends it. An activation does
+/// not notice that its caller gives up.
 pub(crate) fn register_borrowed(state: &mut State) -> Answer {
     let factory = Agile::new(state.factory()?)?;
     let lend = move || {
@@ -117,7 +117,7 @@ pub(crate) fn running() -> Answer {
     Ok(found.and_then(|running| running.pid).unwrap_or_default().to_string())
 }
 
-/// Runs the server that is started on demand. With `how`, the server waits, hangs or fails.
+/// Runs the server that is started on demand. `how` makes the server wait, hang or fail.
 pub(crate) fn serve(how: Option<&str>) {
     let starts = std::env::var_os("TORTURE_STARTS").map(PathBuf::from);
     if let Some(path) = &starts {
@@ -144,7 +144,7 @@ pub(crate) fn serve(how: Option<&str>) {
             let mut state = State::default();
             register(&mut state).unwrap();
             eprintln!("serving");
-            // The server may become idle only after its first use: tests count starts, and a slow
+            // The server must not end as idle before its first use. Tests count starts, and a slow
             // client must not cause a second start.
             within(LATEST, || if made() > 1 { Ok(()) } else { Err("nobody uses it".to_owned()) });
             serve_until_idle(Duration::from_secs(3600)).unwrap();

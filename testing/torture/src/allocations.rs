@@ -15,7 +15,7 @@ pub struct Counting;
 
 fn count() {
     PROCESS.fetch_add(1, Ordering::Relaxed);
-    // At the end of a thread, its counter may be destroyed already.
+    // At the end of a thread, the thread's counter may already be destroyed.
     let _ = THREAD.try_with(|thread| thread.set(thread.get() + 1));
 }
 

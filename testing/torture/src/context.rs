@@ -33,8 +33,8 @@ fn has_none((left, heard): (i64, U16CString)) -> obvia::Result<()> {
     ))
 }
 
-/// Returns the context of the client's oneway call. Waits for it: over datagrams, later calls may
-/// overtake a oneway call.
+/// Returns the context of the client's oneway call. Waits for the call, because later calls over
+/// datagrams may overtake it.
 fn overheard(factory: &IFactory) -> obvia::Result<(i64, U16CString)> {
     let end = Instant::now() + TIMEOUT;
     loop {
@@ -67,7 +67,7 @@ fn late_calls_are_not_sent(factory: &IFactory) -> obvia::Result<()> {
     Err(obvia::Error::new(code::E_FAIL, text))
 }
 
-/// Makes calls with and without a context. Fails if the server saw another context than the
+/// Makes calls with and without a context. Fails if the server saw a context that differs from the
 /// client's.
 pub(crate) fn check(state: &State) -> Answer {
     let factory = state.factory()?;
@@ -83,7 +83,8 @@ pub(crate) fn check(state: &State) -> Answer {
     let long = TraceContext { state: "obvia=".to_owned() + &"s".repeat(STATE - 6), ..short.clone() };
     let (short_text, long_text) = (format!("{TRACE} "), format!("{TRACE} {}", long.state));
     for _ in 0..3 {
-        // The context also follows a call with objects, and a call whose results are still lent.
+        // A call also sends its context if it comes after a call with objects, or while earlier
+        // results are still lent.
         with_timeout(TIMEOUT, || factory.Make().and_then(|_| hears(true, "")))?;
         let lent = factory.Make()?.Lend(7, 3)?;
         with_timeout(TIMEOUT, || {
@@ -111,7 +112,7 @@ pub(crate) fn check(state: &State) -> Answer {
             let longer = TraceContext { state: "s".repeat(length), ..short.clone() };
             with_trace(longer, || with_timeout(TIMEOUT, || hears(true, &short_text)))?;
         }
-        // An explicit deadline is transferred, even if it is the default one.
+        // An explicit deadline is transferred, even if it equals the default timeout.
         with_timeout(DEFAULT_TIMEOUT, || hears(true, ""))?;
         has_none(factory.Context()?)?;
         // A failed call leaves no context behind.

@@ -1,5 +1,5 @@
-//! An object whose methods return plain HRESULTs, as in COM's interfaces: failures with and without
-//! error information, and a success with error information.
+//! An object whose methods return plain HRESULTs, as in COM's interfaces. Its methods fail with and
+//! without error information, and succeed with error information.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 

@@ -111,7 +111,7 @@ pub(crate) fn unadvise(events: &mut Events) -> Answer {
     connections.into_iter().try_for_each(Connection::unadvise).map(done)?
 }
 
-/// Ends a connection after the deadline for all calls has passed.
+/// Ends a connection, with a deadline that has already passed.
 pub(crate) fn unadvise_late(events: &mut Events) -> Answer {
     let connection = events.connections.lock().unwrap().pop().ok_or(code::E_UNEXPECTED)?;
     obvia::with_deadline(Instant::now(), || connection.unadvise()).map(done)?

@@ -16,7 +16,7 @@ const WAIT_MIN: Duration = Duration::from_millis(500);
 /// The number of values that exceed the limit of a frame, 256 MiB.
 const TOO_MANY: usize = 80 << 20;
 
-/// Passes an object of this process twice, in a call that ends as `what` says.
+/// Passes an object of this process twice in one call. `what` says how the call ends.
 pub(crate) fn give(state: &mut State, what: &str) -> Answer {
     let taker: ITaker = state.factory()?.cast()?;
     // The server may hold a reference to this object already.
@@ -34,17 +34,17 @@ pub(crate) fn give(state: &mut State, what: &str) -> Answer {
 }
 
 /// Stops the server with the process ID `server`. Passes objects to it in oneway calls until the
-/// window, which has `slots` slots, has room for only one more call. The list of references that
-/// follows this call has no room. Makes this call, and lets the server go on.
+/// window, which has `slots` slots, has room for only one more call. Makes this last call; the
+/// window then has no room for the list of references that follows the call. Lets the server go on.
 pub(crate) fn give_to_stopped(state: &mut State, server: u32, slots: u32) -> Answer {
     let taker: ITaker = state.factory()?.cast()?;
     let own = state.own.get_or_insert_with(Counter::new).clone();
     let other: IUnknown = own.cast()?;
-    // The server has taken all messages when it has answered a call.
+    // Once the server has answered this call, it has taken all earlier messages.
     taker.Take(None, &ICounter::IID, None, &[], 0)?;
     process::stop(server);
     let soon = |own, other| taker.TakeSoon(own, &ICounter::IID, other);
-    // The timeout is longer than the test's patience. Since it is not the default timeout, a
+    // The timeout is longer than the time limit of the test. Since it is not the default timeout, a
     // message with the deadline precedes each call and takes a slot, too.
     let outcome: obvia::Result<_> = obvia::with_timeout(2 * LATEST, || {
         soon(None, None)?;

@@ -13,8 +13,8 @@ pub struct Hosts {
 /// The network interface of each host.
 pub const INTERFACE: &str = "wire";
 
-/// Prints that a test was skipped, and why. The line bypasses the capture of output, which is
-/// hidden for passed tests.
+/// Prints that a test was skipped, and why. The line bypasses the capture of output, because the
+/// captured output of passed tests is not shown.
 pub fn passed_over(why: &str) {
     // A write error cannot be reported anywhere.
     let _ = writeln!(std::io::stderr(), "passed over, {why}");
@@ -43,7 +43,8 @@ impl Hosts {
         let own = std::process::id();
         let hosts = Self {
             names: ["a", "b"].map(|host| format!("obvia-{own}-{number}-{host}")),
-            // The pairs are isolated from each other, so that all may use the same addresses.
+            // The pairs of hosts are isolated from each other, so that all pairs can use the same
+            // addresses.
             addresses: ["10.77.0.1", "10.77.0.2"].map(str::to_owned),
         };
         match hosts.connect() {
@@ -90,7 +91,8 @@ impl Hosts {
     ///
     /// # Errors
     ///
-    /// Fails if the kernel has neither netem nor nftables, with the tools' messages.
+    /// Fails if the kernel has neither netem nor nftables. The error contains the messages of the
+    /// tools.
     pub fn spoil_wire(&self) -> Result<(), String> {
         let conditions = ["loss", "5%", "delay", "1ms", "reorder", "5%", "duplicate", "2%", "corrupt", "1%"];
         self.names.iter().try_for_each(|name| {

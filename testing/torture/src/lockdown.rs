@@ -17,7 +17,7 @@ const fn step(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
 
 /// Makes the kernel kill the process on any system call of this thread except write and exit_group.
 ///
-/// System calls happen on a contended lock, an allocation that grows the heap, and a sleep.
+/// A contended lock, an allocation that grows the heap, and a sleep each need a system call.
 pub fn lock_down() -> io::Result<()> {
     filter(&[
         step(LOAD_NUMBER, 0, 0, 0),

@@ -1,7 +1,7 @@
 //! Orders: the commands that tests send to their processes. Each line is an order; its answer is a
 //! line "ok ..." or "error ...".
 //!
-//! Orders go to servers and clients alike; a process may be both.
+//! Tests send orders to servers and to clients. A process can be both.
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
@@ -132,8 +132,9 @@ const ORDERS: &[(&str, Order)] = &[
     ("locked", |state, words| poll_path::locked(state, number(words, 0)?, words.get(1).copied())),
 ];
 
-/// Obeys orders until the input ends. The first argument is the waiting policy, the second one the
-/// processor. With the first argument `serve`, the process is the server that is started on demand.
+/// Obeys orders until the input ends. The first argument is the waiting policy, and the second
+/// argument is the processor. If the first argument is `serve`, the process is the server that is
+/// started on demand.
 pub fn obey() {
     let options: Vec<String> = std::env::args().skip(1).collect();
     if options.first().is_some_and(|option| option == "serve") {
@@ -160,7 +161,7 @@ pub fn obey() {
     }
 }
 
-/// Pins this process to one of its allowed processors, by their order.
+/// Pins this process to the processor with this index among the allowed processors.
 fn run_on(number: usize) {
     let allowed = sched_getaffinity(None).unwrap();
     let mut chosen = CpuSet::new();
@@ -217,16 +218,16 @@ fn list() -> Answer {
     Ok(listed.into_iter().map(|listed| listed.name).collect::<Vec<_>>().join(" "))
 }
 
-/// Returns the protocol sequence of the query to a process, and the bindings that it offers, the
-/// best first.
+/// Asks a process for its bindings. Returns the protocol sequence of the query, and the bindings,
+/// the best first.
 fn list_at(binding: &str) -> Answer {
     let first = obvia::list_at(binding)?.into_iter().next().ok_or(code::E_UNEXPECTED)?;
     Ok(format!("{} {}", first.over.unwrap_or_default(), first.bindings.join(" ")))
 }
 
-/// Connects to a server. Repeats the attempt while the server is unavailable, because it may just
-/// be starting, or ending other connections. The attempt fails at once if the server has no place
-/// for this connection and ends no other connection to make room.
+/// Connects to a server. Repeats the attempt while the server is unavailable, because the server
+/// may be starting, or may be ending other connections to make room. Fails at once if the server
+/// has no place for this connection and ends no other connection.
 fn connect(state: &mut State, name: &str) -> Answer {
     let end = Instant::now() + CONNECTING_MAX;
     loop {
@@ -243,7 +244,7 @@ fn connect(state: &mut State, name: &str) -> Answer {
     }
 }
 
-/// Returns an error with all of its error information in the text.
+/// Returns an error whose text contains all error information of `why`.
 fn told(why: &obvia::Error) -> obvia::Error {
     let (source, help) = (why.source_name().unwrap_or_default(), why.help().unwrap_or_default());
     obvia::Error::new(why.code(), format!("{} {source} {help:?}", why.detail().unwrap_or_default()))
@@ -391,7 +392,7 @@ fn keep_waiting() -> ! {
     }
 }
 
-/// Starts threads that pass a listener which keeps its caller waiting.
+/// Starts threads that pass a listener to the server. The listener keeps its caller waiting.
 fn lend(state: &mut State, words: &[&str]) -> Answer {
     in_threads(state, words, |factory| {
         let outcome = factory.Make().and_then(|counter| counter.Callback(Some(&IListener::from(Stubborn)), 1));

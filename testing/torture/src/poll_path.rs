@@ -1,4 +1,4 @@
-//! Calls that may neither allocate nor make system calls.
+//! Calls that must neither allocate nor make system calls.
 
 use crate::allocations::counts;
 use crate::answer::Answer;
@@ -10,8 +10,8 @@ use obvia::dynamic::{self, Identity};
 use obvia::{Error, Interface, Remote, code};
 use std::hint::black_box;
 
-/// The number of calls before the measurement, which establish connections and fill tables and
-/// caches.
+/// The number of calls before the measurement. These calls establish connections, and fill tables
+/// and caches.
 const WARM_UP: i32 = 100;
 
 fn calls(counter: &ICounter, number: i32, mut each: impl FnMut(i32)) -> obvia::Result<()> {

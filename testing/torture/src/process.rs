@@ -43,7 +43,8 @@ impl Directory {
         names_in(self.path())
     }
 
-    /// Checks for exactly the files that `processes` servers with these exported names need.
+    /// Checks that the directory has exactly the files that `processes` servers with these exported
+    /// names need.
     pub fn files_of(&self, names: &[&str], processes: usize) -> Result<(), String> {
         let files = self.files();
         let named = names.iter().flat_map(|name| [format!("{name}.lock"), format!("{name}.sock")]);
@@ -126,7 +127,7 @@ impl DerefMut for Process {
 }
 
 impl Process {
-    /// Sends an order, and returns its answer, which must begin with "ok", without that word.
+    /// Sends an order, which must succeed. Returns the answer without its first word, "ok".
     #[track_caller]
     pub fn good(&mut self, order: &str) -> String {
         self.say(order);
@@ -135,7 +136,7 @@ impl Process {
         rest.unwrap_or_else(|| panic!("{order}: {line}")).trim_start().to_owned()
     }
 
-    /// Sends an order, and returns its error, which must begin with "error", without that word.
+    /// Sends an order, which must fail. Returns the answer without its first word, "error".
     #[track_caller]
     pub fn bad(&mut self, order: &str) -> String {
         self.say(order);
@@ -166,8 +167,8 @@ impl Process {
         assert!(why.contains(told), "{why}");
     }
 
-    /// Makes a call that times out after the server has begun it. The timeout doubles until that
-    /// happens.
+    /// Makes a call that times out after the server has begun it. Doubles the timeout until the
+    /// server begins the call before the timeout ends.
     #[track_caller]
     pub fn times_out(&mut self, server: &mut Self) {
         let before = server.number("begun");
@@ -225,8 +226,8 @@ impl Process {
         self.status("Threads")
     }
 
-    /// Waits until each thread of the process is asleep. The threads are looked at one after the
-    /// other.
+    /// Waits until each thread of the process is asleep. The states of the threads are read one
+    /// after the other, not at the same moment.
     #[track_caller]
     pub fn sleeps(&self) {
         within(LATEST, || are(self.id(), 'S'));
@@ -242,7 +243,8 @@ impl Process {
         /// The unit of the kernel's figures: proc_pid_stat(5), sysconf(_SC_CLK_TCK) on x86-64.
         const TICK: Duration = Duration::from_millis(10);
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.id())).unwrap();
-        // The name, in parentheses, may have spaces. The third field follows it.
+        // The second field is the name, in parentheses. It may have spaces, and the third field
+        // follows its closing parenthesis.
         let fields: Vec<_> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
         TICK * fields[11..13].iter().map(|field| field.parse::<u32>().unwrap()).sum::<u32>()
     }
@@ -253,8 +255,8 @@ impl Process {
     }
 }
 
-/// Whether a process has threads. The first thread may have ended while other threads run and hold
-/// the process's files.
+/// Whether a process has threads. Its first thread may have ended while its other threads run and
+/// hold its files.
 fn is_there(pid: u32) -> bool {
     !thread_states(pid).is_empty()
 }
@@ -293,7 +295,8 @@ fn signal(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
 }
 
-/// Kills a process if it runs this program, because the process ID may have been reused.
+/// Kills the process with an ID if the process runs this program. Another program may have got the
+/// ID in the meantime.
 pub(crate) fn kill_if_it_runs(program: &Path, pid: u32) {
     let runs = fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == program);
     if let Some(pid) = Pid::from_raw(pid.cast_signed()).filter(|_| runs) {

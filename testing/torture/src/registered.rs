@@ -96,7 +96,8 @@ impl Host {
         service
     }
 
-    /// As [`Self::service`]; also returns the path of the file with the service's standard error.
+    /// Starts a process as [`Self::service`] does. Also returns the path of the file with the
+    /// service's standard error.
     pub fn logged_service(&self) -> (Process, PathBuf) {
         let log = self.directory.path().join("scm.log");
         let mut command = Command::new(&self.program);

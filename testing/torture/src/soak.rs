@@ -36,8 +36,8 @@ impl Random {
     }
 }
 
-/// A counter that all threads add to. Its total is between the sum of the completed additions and
-/// the sum of the begun ones.
+/// A counter to which all threads add. Its total lies between the sum of the completed additions
+/// and the sum of the begun additions.
 struct Shared {
     counter: Agile<ICounter>,
     begun: AtomicI64,
@@ -59,7 +59,7 @@ impl Shared {
         assert!((least..=most).contains(&total), "{total} is not between {least} and {most}");
     }
 
-    /// Drops a reference. The last user checks that the total is exact.
+    /// Drops a reference. The thread that drops the last reference checks that the total is exact.
     fn let_go(shared: Arc<Self>) {
         if let Some(last) = Arc::into_inner(shared) {
             assert_eq!(last.counter.get().Get().unwrap(), last.done.into_inner());
@@ -172,7 +172,7 @@ pub(crate) fn run(state: &mut State, seed: u64, seconds: u64) -> Answer {
     let threads: Vec<_> = (0..THREADS).map(start).collect();
     ready.wait();
     println!("ready");
-    // A thread with a wrong result has panicked with a message, and the join passes that on.
+    // A thread with a wrong result has panicked with a message, and `join` returns this panic.
     let calls: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
     for shared in Arc::into_inner(table).unwrap() {
         Shared::let_go(shared.into_inner().unwrap());

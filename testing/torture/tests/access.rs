@@ -1,5 +1,5 @@
-//! Tests of access control: calls without permission are refused and logged before anything runs,
-//! on every transport, while other clients go on.
+//! Tests of access control, on every transport: calls without permission are refused and logged
+//! before a method runs, and other clients go on.
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -127,7 +127,7 @@ fn access_rules_distinguish_accounts_and_protection_levels() {
         for level in ["security=none", "security=connect"] {
             denied(&mut client(&directory, "anna"), &with(level));
         }
-        // One client goes on while the other is refused, on existing connections.
+        // On existing connections, one client goes on, and the other client is refused.
         server.good("access all integrity=anna integrity=otto");
         for process in [&mut anna, &mut otto] {
             process.good(&with("security=integrity"));
@@ -234,8 +234,8 @@ fn callers_without_permission_cannot_activate() {
         assert_eq!(refusals.matches(line).count(), 2, "{refusals}");
         // The class object is created at the registration.
         assert_eq!(server.number("made"), 1, "nothing was made for those who were refused");
-        // The rule for all classes does not apply to a class with a rule of its own, and neither
-        // does the rule for calls.
+        // Two rules do not apply to a class with a rule of its own: the rule for all classes, and
+        // the rule for calls.
         server.good("access classes everybody");
         denied(&mut client, &format!("activate {binding}"));
         server.good("access class everybody");
@@ -259,7 +259,7 @@ fn call_rules_apply_to_activation_by_default() {
     denied(&mut client, &format!("activate {binding}"));
     assert_eq!(server.number("made"), 1);
     server.good("access classes own");
-    // The object is created, but may not be called.
+    // The object is created, but the client has no permission to call it.
     denied(&mut client, &format!("activate {binding}"));
     let refusals = server.good("refusals");
     assert!(refusals.contains("refused method 4 of IFactory"), "{refusals}");
@@ -352,10 +352,11 @@ fn access_rules_distinguish_local_users() {
     }
 }
 
-/// More than the time after which a silent connection yields to another one of its user.
+/// The time that the test waits, longer than the time after which silent connections yield to other
+/// connections of their user.
 const YIELDS_AFTER: Duration = Duration::from_secs(1);
 
-/// Connects to a socket as another user, this number of times.
+/// Connects to a socket as another user, `count` times.
 fn connect_as(user: u32, socket: &Path, count: usize) -> Vec<UnixStream> {
     let connect = || {
         let user = rustix::process::Uid::from_raw(user);
@@ -392,11 +393,11 @@ fn silent_connections_of_another_user_take_a_limited_number_of_threads() {
             client.good("make 1");
         }
         let (threads_now, files_now) = (server.threads(), server.open_files());
-        // A silent connection has a thread, and a descriptor, or two if it is a stream. The clients
-        // have threads and descriptors, too.
+        // A silent connection has one thread. It has one descriptor, or two if it is a stream. The
+        // clients have threads and descriptors, too.
         assert!(threads_now < threads + 256 + 20, "{listening}: {threads} threads became {threads_now}");
         assert!(files_now < files + 2 * 256 + 100, "{listening}: {files} descriptors became {files_now}");
-        // The silent connections of the user yield to other ones of the same user.
+        // The silent connections of the user yield to other connections of the same user.
         let mut second = directory.start_as(1000, PROGRAM, &[]);
         let more = connect_as(1000, &directory.path().join(socket), 256);
         std::thread::sleep(YIELDS_AFTER);

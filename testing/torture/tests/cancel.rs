@@ -38,7 +38,7 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
             server.becomes(LATEST, "sleeping", 1);
             assert_eq!(server.number("noticed"), round - 1);
             client.say("cancel");
-            // The answer to the order may be anywhere among the lines.
+            // The answer to the order may come before, between or after the other lines.
             let mut lines: Vec<String> = (0..4).map(|_| client.line_within(LATEST)).collect();
             lines.retain(|line| !line.starts_with("ok"));
             let [ended, later, after] = lines.try_into().unwrap();
@@ -68,8 +68,8 @@ fn cancellers_of_all_nested_scopes_end_calls() {
     }
 }
 
-/// The calls that an object makes while it is marshaled do not keep a canceller from the call that
-/// passes the object.
+/// A canceller ends the call that passes an object, even if the object made calls of its own while
+/// it was marshaled.
 #[test]
 fn calls_can_be_cancelled_after_calls_of_their_argument() {
     let directory = Directory::new();
@@ -159,7 +159,7 @@ fn a_used_canceller_does_not_affect_other_threads() {
     assert_eq!(outcome, "");
 }
 
-/// A deadline that is later than the test's patience.
+/// A deadline that is later than the time limit of the test.
 const LATE: &str = "timeout 600000000";
 
 #[test]
@@ -180,7 +180,8 @@ fn a_query_to_a_silent_server_can_be_cancelled() {
         client.good(LATE);
         client.good("cancellable-cast");
         cancel(&mut client, &place);
-        // A canceller and a deadline end the wait for another thread's query, too.
+        // A thread can wait for another thread's query. A canceller and a deadline end this wait,
+        // too.
         client.good("cancellable-cast");
         client.good("timeout 100");
         assert!(client.bad("cast").contains("RPC_E_TIMEOUT"));
@@ -248,7 +249,7 @@ fn an_activation_cancelled_at_the_service_leaves_no_object() {
     }
 }
 
-/// The object is one of a third process, with which the client is in contact.
+/// The object belongs to a third process, with which the client is in contact.
 #[test]
 fn an_activation_that_is_cancelled_at_the_service_leaves_no_reference_to_a_third_process() {
     let host = Host::with_remote(PROGRAM, &[Remote::Everybody], LATEST);

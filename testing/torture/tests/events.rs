@@ -1,5 +1,5 @@
 //! Tests of connection points across processes, on every transport: sinks are called, and killed or
-//! hanging sinks do not delay others.
+//! hanging sinks do not delay other sinks.
 
 use std::time::{Duration, Instant};
 use torture::process::{Directory, Process, same, within};
@@ -152,7 +152,8 @@ fn killed_sinks_are_dropped_and_the_others_are_called() {
 
 #[test]
 fn hanging_sinks_do_not_delay_others_and_are_dropped() {
-    // Five seconds: short enough to wait for, and long enough for a live sink on a busy machine.
+    // A timeout of five seconds is short enough for the test, and long enough for a live sink on a
+    // busy machine.
     let mut source = Source::announce("", "announcer events 5000");
     let (hung, mut well) = (source.sink(), source.sink());
     hung.stop();
@@ -192,8 +193,8 @@ fn a_hanging_process_delays_an_event_once() {
     hung.go_on();
 }
 
-/// A process that hangs takes all the time of a remote caller. The sinks of other processes had no
-/// time, so they stay connected.
+/// A process that hangs takes all the time that a remote caller gives. The sinks of other processes
+/// had no time to answer, so they stay connected.
 #[test]
 fn callers_with_short_deadlines_disconnect_no_sinks() {
     let mut source = Source::start("");
@@ -201,7 +202,8 @@ fn callers_with_short_deadlines_disconnect_no_sinks() {
     well.good("advise");
     hung.stop();
     caller.good("timeout 500");
-    // More calls than a sink may leave unanswered. The last one may still be running afterwards.
+    // The caller makes more calls than a sink may leave unanswered. The last call may still be
+    // running after the loop.
     for value in 1..=4 {
         caller.say(&format!("announce {value}"));
         // The source stops at the caller's deadline, too, so its answer may still be in time.
@@ -214,7 +216,8 @@ fn callers_with_short_deadlines_disconnect_no_sinks() {
     assert_eq!(well.good("received"), "5 5");
 }
 
-/// A sink that fails with RPC_E_TIMEOUT has answered, and so does its process.
+/// A sink that fails with RPC_E_TIMEOUT has answered, so neither the sink nor its process counts as
+/// hanging.
 #[test]
 fn sinks_that_fail_with_a_timeout_of_their_own_keep_no_event_from_others() {
     let mut source = Source::start("");

@@ -10,9 +10,9 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 struct Transport {
     /// The options of the binding; `None` for shared memory.
     options: Option<&'static str>,
-    /// Whether the two processes share a directory of names. Processes that share one also reach
-    /// each other by shared memory, so the server's link to the client may have another transport
-    /// than the client's link to the server.
+    /// Whether the two processes share a directory of names. Processes that share a directory also
+    /// reach each other by shared memory, so the server's link to the client may have another
+    /// transport than the client's link to the server.
     shares_names: bool,
 }
 
@@ -96,8 +96,8 @@ fn references_in_read_calls_belong_to_the_server() {
 #[test]
 fn references_in_refused_oneway_calls_are_released() {
     over_each(|server, client| {
-        // The server holds a reference to the client's object, which must stay. The server
-        // therefore has a link to the client.
+        // The server holds a reference to the client's object, and must keep this reference. The
+        // server therefore has a link to the client.
         client.good("keep-own");
         let kept = client.number("exported");
         for _ in 0..20 {

@@ -75,7 +75,8 @@ struct ReceiveQueue {
 }
 
 impl ReceiveQueue {
-    /// Returns the greatest numbers of the sockets on a port.
+    /// Returns the greatest length, and the greatest number of dropped datagrams, among the sockets
+    /// on a port.
     fn of(port: u16) -> Self {
         let (sockets, port) = (fs::read_to_string("/proc/net/udp").unwrap(), format!(":{port:04X}"));
         let queue = |line: &str| {
@@ -91,7 +92,7 @@ impl ReceiveQueue {
     }
 }
 
-/// The flag that ends what other threads do to a server, set when this value is dropped.
+/// The flag that tells other threads to end. The flag is set when this value is dropped.
 pub(crate) struct End<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -144,9 +145,9 @@ fn serves_soon(client: &mut Process, place: &str) -> Duration {
     began.elapsed()
 }
 
-/// Floods a server with datagrams. The server serves clients meanwhile. Afterwards it has no more
-/// files than before, and at most `threads` further threads. `kinds` is the number of kinds of the
-/// datagrams. The server's memory grows by less than the datagrams of one kind that arrived.
+/// Floods a server with datagrams of `kinds` kinds. The server must serve clients meanwhile.
+/// Afterwards the server must have no more files than before, and at most `threads` further
+/// threads. Its memory must have grown by less than the size of all arrived datagrams of one kind.
 fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
     listening: &str,
     datagram: impl FnOnce(SocketAddr) -> D,
@@ -186,8 +187,8 @@ fn withstands<D: Fn(u32) -> Vec<u8> + Sync>(
         for part in 0..PARTS {
             scope.spawn(move || flood(address, part, datagram, pace, (is_over, count)));
         }
-        // The clients connect only after the flood has begun and, if it is to do so, has overflowed
-        // the queue.
+        // The clients connect only after the flood has begun. If the flood is to overflow the
+        // queue, they connect after the overflow.
         within(LATEST, || match ReceiveQueue::of(port).dropped {
             0 if pace.overflows => Err("the queue has not overflowed".to_owned()),
             _ => sent(count, DATAGRAMS / 10),
@@ -234,7 +235,7 @@ fn dg_request(number: u32) -> Vec<u8> {
 
 fn withstands_dg_requests(pace: &Pace) {
     // The unknown callers of calls without response share 16 threads, and the client that connects
-    // during the flood may have 16.
+    // during the flood may have 16 further threads.
     withstands("ncadg_ip_udp:127.0.0.1", |_| dg_request, pace, 4, 2 * 16);
 }
 

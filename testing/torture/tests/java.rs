@@ -1,4 +1,4 @@
-//! Tests of virtual machines: references in refused calls, and connecting to a silent server.
+//! Tests of Java virtual machines: references in refused calls, and connecting to a silent server.
 
 use ground::{LATEST, Process, poll};
 use native_programs::java::Classes;

@@ -1,5 +1,5 @@
-//! Tests of processes that are killed or stopped during calls: their peers do not wait, and nothing
-//! is left of them.
+//! Tests of processes that are killed or stopped during calls: their peers do not wait, and the
+//! processes leave no files and references behind.
 
 use obvia_via::provider::udp;
 use std::time::{Duration, Instant};
@@ -359,8 +359,8 @@ fn calls_to_a_stopped_server_time_out_and_succeed_when_it_resumes() {
     server.becomes(LATEST, "live", 13);
     for client in &mut clients {
         client.good("timeout");
-        // The server has run the calls that it was sent while it was stopped. None of them adds, so
-        // that the total is unchanged.
+        // The server has run the calls that were sent to it while it was stopped. None of these
+        // calls adds, so the total is unchanged.
         assert_eq!(client.good("add 1"), "2");
         assert!(client.bad("cast").contains("E_NOINTERFACE"));
         assert_eq!(client.good("pass"), "true true");
@@ -403,7 +403,7 @@ fn references_to_a_third_process_are_called_directly() {
     keeper.stop();
     assert_eq!(other.good("add 1"), "11");
     keeper.go_on();
-    // Two processes hold the object, and neither is the process for which it was created.
+    // Two processes hold the object. The process for which it was created no longer exists.
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(home.number("live"), 1);
 
@@ -431,7 +431,7 @@ fn references_handed_to_an_absent_process_are_taken_back() {
     between.good("make 1");
     between.good("connect keeper");
     between.good("keep-none");
-    // The keeper was passed the counter, and cannot claim the reference.
+    // The counter is passed to the stopped keeper, which cannot claim the reference.
     keeper.stop();
     between.good("timeout 500");
     between.bad("keep");

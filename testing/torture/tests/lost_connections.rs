@@ -1,5 +1,5 @@
 //! Tests of clients over a network that loses connections: a client that returns finds its objects,
-//! and one that does not is run down.
+//! and a client that does not return is run down.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::set_socket_linger;
@@ -14,7 +14,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// The polling interval of the relay's threads.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 
-/// A relay between two processes, which can break all connections off.
+/// A relay between two processes. The relay can break all connections off.
 struct Middle {
     port: u16,
     control: Arc<Control>,
@@ -23,14 +23,14 @@ struct Middle {
 #[derive(Default)]
 struct Control {
     breaks: AtomicBool,
-    /// A reference count of the threads that relay connections.
+    /// A reference-counted value. Each thread that relays a connection holds a reference.
     passing: Arc<()>,
     refuses: AtomicBool,
-    /// The delay of everything that is relayed, in milliseconds.
+    /// The delay of all relayed bytes, in milliseconds.
     delay_ms: AtomicU64,
 }
 
-/// Relays a connection, until one of its sides ends it or the test breaks all connections off.
+/// Relays a connection until a side ends the connection, or the test breaks all connections off.
 fn pass_on(near: TcpStream, far: TcpStream, control: &Control) -> std::io::Result<()> {
     let mut room = [0; 1 << 16];
     loop {
@@ -99,8 +99,8 @@ impl Middle {
     }
 }
 
-/// Makes a client call again. The first call may fail on the lost connection: then it is unknown
-/// whether the call ran.
+/// Makes a client call again. The first call may fail on the lost connection. Whether such a
+/// call has run is unknown.
 fn calls_again(client: &mut Process) {
     within(LATEST, || {
         client.say("add 0");

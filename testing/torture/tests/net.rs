@@ -7,7 +7,7 @@ use torture::process::shared_memory;
 use torture::process::{Directory, LATEST, Process, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
-/// The time limit for a peer without answers to count as gone.
+/// The time limit until a peer that does not answer counts as gone.
 const GONE: Duration = Duration::from_secs(60);
 /// The protocol sequences of this build, the best first, with the options of both ends.
 const PROTOCOLS: &[(&str, &str)] = &[
@@ -67,7 +67,8 @@ impl Pair {
     fn serve(&mut self, binding: &str) -> String {
         let with = |binding: &str, more: &str| binding.replace(']', &format!("{more}]"));
         let listening = self.server.good(&format!("listen {}", with(binding, &self.options)));
-        // The printed binding has neither options that concern one process only, nor default ones.
+        // The printed binding has no options that concern one process only, and no options with
+        // their default values.
         for option in ["fault", "interface", "mode", "provider=tcp"] {
             assert!(!listening.contains(option), "{listening}");
         }
@@ -245,7 +246,8 @@ fn a_short_wire_cut_loses_no_calls() {
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn a_permanent_wire_cut_ends_calls() {
     over_each(|protocol, options| {
-        // Datagram servers wait for minutes; crates/rpc/src/dg/tests has a simulated clock.
+        // Datagram servers wait for minutes. The tests in crates/rpc/src/dg/tests cover that with a
+        // simulated clock.
         if protocol == DATAGRAMS {
             return;
         }

@@ -67,8 +67,8 @@ fn polling_calls_make_no_system_calls() {
     client.good(&format!("locked {ROUNDS}"));
     let ended = client.await_end();
     assert!(ended.success(), "{ended}");
-    // The restriction was in force: the end of the serving thread makes a forbidden system call,
-    // for which the kernel kills the process.
+    // The restriction was in force: when the serving thread ends, it makes a forbidden system call,
+    // and the kernel kills the process.
     let ended = server.await_end();
     assert_eq!(ended.signal(), Some(SIGSYS), "{ended}");
 }

@@ -130,8 +130,8 @@ fn activation_errors_explain_why_no_server_started() {
     let said = "; its last line of output: looking for the store (CO_E_SERVER_EXEC_FAILURE)";
     assert!(why.contains("within 5 seconds, and was killed") && why.ends_with(said), "{why}");
     ends(hanging.starts()[0]);
-    // A client's timeout ends the client's wait. A started server that has registered nothing ends
-    // with the service.
+    // A client's timeout ends the client's wait. A started server that has not registered its class
+    // ends with the service.
     client.good("timeout 2000");
     let why = client.bad("activate");
     assert!(why.contains("RPC_E_TIMEOUT"), "{why}");
@@ -172,7 +172,7 @@ fn registrations_can_name_another_host() {
     client.passes_objects();
     let why = client.bad("activate-in host");
     assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
-    // A server on this host precedes the registered one.
+    // A server on this host precedes the registered server.
     let mut near = here.process();
     near.good("register");
     assert!(client.good("activate").starts_with("ncacn_vi_shm:oxid-"));
@@ -240,7 +240,7 @@ fn class_libraries_create_objects_in_the_process_of_the_caller() {
     assert_eq!(client.good("activate-in process"), "in process");
     client.good("make 3");
     assert_eq!(client.number("add 7"), 7);
-    // Other processes can be passed the library's objects like any others.
+    // The library's objects can be passed to other processes, like all objects.
     let mut other = host.process();
     client.good("free-libraries");
     client.good("make 1");

@@ -105,7 +105,7 @@ fn insufficiently_authenticated_callers_are_refused() {
     let mut stranger = Host::start().process;
     let answer = stranger.bad(&format!("connect {binding}"));
     assert!(answer.contains("no credentials") && answer.contains(DENIED), "{answer}");
-    // The client is accepted once it has credentials, and may use a higher level than required.
+    // A client is accepted once it has credentials. It may use a higher level than required.
     stranger.good("credentials ANNA one-secret");
     stranger.good(&format!("connect {}", binding.replace("integrity", "privacy")));
     assert_eq!(stranger.good("who"), "127.0.0.1 anna privacy");
@@ -123,7 +123,7 @@ fn clients_can_authenticate_to_an_open_server() {
     let mut other = Host::start().process;
     other.good(&format!("connect {binding}"));
     assert_eq!(other.good("who"), "127.0.0.1");
-    // The levels ascend, and each connection has the requested one.
+    // The levels ascend, and each connection has the requested level.
     other.good("credentials anna one-secret");
     for level in LEVELS {
         other.good(&format!("connect {}", with(&binding, &format!("security={level}"))));
@@ -263,7 +263,7 @@ fn objects_passed_on_over_virtual_interfaces_keep_their_protection() {
     assert_eq!(giver.number("add-to-kept 5"), 5);
 }
 
-/// On all transports, a process belongs to the user who was the first to authenticate for it.
+/// On all transports, a process belongs to the user who first authenticated for it.
 #[test]
 fn a_process_belongs_to_one_user_on_all_transports() {
     let (mut server, vi) = Host::serve("ncacn_vi_udp:127.0.0.1");
@@ -295,7 +295,7 @@ fn objects_passed_on_stay_protected() {
         giver.good(&format!("connect {home}"));
         giver.good("make 1");
         giver.good(&format!("connect {third_place}"));
-        // Without credentials, the third process cannot reach the object that it is passed.
+        // Without credentials, the third process cannot reach the object that is passed to it.
         let answer = giver.bad("keep");
         assert!(answer.contains(DENIED), "{answer}");
         third.process.good("credentials otto another-secret");
@@ -321,7 +321,8 @@ fn clients_without_accounts_refuse_network_callbacks() {
     assert!(answer.contains(DENIED), "the server has no credentials: {answer}");
 }
 
-/// Bindings that the runtime opens by itself are protected like the requested ones.
+/// Bindings that the runtime opens by itself are protected like the bindings that the program
+/// requests.
 #[test]
 fn implicit_bindings_of_a_guarded_process_are_protected() {
     let (mut guarded, _) = Host::serve("ncacn_ip_tcp:127.0.0.2[,security=integrity]");

@@ -14,7 +14,8 @@ fn seconds() -> u64 {
     std::env::var("OBVIA_SOAK_SECONDS").map_or(10, |seconds| seconds.parse().unwrap())
 }
 
-/// Runs a client that uses everything once, so that the server starts all of its threads.
+/// Runs a client that makes objects, takes a callback and passes an object, so that the server
+/// starts all of its threads.
 fn warm_up(directory: &Directory) {
     let mut client = directory.start(PROGRAM, &[]);
     client.good("connect soak");

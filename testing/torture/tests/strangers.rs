@@ -19,8 +19,8 @@ use torture::process::{Directory, LATEST, Process, within};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const LIMIT: Deadline = Deadline::Within(LATEST);
 /// The number of descriptors of a server that has room for a few clients. One host gets seven
-/// places for connections over UDP. Since the number is odd, one client lacks a place for its
-/// second connection.
+/// places for connections over UDP. Since seven is odd, one client lacks a place for its second
+/// connection.
 const FEW_DESCRIPTORS: u32 = 60;
 
 /// Makes a client connect to a server and call an object of its own.
@@ -185,9 +185,9 @@ fn connections_take(listening: &str, descriptors: usize) {
 #[test]
 fn connections_take_no_more_descriptors_than_they_are_counted_as() {
     connections_take("ncacn_ip_tcp:127.0.0.1", 2);
-    // A connection by a virtual interface counts as one descriptor more than it has here, because a
-    // wait to send would need a bell. Only a client that acknowledges nothing makes the server wait
-    // to send.
+    // The server counts one descriptor more for a connection by a virtual interface than the
+    // connection has here. That descriptor is a bell, which the server needs only while it waits to
+    // send. It waits to send only to a client that acknowledges no packets.
     connections_take("ncacn_vi_udp:127.0.0.1", 2);
     #[cfg(feature = "fabric")]
     connections_take("ncacn_vi_fabric:127.0.0.1", 9);

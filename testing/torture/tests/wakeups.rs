@@ -1,5 +1,5 @@
-//! Tests that clients which do nothing wake no thread, whatever other clients do, and that clients
-//! make no more connections than they need.
+//! Tests that idle clients wake no thread, whatever other clients do, and that clients make no more
+//! connections than they need.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,7 +22,8 @@ const OWN: &str = "obvia-";
 
 /// A call that lasts longer than the interval between the janitor's searches for unused links.
 const LONG_CALL: &str = "sleep 10500";
-/// A call that lasts longer than the work that a thread does after a client's last call.
+/// A call that lasts longer than the time for which a thread still works after a client's last
+/// call.
 const SHORT_CALL: &str = "sleep 500";
 
 /// Returns the number of sleeps of each living thread whose name begins with `name`, by the
@@ -78,7 +79,7 @@ fn releases_of_one_client_wake_no_idle_connections() {
         client.good("drop");
         server.becomes(LATEST, "live", live);
     }
-    // The threads that serve the client wake some times in each round.
+    // The threads that serve the client wake several times in each round.
     let grown = sleeps(&mut server) - before;
     assert!(grown < ROUNDS * IDLE as u64 / 2, "sleeps: {grown}");
 }
@@ -200,8 +201,9 @@ impl Scene {
 /// The time for which idle clients over a network are observed.
 const OBSERVED: Duration = Duration::from_secs(4);
 
-/// Returns the wake-ups of the server for each client, during a time without calls. The lowest of
-/// three counts is returned, because the first may include wake-ups for the clients' last calls.
+/// Returns the number of wake-ups of the server for each client during a time without calls. This
+/// is the lowest of three counts, because the first count may include wake-ups for the clients'
+/// last calls.
 fn sleeps_while_idle(scene: &mut Scene) -> f64 {
     let measured = (0..3).map(|_| {
         let before = sleeps(&mut scene.server);

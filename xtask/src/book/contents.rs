@@ -3,7 +3,7 @@
 use crate::markdown::{destination, folder, links};
 use crate::repo::{File, Repo};
 
-/// The page that lists all others.
+/// The page that lists all other pages.
 const INDEX: &str = "docs/README.md";
 /// The first page of the book, before the index.
 const FIRST: &str = "README.md";

@@ -14,7 +14,7 @@ pub(super) fn check(book: &Path) -> Outcome {
     if broken.is_empty() { Ok(()) } else { Err(Problem::Failed(broken.join("\n"))) }
 }
 
-/// Reads the files below a folder: pages with their text, others without.
+/// Reads the files below a folder: pages with their text, other files without.
 fn read(folder: &Path, name: &str, files: &mut BTreeMap<String, String>) -> Outcome {
     for path in entries(folder)? {
         let last = path.file_name().unwrap_or_default().to_string_lossy();

@@ -4,7 +4,7 @@ use super::contents::Contents;
 use crate::markdown::{destination, links};
 use crate::repo::Repo;
 
-/// The folder of the pictures, which links show.
+/// The folder of the pictures that pages show by links.
 const PICTURES: &str = "docs/figures/";
 
 /// Returns the paths and texts of all pages, and of the pictures.
@@ -36,7 +36,8 @@ fn page_of(path: &str, text: &str, contents: &Contents) -> String {
     made
 }
 
-/// Returns the place of the bracket that opens a link's text, which the given text ends with.
+/// Returns the position of the bracket that opens a link's text. The text `text` ends with the
+/// link's text.
 fn beginning(text: &str) -> Option<usize> {
     let mut depth = 1;
     text.char_indices().rev().find_map(|(at, letter)| {

@@ -1,8 +1,9 @@
 //! The attribution of instructions to layers.
 //!
-//! An instruction that was compiled from a layer's source belongs to that layer. Other instructions
-//! are those of other libraries, and those of the standard library that were not inlined. They
-//! belong to the layer whose code made the call that led to the instruction.
+//! An instruction that was compiled from a layer's source belongs to that layer. All other
+//! instructions are in other libraries, or in functions of the standard library that were not
+//! inlined. Such an instruction belongs to the layer whose code made the call that led to the
+//! instruction.
 
 use super::callgrind::{Name, Profile};
 use super::floor::Floor;
@@ -28,7 +29,8 @@ pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Optio
     floors
 }
 
-/// The instructions of a function and its callees: those that belong to no layer, and all of them.
+/// Numbers of instructions of a function and its callees: the instructions that belong to no layer,
+/// and all instructions.
 #[derive(Clone, Copy)]
 struct Share {
     unattributed: i64,

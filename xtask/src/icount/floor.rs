@@ -19,7 +19,7 @@ pub(super) enum Floor {
     Via,
     /// The caller's and the method's own code. Not counted.
     User,
-    /// All code of the program, in a build without the lines of instructions.
+    /// All code of the program, in a build whose instructions have no source lines.
     Whole,
 }
 

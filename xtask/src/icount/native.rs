@@ -22,8 +22,8 @@ pub(super) fn build(extent: Extent, folder: &Path) -> Outcome<PathBuf> {
     Ok(binary)
 }
 
-/// Returns the layer of an instruction by its function; `None` in a library. Stubs have known
-/// names, and the instructions of the libraries that they call belong to them.
+/// Returns the layer of an instruction by its function; `None` for an instruction in a library.
+/// Stubs have known names. Instructions of libraries belong to the stub that calls the library.
 pub(super) fn floor_of((object, function): &Name, binary: &str) -> Option<Floor> {
     if object != binary {
         return None;

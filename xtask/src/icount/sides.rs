@@ -113,7 +113,7 @@ type Case = (&'static str, u32);
 /// The client's and the server's counts of a case.
 type Counts = [(&'static str, Profile); 2];
 
-/// The number of consecutive measurements without right counts of any case, after which counting
+/// The number of consecutive measurements without usable counts for any case, after which counting
 /// fails.
 const ATTEMPTS: u32 = 5;
 
@@ -174,7 +174,8 @@ mod tests {
     use crate::temporary::Folder;
     use std::fs;
 
-    /// Returns a profile of the given functions, which execute an instruction in each call.
+    /// Returns a profile of the given functions, each of which executes one instruction in each
+    /// call.
     fn text(case: &str, functions: &[&str]) -> String {
         let begin = format!("desc: Trigger: Client Request: {case}\npositions: instr line\nevents: Ir\nob=(1) p\n");
         functions
@@ -215,7 +216,8 @@ mod tests {
         write("server.6-06", &text("null", &["<p::Stubs_Impl as p::IStubs_Impl>::null", "p::serve::next_call"]));
         let Err(Problem::Failed(why)) = profile(3) else { panic!("the counts are accepted") };
         assert!(why.ends_with("server.6-06: has 1000 instructions of a hand-over"), "{why}");
-        // The connection has moved twice, the second time to a thread with the number of the first.
+        // The connection has moved twice, the second time to a thread that has the number of its
+        // first thread.
         write("server.8-05", &text("null", &["p::IStubs_Vtbl::new::null"]).replace("1 1000", "1 990"));
         let Err(Problem::Failed(why)) = profile(4) else { panic!("the counts are accepted") };
         assert!(why.ends_with("server.8-05: has 990 calls instead of 1000"), "{why}");

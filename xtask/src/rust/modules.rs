@@ -136,7 +136,8 @@ impl Modules {
             let behind = &rest[index + 1..];
             let is_reexported = at.is_empty() && here.imports.iter().any(|one| one.name.as_ref() == Some(segment));
             if is_reexported {
-                // The root may re-export the item from another crate, so its file is no default.
+                // The root may re-export the item from another crate, so the root's file must not
+                // be returned instead.
                 return self.imported(&at, segment, behind, hops);
             }
             return self.imported(&at, segment, behind, hops).or(Some(here.file));
@@ -144,15 +145,15 @@ impl Modules {
         self.file_of_function(&at, hops)
     }
 
-    /// Returns the file of the function that has the same name as the module `module`, beside it.
+    /// Returns the file of the function that has the name of the module `module` and is in the same
+    /// parent module.
     fn file_of_function(&self, module: &[String], hops: usize) -> Option<usize> {
         let (name, parent) = module.split_last()?;
         let here = self.all.get(parent)?;
         if here.functions.contains(name) {
             return Some(here.file);
         }
-        // A `use` of a single name does not import a function of this module: it denotes the module
-        // itself.
+        // A `use` whose path is a single name denotes the module itself, and imports no function.
         let is_other = |import: &&Import| import.name.as_deref() == Some(name) && import.path.len() > 1;
         let import = here.imports.iter().find(is_other)?;
         self.file_of(parent, &import.path, hops.checked_sub(1)?)
@@ -171,7 +172,7 @@ impl Modules {
         if let Some(import) = imports().find(|import| import.name.as_deref() == Some(name)) {
             return self.file_of(module, &[&import.path[..], behind].concat(), hops);
         }
-        // A glob is followed only to names that the other module has by a `use` of its own.
+        // A glob is followed only for names that the other module imports by a `use` of its own.
         imports().filter(|import| import.name.is_none()).find_map(|import| {
             let (at, rest) = self.beginning(module, &import.path, hops)?;
             let at = [&at[..], rest].concat();
@@ -292,7 +293,7 @@ fn own_name(code: &[Token<'_>], at: usize) -> Option<String> {
 }
 
 /// Returns the name of the macro to which the attribute `#[macro_export]` at an index belongs. Only
-/// other attributes may stand between the two.
+/// other attributes may stand between this attribute and the macro.
 fn exported_macro(code: &[Token<'_>], at: usize) -> Option<String> {
     let (attribute, behind) = code.get(at..)?.split_at_checked(3)?;
     if !attribute.iter().map(|token| token.text).eq(["#", "[", "macro_export"]) {
@@ -303,7 +304,8 @@ fn exported_macro(code: &[Token<'_>], at: usize) -> Option<String> {
     behind.get(at + 2).map(|name| name.text.to_owned())
 }
 
-/// Whether a `use` begins an item. The word also occurs in bounds of captured lifetimes: `use<'a>`.
+/// Whether the word `use` at an index begins an item. The word also occurs in bounds of captured
+/// lifetimes: `use<'a>`.
 fn is_item(code: &[Token<'_>], at: usize) -> bool {
     !code.get(at + 1).is_some_and(|next| next.is("<"))
 }

@@ -1,4 +1,4 @@
-//! Installs obvia by CMake. Builds C++ and C programs that know nothing else of the project: the
+//! Installs obvia by CMake. Builds C++ and C programs that use no other part of the project: the
 //! programs of `examples/first`, as docs/cpp.md describes. Tests them together with the README's
 //! Rust programs.
 
@@ -100,8 +100,8 @@ const CLANG: [&str; 2] = ["clang", "clang++"];
 const MAKE: &str = "Unix Makefiles";
 const NINJA: &str = "Ninja";
 
-/// The number of [`VARIANTS`] in a test run. These cover each generator, compiler, language and
-/// kind of library.
+/// The number of [`VARIANTS`] in a test run. These variants cover each generator, compiler,
+/// language and kind of library.
 const USUAL: usize = 4;
 
 const VARIANTS: [Variant; 7] = [
@@ -199,7 +199,7 @@ impl Outside {
         Ok(Pair { server: path("server"), client: path("client") })
     }
 
-    /// Returns a program that finds the installed obvia and nothing else of the project.
+    /// Returns a program that finds the installed obvia, and no other part of the project.
     fn program(&self, name: &str, arguments: &[&str]) -> Program {
         let path = std::env::var("PATH").unwrap_or_default();
         let prefix = self.prefix.display();
@@ -229,7 +229,7 @@ fn compiling(is_thorough: bool, cmake: Program) -> Program {
     if is_thorough { cmake } else { workspace::linting(cmake) }
 }
 
-/// Replaces a text in a file, which must contain it.
+/// Replaces a text in a file. The file must contain the text.
 fn replace(path: &Path, from: &str, to: &str) -> Outcome {
     let text = fs::read_to_string(path).map_err(|error| Problem::at(path, &error))?;
     if !text.contains(from) {

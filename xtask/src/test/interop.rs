@@ -1,6 +1,6 @@
-//! Tests the standard path with independent implementations: Samba, impacket, scapy and j-interop
-//! are peers, and tshark checks the recorded traffic. testing/interop/README.md has the list of
-//! tests.
+//! Tests the standard's protocols with independent implementations: Samba, impacket, scapy and
+//! j-interop are peers, and tshark checks the recorded traffic. testing/interop/README.md has the
+//! list of tests.
 
 mod distributed;
 mod jinterop;
@@ -145,8 +145,8 @@ fn marshaling() -> Outcome {
     succeeds(&smbtorture(port, ",bigendian", "%", &QUICK), "echo", &ECHO[..9])
 }
 
-/// Tests the command's endpoint mapper, the management interface of servers that are made from IDL,
-/// and how clients find these servers by their interface alone.
+/// Tests the endpoint mapper of the command `obvia`, the management interface of servers that are
+/// made from IDL, and how clients find these servers by their interface alone.
 fn endpoints() -> Outcome {
     // Clients that know no endpoint look for mappers only at the well-known port.
     let is_usual = has_usual_port("the search for the mapper");
@@ -155,8 +155,8 @@ fn endpoints() -> Outcome {
     let mapper = Program::new(&built("obvia"), &["epmapper", "--host", "127.0.0.1", "--port", &wanted]);
     let mapper = Server::start(&names.see(mapper))?;
     let port = port_of(&mapper);
-    // There are ten entries with the mapper's own: `smbtorture` expects a lookup whose last
-    // response is full.
+    // There are ten entries, the mapper's own ones included, because `smbtorture` expects a lookup
+    // whose last response is full.
     let bindings = [["ncacn_ip_tcp:127.0.0.1[0]"; 7].as_slice(), &["ncalrpc:"]].concat();
     let echo = Program::new(&built("interop-echo"), &["--register"]).with(&bindings);
     let echo = Server::start(&names.see(echo))?;

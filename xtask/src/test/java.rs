@@ -39,9 +39,9 @@ pub(crate) fn prepare() -> Outcome {
     super::web::run(&home, &few)
 }
 
-/// Runs the tests in random order, in Java virtual machines with default options, whose compilers
-/// optimize further. Then fuzzes the readers, and checks that two builds of the published artifacts
-/// are identical.
+/// Runs the tests in random order, in Java virtual machines with default options. With these
+/// options, the compilers of the virtual machines optimize further. Then fuzzes the readers, and
+/// checks that two builds of the published artifacts are identical.
 pub(crate) fn thorough() -> Outcome {
     let home = tools::jdk()?;
     let names = Names::new()?;

@@ -77,7 +77,7 @@ struct Run {
 }
 
 /// Runs several parts with their output in files, and displays the end of a failed part's output. A
-/// single part has this program's output.
+/// single part writes to the output of this program.
 pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec<Ran>> {
     let runner = Runner::new(&target().join("test"), shuffle, None)?;
     if let [one] = parts {

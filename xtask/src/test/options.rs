@@ -17,7 +17,8 @@ pub(super) struct Options {
     pub(super) is_thorough: bool,
     /// Whether two processors are kept busy during the tests.
     pub(super) has_load: bool,
-    /// The number of times that everything is run. The run then reports how often each test failed.
+    /// The number of times that the parts or tests are run. The run then reports how often each
+    /// test failed.
     pub(super) repeat: Option<u32>,
     /// The seed of the random order in which parts and tests are run.
     pub(super) shuffle: Option<Seed>,

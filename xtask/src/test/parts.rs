@@ -52,12 +52,12 @@ const PART: Part = Part {
     run: || Ok(()),
 };
 
-/// The name of the part for which others wait.
+/// The name of the part for which other parts wait.
 pub(super) const BUILD: &str = "build";
 
 /// The parts, in the order in which each lane runs them. Parts that do not need the build of the
-/// workspace run beside it. Of the others, the longest begin first, so that the lanes end at about
-/// the same time.
+/// workspace run beside it. Of the other parts, the longest begin first, so that the lanes end at
+/// about the same time.
 pub(super) const PARTS: &[Part] = &[
     Part {
         name: BUILD,

@@ -1,8 +1,9 @@
 //! Builds the README's first program in a new crate, and compares the program's output with the
 //! README.
 //!
-//! A code block belongs to the file that the line before it names in backticks at its start. The
-//! block after a line that ends in `prints:` is the output of the command in that line.
+//! The line before a code block begins with the name, in backticks, of the file to which the block
+//! belongs. The block after a line that ends in `prints:` is the output of the command in that
+//! line.
 
 use crate::outcome::{Outcome, Problem};
 use crate::program::{Program, target};
@@ -49,8 +50,8 @@ pub(super) fn built() -> PathBuf {
 }
 
 /// Returns a checkout beside the projects of pages: a folder with links to the entries of this
-/// project. The folder itself is not a link, so that a build by its path is the same as one by its
-/// canonical path.
+/// project. The folder itself is not a link, so its path is also its canonical path, and cargo
+/// builds a project there only once.
 pub(super) fn checkout() -> std::io::Result<PathBuf> {
     let folder = target().join("readme/obvia");
     fs::create_dir_all(&folder)?;
@@ -65,8 +66,8 @@ pub(super) fn checkout() -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Copies this project's lock file to another project, so that the other's dependencies need not be
-/// resolved and downloaded.
+/// Copies this project's lock file to another project, so that the dependencies of the other
+/// project need not be resolved and downloaded.
 pub(super) fn keep_versions(project: &Path) -> Outcome {
     fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).map(drop).map_err(|error| wrong(&error))
 }

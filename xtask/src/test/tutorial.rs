@@ -1,10 +1,10 @@
 //! Builds the program of docs/tutorial.md, and compares the output of its clients with the page.
 //!
-//! A code block belongs to the file that the line before it names in backticks at its start. If
-//! that line says `at its end`, the block is appended to the file. Otherwise it replaces the file,
-//! so that the last version counts. The block after "`cargo run --bin NAME` prints:" is the output
-//! of that client. Every client runs with the server of the last step, in the order of the page.
-//! Versions of files that a later step replaces are not built.
+//! The line before a code block begins with the name, in backticks, of the file to which the block
+//! belongs. If that line says `at its end`, the block is appended to the file. Otherwise it
+//! replaces the file, so that the last version counts. The block after "`cargo run --bin NAME`
+//! prints:" is the output of that client. Every client runs with the server of the last step, in
+//! the order of the page. Versions of files that a later step replaces are not built.
 
 use super::readme::{blocks, cargo, checkout, compare, keep_versions, program, write, wrong};
 use crate::outcome::{Outcome, Problem};
@@ -36,9 +36,9 @@ pub(super) fn run() -> Outcome {
     clients.iter().try_for_each(|(name, promised)| compare(name, promised, &run(name).read()?))
 }
 
-/// Returns the page with other ports in place of its own ones, which may be in use. The ports
-/// follow from the process ID, so that two runs of a host have different ones. They lie below those
-/// that the kernel gives out.
+/// Returns the page with other ports, because the page's own ports may be in use. The ports follow
+/// from the process ID, so that two runs on a host have different ports. They lie below the ports
+/// that the kernel assigns.
 fn with_own_ports(text: &str, process: u32) -> String {
     let first = 20_000 + process % 5000 * 2;
     text.replace("[5555", &format!("[{first}")).replace("[5556", &format!("[{}", first + 1))

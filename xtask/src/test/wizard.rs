@@ -53,8 +53,8 @@ pub(super) const PROJECTS: [Project; 17] = [
     Project { is_for_rust: false, ..project("deep", "testing/matrix/idl/deep.idl", "IDeep", "shm") },
 ];
 
-/// The number of projects, from the first on, whose sources are formatted as by rustfmt. The others
-/// have longer calls, which the wizard does not break.
+/// The number of projects, from the first on, whose sources are formatted as by rustfmt. The other
+/// projects have longer calls, which the wizard does not break into lines.
 const FORMATTED: usize = 4;
 
 /// The projects whose objects are switched to calls over virtual interfaces after their creation.

@@ -38,7 +38,7 @@ fn forbidden_cycles(files: &[&File], arrows: &[Arrow]) -> Vec<Vec<usize>> {
 }
 
 /// Whether `above` is the parent file of the folder that contains `below`, or of a folder above
-/// that.
+/// that folder.
 fn is_above(above: &File, below: &File) -> bool {
     let folder = above.path.trim_end_matches(".rs");
     let folder = folder.trim_end_matches("/lib").trim_end_matches("/main").trim_end_matches("/mod");

@@ -5,9 +5,9 @@ use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::modules::{Arrow, Modules};
 
-/// A crate's folder, and its floors from low to high. A floor has one or more modules, which do not
-/// name each other. A module with a slash, such as `vi/state`, does not belong to the floor of the
-/// module around it. The root of a crate is above all floors.
+/// A crate's folder, and its floors from low to high. A floor has one or more modules. The modules
+/// of a floor do not name each other. A module with a slash, such as `vi/state`, does not belong to
+/// the floor of the module around it. The root of a crate is above all floors.
 type Order = (&'static str, &'static [&'static [&'static str]]);
 
 pub(super) const ORDERS: &[Order] = &[

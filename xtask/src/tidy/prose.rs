@@ -4,7 +4,7 @@ use super::Finding;
 use crate::repo::{File, Repo};
 use crate::rust::{Kind, tokens};
 
-/// The endings of the names of files in other languages whose comments are checked.
+/// The extensions of the files in other languages whose comments are checked.
 const OTHERS: &[&str] = &[".c", ".cc", ".h", ".hh", ".hpp", ".java"];
 
 /// The maximum number of columns of a line with a comment.

@@ -1,6 +1,6 @@
-//! Programs and libraries without tests disable the test harness in their manifests, and then must
-//! not have tests. A package whose tests are modules of one program must name each of them, because
-//! neither cargo nor rustc notices a file that is left out.
+//! Programs and libraries with `test = false` in their manifest must not have tests. A package
+//! whose tests are modules of one program must name each of them, because neither cargo nor rustc
+//! notices a file that is left out.
 
 use super::Finding;
 use crate::repo::{File, Repo};

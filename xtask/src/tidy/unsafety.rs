@@ -154,7 +154,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// Counts the places that need a proof, and those that have one.
+/// Counts the places that need a proof, and the places that have a proof.
 pub(super) fn count(repo: &Repo) -> Count {
     let places: Vec<Place> =
         repo.rust().flat_map(|file| places(&tokens(&file.text))).filter(|place| place.wants_proof).collect();

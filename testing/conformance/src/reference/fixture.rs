@@ -62,7 +62,8 @@ impl<W: Wrong> Fixture for Flawed<W> {
 
 impl<W: Wrong> Wire for Flawed<W> {
     fn disturb(&self, _: Faults) {
-        // The packets pass through lists of this process, so none gets lost.
+        // The packets pass through lists of this process. No packet is lost, doubled, delayed or
+        // changed, so the faults have no effect.
     }
 
     fn cut(&self) {
@@ -91,7 +92,7 @@ pub mod flaws {
         LeaksFiles Starves
     }
 
-    /// No flaw, but neither RDMA nor unreliable delivery.
+    /// A provider without a flaw, which supports neither RDMA nor unreliable delivery.
     #[derive(Debug)]
     pub struct Plain;
 

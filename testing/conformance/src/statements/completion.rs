@@ -1,4 +1,4 @@
-//! Statements 7 to 12: learning of completions.
+//! Statements 7 to 12: how the owner of a VI learns of completions.
 
 use crate::ends::{LATE, Plan, drain, entry, next, pattern, timed, until, well, within_ms};
 use crate::{MissingFeature, Run, Side, soon};
@@ -6,8 +6,8 @@ use obvia_via::{Completion, Deadline, Descriptor, Error, PostFault, Queue, State
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// 7. Under every wait policy, a look for a completion returns at once, and a wait without a
-///    completion returns at its deadline and not before.
+/// 7. Under every wait policy, a call that only looks for a completion returns at once. A wait
+///    without a completion returns at its deadline and not before.
 pub fn s07_poll_never_blocks(run: &Run) {
     let level = run.reliable_levels()[0];
     for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
@@ -80,8 +80,8 @@ pub fn s08_waits_return_completions_of_their_own_vi(run: &Run) {
     }
 }
 
-/// 9. A completion queue has exactly one entry for every completion, with its VI and queue. Entries
-///    of one work queue are in order.
+/// 9. A completion queue has exactly one entry for every completion. The entry names the VI and the
+///    work queue of the completion. Entries of one work queue are in order.
 pub fn s09_completion_queues_report_each_completion_once(run: &Run) {
     const VIS: usize = 3;
     const EACH: usize = 20;
@@ -133,7 +133,7 @@ pub fn s09_completion_queues_report_each_completion_once(run: &Run) {
 }
 
 /// 10. The two work queues of a VI can use different completion queues or the same one, and a work
-///     queue may have no completion queue.
+///     queue can have no completion queue.
 pub fn s10_each_work_queue_has_its_own_completion_queue(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Server);
@@ -169,8 +169,8 @@ pub fn s10_each_work_queue_has_its_own_completion_queue(run: &Run) {
     }
 }
 
-/// 11. A full completion queue reports once that it missed completions, and nothing is lost: the
-///     descriptors are in their VIs' queues.
+/// 11. A full completion queue reports once that it missed completions. No completed descriptor is
+///     lost: the descriptors are in their VIs' queues.
 pub fn s11_a_full_completion_queue_reports_the_overflow(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let nic = run.fixture.nic(Side::Server);
@@ -205,8 +205,8 @@ pub fn s11_a_full_completion_queue_reports_the_overflow(run: &Run) {
     }
 }
 
-/// 12. Receives may be posted before a VI is connected, and are used once the VI is connected. Any
-///     other descriptor that is posted before the connection completes with an error.
+/// 12. Receives can be posted before a VI is connected, and are used once the VI is connected. Any
+///     other descriptor completes with an error if it is posted before the VI is connected.
 pub fn s12_idle_vis_accept_receives_and_fail_sends(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);

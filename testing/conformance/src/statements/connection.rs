@@ -16,8 +16,8 @@ pub fn s40_connections_are_requested_and_accepted_or_rejected(run: &Run) {
     let mut listener = pair.b.nic.listen(&discriminator).expect("the discriminator is free");
     let address = run.fixture.address(&listener);
     let again = run.fixture.nic(Side::Server).listen(&discriminator);
-    // If the discriminator leaves the choice of an address to the provider, like "any", two
-    // listeners get two addresses.
+    // A discriminator such as "any" leaves the choice of an address to the provider. Two listeners
+    // then get two addresses.
     assert!(again.as_ref().map_or(true, |again| run.fixture.address(again) != address), "two listen at one place");
     drop(again);
     let (nobody, took) = timed(|| listener.wait(within_ms(100)));
@@ -81,7 +81,7 @@ fn asks_in_vain(run: &Run, pair: &mut Pair, listener: obvia_via::Listener, addre
     pair.check_both(41);
 }
 
-/// 41. When two VIs have different transfer sizes, the smaller one applies to both, in both
+/// 41. When two VIs have different transfer sizes, the smaller size applies to both VIs, in both
 ///     directions.
 pub fn s41_the_smaller_transfer_size_is_negotiated(run: &Run) {
     for level in run.reliable_levels() {
@@ -104,7 +104,7 @@ pub fn s41_the_smaller_transfer_size_is_negotiated(run: &Run) {
 }
 
 /// 42. Disconnecting completes the posted descriptors of both ends as flushed, in order. The peer
-///     is told at once. Nothing that was complete before is lost.
+///     is told at once. Work that was complete before is not lost.
 pub fn s42_disconnecting_notifies_the_peer(run: &Run) {
     for level in run.reliable_levels() {
         for asks_ends in [true, false] {
@@ -148,7 +148,7 @@ pub fn s42_disconnecting_notifies_the_peer(run: &Run) {
 
 /// 44. A VI can be connected again after its request was refused. It can also be connected again
 ///     after its connection was ended, by either side or by an error, and the VI was disconnected.
-///     Nothing of one connection appears in the next.
+///     No data of one connection appears in the next connection.
 pub fn s44_vis_can_be_connected_again(run: &Run) {
     for level in run.reliable_levels() {
         let plan = Plan::of(level);

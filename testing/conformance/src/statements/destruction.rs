@@ -4,7 +4,7 @@ use crate::ends::{Pair, Plan, drain, entry, region, well};
 use crate::{Run, Side};
 use obvia_via::{Access, Descriptor, InUse, State};
 
-/// 24. A region that posted descriptors point to cannot be deregistered: the attempt fails and
+/// 24. A region to which posted descriptors point cannot be deregistered: the attempt fails and
 ///     returns the region, which still works. When the descriptors are completed, the region can be
 ///     deregistered.
 pub fn s24_regions_in_use_cannot_be_deregistered(run: &Run) {
@@ -21,7 +21,8 @@ pub fn s24_regions_in_use_cannot_be_deregistered(run: &Run) {
         assert_eq!(pair.b.received().length(), 150);
         let InUse(target) = target.deregister().expect_err("one descriptor uses it");
         pair.a.send(0, 150);
-        // A completed descriptor does not use the region, though it still names it.
+        // A completed descriptor does not use the region, though the descriptor still names the
+        // region.
         let completed = pair.b.received();
         target.deregister().expect("nothing uses it any more");
         assert_eq!(completed.segments().len(), 2);
@@ -59,8 +60,8 @@ pub fn s25_protection_tags_in_use_cannot_be_destroyed(run: &Run) {
     }
 }
 
-/// 26. A VI that is connected, or has descriptors that are posted or not taken, cannot be
-///     destroyed: the attempt fails and returns the VI, which still works.
+/// 26. A VI cannot be destroyed while it is connected, or while it has posted descriptors, or
+///     completed ones that are not taken. The attempt fails and returns the VI, which still works.
 pub fn s26_vis_in_use_cannot_be_destroyed(run: &Run) {
     let plan = Plan::of(run.reliable_levels()[0]);
     let mut pair = run.pair_by(&plan);

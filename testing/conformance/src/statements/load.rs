@@ -28,8 +28,8 @@ pub fn s46_each_work_queue_can_have_its_own_thread(run: &Run) {
                 end.set(AREA / 2 + number * 4096, &bytes);
             }
         }
-        // The number of receives that each receiver has posted so far, for the sender of the other
-        // side.
+        // The number of receives that each side has posted so far. The sender on the other side
+        // sends no more messages than this.
         let room = [std::sync::atomic::AtomicUsize::new(POSTED), std::sync::atomic::AtomicUsize::new(POSTED)];
         let order = std::sync::atomic::Ordering::SeqCst;
         std::thread::scope(|scope| {
@@ -64,7 +64,7 @@ pub fn s46_each_work_queue_can_have_its_own_thread(run: &Run) {
     }
 }
 
-/// 47. A sender that is faster than its receiver is held back: as long as receives are posted, no
+/// 47. A sender that is faster than its receiver is held back. As long as receives are posted, no
 ///     message is dropped and no connection breaks, however late the receiver takes the messages.
 ///     Both sides go on afterwards.
 pub fn s47_fast_senders_do_not_overrun_slow_receivers(run: &Run) {
@@ -125,9 +125,10 @@ pub fn s48_many_vis_are_served_fairly(run: &Run) {
     // machine, so the deadline is late.
     let deadline = Deadline::after_secs(400).start();
     let mut total = 0;
-    // A wire may hold back some VIs for a while; then the others alone have work. On a steady wire
-    // each VI gets a quarter of the average in the end, after at most eight times the usual number
-    // of entries. On another wire each VI gets a quarter of its usual number.
+    // A wire may hold some VIs back for a while. Only the other VIs have work then, so the test
+    // goes on until the counts are fair. On a steady wire, each VI must get a quarter of the
+    // average, after at most eight times the usual number of entries. On another wire, each VI must
+    // get a quarter of its usual number, after any number of entries.
     let is_fair = |counts: &[usize], total: usize| {
         let wanted = if run.is_steady { total / vis } else { ROUNDS } / 4;
         counts.iter().all(|count| *count >= wanted)
@@ -151,9 +152,9 @@ pub fn s48_many_vis_are_served_fairly(run: &Run) {
     assert!(is_fair(&counts, total), "{counts:?}");
 }
 
-/// 49. Much data goes through one connection and arrives as it was sent: by default some megabytes.
-///     The number of bytes can be set by the variable `OBVIA_CONFORMANCE_BYTES`. The test
-///     `s49_ten_gigabytes` sends all ten gigabytes.
+/// 49. Much data goes through one connection and arrives as it was sent. By default the test sends
+///     some megabytes. The variable `OBVIA_CONFORMANCE_BYTES` sets another number of bytes. The
+///     test `s49_ten_gigabytes` sends ten gigabytes.
 pub fn s49_large_volumes_of_data_arrive_unchanged(run: &Run) {
     volume(run, wanted_bytes().unwrap_or(24_000_000));
 }
@@ -162,18 +163,18 @@ fn wanted_bytes() -> Option<u64> {
     wanted("OBVIA_CONFORMANCE_BYTES")
 }
 
-/// Returns the number of bytes of statement 49 in full.
+/// Returns the number of bytes in the full test of statement 49.
 pub fn full_volume() -> u64 {
     wanted_bytes().unwrap_or(10_000_000_000)
 }
 
-/// Returns the rate of the transfer, for people.
+/// Returns the volume, the time and the rate of the full test, as text for its output.
 pub fn rate(took: Duration) -> String {
     let (bytes, seconds) = (full_volume() as f64, took.as_secs_f64());
     format!("{:.1} GB verified in {seconds:.1} s, {:.0} MB/s", bytes / 1e9, bytes / 1e6 / seconds)
 }
 
-/// Sends `bytes` bytes through one connection, each message with a content of its own.
+/// Sends `bytes` bytes through one connection, each message with different contents.
 pub fn volume(run: &Run, bytes: u64) {
     const POSTED: u64 = 16;
     let length = run.fixture.nic(Side::Client).attributes().max_transfer.min(64 << 10);
@@ -182,8 +183,8 @@ pub fn volume(run: &Run, bytes: u64) {
     let mut pair = run.pair_by(&Plan { area, ..Plan::of(level) });
     let messages = bytes.div_ceil(u64::from(length));
     let base = pattern(49, length as usize);
-    // The contents of a message are cheap to make, and each 64 bytes of them differ from the same
-    // bytes of every other message.
+    // The contents of a message are cheap to make. Each block of 64 bytes differs from the same
+    // block of every other message.
     let stamped = |number: u64, buffer: &mut Vec<u8>| {
         buffer.clone_from(&base);
         for (at, eight) in buffer.chunks_exact_mut(8).enumerate().step_by(8) {
@@ -198,8 +199,8 @@ pub fn volume(run: &Run, bytes: u64) {
     let mut stuck = soon().start();
     while received < messages || completed < messages {
         let before = (sent, completed, received);
-        // The message has a posted receive, and its place in the sender's memory is free, because
-        // the earlier send from that place is complete.
+        // A message is sent only if it has a posted receive, and if the earlier send from its place
+        // in the sender's memory is complete.
         if sent < messages && sent < received + POSTED && sent < completed + POSTED {
             stamped(sent, &mut outgoing);
             let at = (sent % POSTED * u64::from(length)) as usize;
@@ -250,7 +251,7 @@ pub fn s50_all_waiting_modes_have_the_same_effects(run: &Run) {
 /// A completion, and the bytes that came with it.
 type Seen = (Operation, obvia_via::Status, u32, Option<u32>, u64, Vec<u8>);
 
-/// Exchanges messages, with pauses that send both sides to sleep, and ends with an error.
+/// Exchanges messages, with pauses in which both sides fall asleep, and ends with an error.
 fn conversation(run: &Run, pair: &mut Pair) -> Vec<Seen> {
     let mut seen = Vec::new();
     let mut note = |end: &crate::ends::End, descriptor: Box<Descriptor>| {

@@ -12,10 +12,10 @@ const COUNT: usize = 400;
 /// The number of receives that are posted at a time.
 const POSTED: usize = 32;
 
-/// 34. Reliable connections deliver exactly once, intact and in order, though the wire loses,
-///     doubles, delays and corrupts datagrams; in both directions at a time, with RDMA among the
-///     messages. A lost datagram is sent again even when the VI is not called any more, or its
-///     owner sleeps on the other queue.
+/// 34. Reliable connections deliver each message exactly once, intact and in order, though the wire
+///     loses, doubles, delays and corrupts datagrams. Messages go in both directions at a time,
+///     with RDMA among them. A lost datagram is sent again even when no thread calls the VI any
+///     more, or when the VI's owner sleeps on the other queue.
 pub fn s34_reliable_messages_arrive_once_and_in_order_over_a_bad_wire(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -35,7 +35,7 @@ pub fn s34_reliable_messages_arrive_once_and_in_order_over_a_bad_wire(run: &Run)
             ways[1].step(b, a, false);
         }
         assert_eq!((pair.a.vi.state(), pair.b.vi.state()), (State::Connected, State::Connected));
-        // Datagrams that are still under way are copies, and must not be delivered.
+        // Datagrams that are still under way are copies of earlier ones, and must not be delivered.
         crate::ends::settle();
         assert!(pair.a.vi.receive.done().is_none() && pair.b.vi.receive.done().is_none(), "{level}: more came");
         if let Some(wire) = run.fixture.wire() {
@@ -44,8 +44,8 @@ pub fn s34_reliable_messages_arrive_once_and_in_order_over_a_bad_wire(run: &Run)
     }
     if let Some(wire) = run.fixture.wire() {
         for sleeps in [false, true] {
-            // On a busy machine some repetitions are late, so one that is in time is enough. If the
-            // sender repeated a message only after a sign of life of its peer, every repetition
+            // On a busy machine some repetitions are late, so one repetition in time is enough. If
+            // the sender repeated a message only after a sign of life of its peer, every repetition
             // would be late.
             let mut took = vec![is_sent_again(run, wire, sleeps)];
             while took.iter().all(|took| *took >= AGAIN) {
@@ -59,8 +59,8 @@ pub fn s34_reliable_messages_arrive_once_and_in_order_over_a_bad_wire(run: &Run)
 /// The maximum time until a lost message is sent again, on a wire without delay.
 const AGAIN: Duration = Duration::from_millis(150);
 
-/// Loses a message whose sender then does not call its VI, while another thread may sleep on the
-/// receive queue. Returns the time until the repetition arrived.
+/// Loses a message, and does not call the sender's VI afterwards. If `sleeps`, another thread
+/// sleeps on the receive queue of this VI. Returns the time until the repetition arrived.
 fn is_sent_again(run: &Run, wire: &dyn Wire, sleeps: bool) -> Duration {
     let mut pair = run.pair_by(&Plan { waiting: Waiting::Block, ..Plan::of(run.reliable_levels()[0]) });
     pair.check_both(34);
@@ -109,8 +109,8 @@ struct Way {
 
 impl Way {
     fn step(&mut self, from: &mut crate::ends::End, to: &mut crate::ends::End, with_rdma: bool) {
-        // Several messages are sent at a time, so that the wire can reorder them, but no more than
-        // the receiver has posted receives for.
+        // Several messages are sent at a time, so that the wire can reorder them. There are never
+        // more of them than posted receives.
         for _ in 0..5 {
             self.send(from, to, with_rdma);
         }

@@ -20,7 +20,8 @@ fn uses(run: &Run, peer: &End) -> Vec<Box<Descriptor>> {
     uses
 }
 
-/// Posts a descriptor to its queue, and asserts that it is refused and the connection goes on.
+/// Posts a descriptor to its queue. Asserts that the queue refuses the descriptor, and that the
+/// connection goes on.
 #[track_caller]
 fn refused(end: &mut End, descriptor: Box<Descriptor>, fault: PostFault) {
     let is_receive = descriptor.operation() == obvia_via::Operation::Receive;
@@ -32,8 +33,8 @@ fn refused(end: &mut End, descriptor: Box<Descriptor>, fault: PostFault) {
     assert_eq!(end.vi.state(), State::Connected);
 }
 
-/// 16. A descriptor with a segment that lies outside of its region, if only by a byte, is refused
-///     when it is posted.
+/// 16. A descriptor with a segment that lies outside of its region, even by a single byte, is
+///     refused when it is posted.
 pub fn s16_segments_out_of_region_bounds_are_refused_locally(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let end = pair.a.area.memory().len() as u64;
@@ -122,12 +123,12 @@ fn breaks(run: &Run, pair: &mut Pair, level: Reliability, status: Status, what: 
     assert!(drain(&mut pair.a.vi.send).is_empty());
 }
 
-/// A function that makes the case with a number. Returns a remote address at the listening end that
-/// a peer must not access, and the regions that were made for the case. `None` if there is no case
-/// with this number.
+/// A function that makes a case of forbidden access, given the number of the case. Returns a remote
+/// address at the listening end that a peer must not access, and the regions that were made for the
+/// case. `None` if there is no case with this number.
 type Forbidden = fn(&Pair, usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)>;
 
-/// The length of a refused RDMA in bytes, which exceeds a packet of any network.
+/// The length of a refused RDMA, in bytes. A packet of any network is shorter.
 const REACH: usize = 70_000;
 
 /// Asserts that writes to forbidden addresses are refused: no byte of any memory changes, and both
@@ -174,8 +175,8 @@ fn refuses_writes(run: &Run, forbidden: Forbidden) {
     }
 }
 
-/// Performs a permitted write first, because a refusal by a provider that refuses every write would
-/// prove nothing. Returns the contents of all memory before the refused write.
+/// Performs a permitted write, because a provider that refuses every write must not pass the test.
+/// Returns the contents of all memory before the refused write.
 fn prepare(pair: &mut Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
     for (seed, region) in regions.iter().enumerate() {
         write(region, 0, &pattern(100 + seed as u64, region.memory().len()));
@@ -209,8 +210,9 @@ fn lacks_rdma_write(run: &Run) {
 
 fn outside(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)> {
     let end = pair.b.area.memory().len() as u64;
-    // The offsets: one byte beyond the end; begun inside, but too long; wholly outside; so large
-    // that the sum with the length wraps around.
+    // With the first offset, the access exceeds the region by one byte. With the second offset, it
+    // begins at the last byte. With the next two offsets, it lies wholly outside. The last two
+    // offsets are so large that the sum with the length wraps around.
     let offset = *[end - REACH as u64 + 1, end - 1, end, 1 << 40, u64::MAX - 5, u64::MAX].get(case)?;
     Some((RemoteAddress { offset, ..place(&pair.b.area, 0) }, Vec::new()))
 }

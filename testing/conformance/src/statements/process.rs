@@ -1,4 +1,4 @@
-//! Statements 43 and 45: processes that die, and the traces of connections.
+//! Statements 43 and 45: processes that die, and the resources that connections leave behind.
 
 use crate::ends::{End, Pair, Plan, next, until, well, within_ms};
 use crate::process::{Other, Task};
@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 const NICS: usize = 60;
 /// The default number of connections that are made and ended.
 const CYCLES: usize = 250;
-/// The number of mappings that allocators may have made meanwhile.
+/// The number of mappings by which a process may grow without a leak, because allocators make
+/// mappings.
 const MAPPINGS: usize = 50;
 
 /// 43. A peer whose process was killed, or whose wire was cut, is noticed within the configured
-///     time. This holds for a busy connection, for an idle one with a waiting owner, and for one
-///     that is not used until the time is over.
+///     time. This holds for a busy connection, for an idle connection with a waiting owner, and for
+///     a connection that is not used until the time is over.
 pub fn s43_dead_peers_are_detected(run: &Run) {
     assert!(run.crosses_processes || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
     if run.crosses_processes {
@@ -92,7 +93,7 @@ fn check_killed_peer(run: &Run, activity: Activity) {
     println!("{activity:?}: of {:?} it took {:?}", run.silence, killed.elapsed());
     let State::Broken(why) = end.vi.state() else { panic!("{activity:?}: {:?}", end.vi.state()) };
     assert!(matches!(why, Ended::Silent | Ended::ByPeer), "{activity:?}: {why:?}");
-    // The survivor can go on.
+    // The survivor's VI can be connected again.
     end.vi.disconnect();
     while end.vi.receive.done().is_some() || end.vi.send.done().is_some() {}
     let mut pair = Pair { a: run.end(Side::Client, &plan), b: end };
@@ -115,13 +116,13 @@ pub fn stay(run: &Run, address: &str) {
 }
 
 /// 45. Hundreds of connections leave no file, no thread and no memory behind in the process, and
-///     NICs leave nothing when they are gone. The number of connections can be set by the variable
-///     `OBVIA_CONFORMANCE_CONNECTIONS`.
+///     NICs leave no resources when they are gone. The variable `OBVIA_CONFORMANCE_CONNECTIONS`
+///     sets the number of connections.
 pub fn s45_connections_leak_nothing(run: &Run) {
     let mut other = Other::start(run.module, &Task::Cycles);
     // The limit allows for a thousand connections of libfabric's shm, which touches 4 MiB for each
-    // endpoint. That takes seventeen seconds of processor time in all, and minutes on a busy
-    // machine. Each step of the other process has a shorter limit of its own.
+    // endpoint. These connections take seventeen seconds of processor time in all, and minutes on a
+    // busy machine. Each step of the other process has a shorter limit of its own.
     let status = other.ended(Duration::from_secs(480)).expect("the connections take less than that");
     assert!(status.success(), "something was left behind, as the other process says: {status}");
 }
@@ -141,8 +142,8 @@ impl Holdings {
         Self { files: count("/proc/self/fd"), threads: count("/proc/self/task"), mappings: maps.lines().count() }
     }
 
-    /// Whether the process has no more than `other`. Allocators make mappings now and then, but not
-    /// as many as there were connections.
+    /// Whether the process has no more resources than `other`. Allocators make mappings now and
+    /// then, but not as many as there were connections.
     fn is_within(self, other: Self) -> bool {
         self.files <= other.files && self.threads <= other.threads && self.mappings <= other.mappings + MAPPINGS
     }
@@ -153,7 +154,8 @@ fn wanted_cycles() -> usize {
     wanted("OBVIA_CONFORMANCE_CONNECTIONS").unwrap_or(CYCLES)
 }
 
-/// Does the work of the other process of statement 45, which does nothing else.
+/// Makes and ends the connections of statement 45, in a process that does no other work. Checks
+/// that no resources are left behind.
 pub fn cycles(run: &Run) {
     // The first NIC may load a library, which stays loaded and is not counted.
     drop(run.fixture.nic(Side::Client));

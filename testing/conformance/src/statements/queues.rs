@@ -65,7 +65,8 @@ pub fn s02_vis_do_not_block_each_other(run: &Run) {
         };
         run.connect(&mut free);
         let count = 64.min(held.a.nic.attributes().queue_depth);
-        // The queues of one VI are full of completed work that is not taken, in both directions.
+        // In both directions, the queues of one VI are full of completed descriptors that are not
+        // taken.
         for number in 0..count {
             held.b.receive(number * 4096, 4096);
             held.a.receive(number * 4096, 4096);
@@ -86,8 +87,8 @@ pub fn s02_vis_do_not_block_each_other(run: &Run) {
     }
 }
 
-/// 3. A completed descriptor has its status, its operation and the number of bytes transferred, and
-///    is otherwise as it was posted.
+/// 3. A completed descriptor has its status, its operation and the number of bytes transferred. Its
+///    other contents are as they were posted.
 pub fn s03_completions_report_the_operation(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -118,7 +119,8 @@ pub fn s03_completions_report_the_operation(run: &Run) {
 }
 
 /// 4. Immediate data arrives as it was sent, whatever its value, with messages of any length. A
-///    message without immediate data has none, though the same descriptor had some before.
+///    message without immediate data has none when it arrives, even if its descriptor had immediate
+///    data before.
 pub fn s04_immediate_data_arrives_or_is_absent(run: &Run) {
     let values = [None, Some(0), Some(u32::MAX), None, Some(0xdead_beef), Some(1), None];
     for level in run.reliable_levels() {
@@ -176,7 +178,8 @@ pub fn s05_segments_are_gathered_and_scattered(run: &Run) {
     }
 }
 
-/// A byte value that no pattern of the test repeats.
+/// The value of the bytes beside the segments. No transfer may change these bytes, and no pattern
+/// of the test repeats this value.
 const GUARD: u8 = 0xEE;
 
 /// Returns segments that have `total` bytes in all. Three bytes separate neighbors, and every third

@@ -4,16 +4,16 @@ use crate::ends::{Pair, drain, next, pattern, place, read, region, settle, until
 use crate::{MissingFeature, Run};
 use obvia_via::{Access, Descriptor, Ended, Error, PostFault, Reliability, Status};
 
-/// Waits until the peer has performed everything that was sent before, which the completion of one
-/// more send shows.
+/// Waits until the peer has performed all earlier operations. The completion of one more send shows
+/// that.
 #[track_caller]
 fn behind(pair: &mut Pair) {
     pair.a.vi.send.post(Descriptor::send().with_context(u64::MAX)).expect("it can be posted");
     while pair.a.sent().context != u64::MAX {}
 }
 
-/// 28. An RDMA write without immediate data takes no receive descriptor, and nothing completes at
-///     the target.
+/// 28. An RDMA write without immediate data takes no receive descriptor, and no descriptor
+///     completes at the target.
 pub fn s28_rdma_writes_consume_no_receive(run: &Run) {
     if run.lacks(MissingFeature::RdmaWrite) {
         return without_rdma(run);
@@ -79,7 +79,7 @@ pub fn s29_rdma_writes_with_immediate_data_consume_one_receive(run: &Run) {
     }
 }
 
-/// 30. All bytes of an RDMA write are in place when a send behind it on the same VI is received.
+/// 30. All bytes of an RDMA write are in place when a later send on the same VI is received.
 pub fn s30_rdma_writes_are_visible_before_later_sends(run: &Run) {
     if run.lacks(MissingFeature::RdmaWrite) {
         return without_rdma(run);
@@ -110,7 +110,8 @@ pub fn s31_rdma_reads_return_the_current_bytes(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
         for round in 0..48 {
-            // Each length occurs twice in a row, so that the bytes of the previous read would fit.
+            // Each length occurs twice in a row, so that a provider could wrongly return the bytes
+            // of the previous read.
             let length = [8, 8, 70_000, 70_000, 1, 0, 9000, 9000][round % 8];
             let bytes = pattern(round as u64, length);
             pair.b.set(1000, &bytes);
@@ -158,7 +159,7 @@ pub fn s32_absent_rdma_read_is_an_error(run: &Run) {
     }
 }
 
-/// Asserts that a provider without RDMA read refuses it.
+/// Asserts that a provider without RDMA read refuses RDMA reads.
 pub(super) fn lacks_rdma_read(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     assert!(!pair.a.nic.attributes().rdma_read);
@@ -171,7 +172,7 @@ pub(super) fn lacks_rdma_read(run: &Run) {
     pair.check(1);
 }
 
-/// Asserts that a provider without RDMA write refuses it.
+/// Asserts that a provider without RDMA write refuses RDMA writes.
 fn without_rdma(run: &Run) {
     let mut pair = run.pair(run.reliable_levels()[0]);
     let write = Descriptor::rdma_write(place(&pair.b.area, 0)).with_segment(&pair.a.area, 0, 8);

@@ -112,9 +112,9 @@ pub fn s36_unreliable_messages_arrive_at_most_once(run: &Run) {
         pair.a.set(0, &pattern(u64::from(number), length));
         pair.a.send_as(Descriptor::send().with_immediate(number), 0, length);
         pair.a.sent();
-        // The next message is sent only when this one has arrived, so that a slow carrier does not
-        // find too few receives. The wait has a limit, because a message may also be lost, which is
-        // not reported.
+        // The next message is sent only when this one has arrived, so that it finds a posted
+        // receive even if the provider is slow. The wait has a limit, because a message may be
+        // lost, and a loss is not reported.
         let (before, given_up) = (arrived, within_ms(5).start());
         while arrived == before && !given_up.is_over() {
             arrived = take(&mut pair);
@@ -151,8 +151,8 @@ pub fn s37_messages_without_a_receive_break_reliable_connections(run: &Run) {
     }
 }
 
-/// 38. After an error the VI is broken: descriptors that are posted, and those posted later,
-///     complete as flushed, in order, and a wait for a completion that cannot come ends at once.
+/// 38. After an error the VI is broken. Its posted descriptors, and those that are posted later,
+///     complete as flushed, in order. A wait for a completion that cannot come ends at once.
 pub fn s38_errors_flush_descriptors_in_order(run: &Run) {
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
@@ -180,7 +180,7 @@ pub fn s38_errors_flush_descriptors_in_order(run: &Run) {
             assert_eq!(sent.context, context, "{level}: sends are flushed in order");
             flushed += u32::from(sent.status() == Status::Flushed);
             // A message that was already on its way may be done, but no message behind a flushed
-            // one may be.
+            // one may be done.
             assert!(flushed == 0 || sent.status() == Status::Flushed, "{level}: {:?} after a flush", sent.status());
             let received = next(&mut pair.b.vi.receive);
             let expected = if context == 0 { Status::TooLong } else { Status::Flushed };
@@ -204,7 +204,7 @@ pub fn s38_errors_flush_descriptors_in_order(run: &Run) {
     }
 }
 
-/// 39. With reliable reception, nothing behind the failed descriptor is done.
+/// 39. With reliable reception, no descriptor behind the failed one is performed.
 pub fn s39_no_operation_behind_an_error_is_performed(run: &Run) {
     if run.lacks(MissingFeature::Level(Reliability::ReliableReception)) {
         return s33_reliability_levels_must_agree(run);

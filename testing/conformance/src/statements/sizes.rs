@@ -4,7 +4,8 @@ use crate::ends::{Pair, Plan, drain, next, pattern, place, region, settle, until
 use crate::{MissingFeature, Run};
 use obvia_via::{Access, Descriptor, Ended, PostFault, Reliability, State, Status};
 
-/// The maximum length that the test uses, for providers that take more.
+/// The maximum length of a message in the test, in bytes, even if a provider permits longer
+/// messages.
 const LONGEST: u32 = 16 << 20;
 
 /// 13. A message of the maximum length arrives whole, and so does RDMA of that length. A message
@@ -65,7 +66,7 @@ fn refuses_too_long(pair: &mut Pair, descriptor: Box<Descriptor>, length: usize)
 }
 
 /// 14. A message that is longer than its receive completes the receive with a length error, and
-///     nothing outside of the receive's segments is touched. Reliable connections end then, at both
+///     nothing outside of the receive's segments is touched. Reliable connections then end at both
 ///     ends; unreliable ones go on.
 pub fn s14_messages_longer_than_their_receive_fail(run: &Run) {
     for level in run.reliable_levels() {

@@ -18,7 +18,7 @@ fn nic(options: Options) -> Nic {
     open(&Options { silence: SILENCE, max_transfer: 1 << 20, ..options }).expect("the NIC is opened")
 }
 
-/// Connected endpoints, on this host.
+/// The provider `tcp` of libfabric, which has connected endpoints. Both ends are on this host.
 struct Tcp;
 
 impl Fixture for Tcp {
@@ -39,8 +39,8 @@ impl Fixture for Tcp {
     }
 }
 
-/// Connectionless endpoints, and a directory for names. The fixture that made the directory removes
-/// it.
+/// The provider `shm` of libfabric, which has connectionless endpoints. Their names are in a
+/// directory. The fixture that [`Fixture::new`] made removes the directory.
 struct Shm {
     directory: PathBuf,
     is_owner: bool,

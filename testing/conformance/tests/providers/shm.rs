@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A directory for names. The fixture that made the directory removes it.
+/// A directory for names. The fixture that [`Fixture::new`] made removes the directory.
 struct Shm<const TINY: bool> {
     directory: PathBuf,
     is_owner: bool,

@@ -1,5 +1,5 @@
 //! VIs over a simulated network fulfil the statements of the conformance suite, on a good network
-//! and on one that is always bad.
+//! and on a network that is always bad.
 
 use obvia_conformance::{Faults, Fixture, MissingFeature, Side, Wire, conformance};
 use obvia_via::Nic;

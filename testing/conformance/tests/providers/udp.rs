@@ -101,7 +101,8 @@ struct Faulty;
 
 impl Fixture for Faulty {
     const MISSING: &'static [MissingFeature] = &[];
-    // No peer dies in these tests, and many VIs share a machine and a bad network.
+    // The time is long, because many VIs share a machine and a bad network. No test waits
+    // that long, because no peer dies in these tests.
     const SILENCE: Duration = Duration::from_secs(60);
     const CROSSES_PROCESSES: bool = true;
     const IS_STEADY: bool = false;

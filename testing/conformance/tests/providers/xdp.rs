@@ -1,5 +1,5 @@
 //! VIs over AF_XDP fulfil all statements of the conformance suite. Each test lays a cable between
-//! two network namespaces of its own, which takes root.
+//! two network namespaces of its own, and so needs root.
 
 #[path = "../../../../crates/via/tests/providers/xdp/rig.rs"]
 #[expect(dead_code, reason = "other programs use more of it")]
@@ -126,7 +126,8 @@ fn is_possible(statement: &str) -> bool {
         Ok(_) => true,
         Err(why) if !ground::is_ci() => {
             static SAID: Once = Once::new();
-            // The output of a passing test is not shown, and one message is enough for all.
+            // The output of a passing test is not shown, so this message bypasses the capture of
+            // output. One message is enough for all tests.
             SAID.call_once(|| {
                 let _ =
                     writeln!(std::io::stderr(), "skipped all, from {statement} on: no namespaces with a cable: {why}");

@@ -1,5 +1,5 @@
 //! Compilers accept the output for all cases that no rule refuses, without a warning. A thorough
-//! run has these tests.
+//! run includes these tests.
 
 use crate::emitted;
 use constructs::combine::{Case, cases, file};
@@ -50,7 +50,7 @@ fn files(stage: Stage, name: &str) -> (PathBuf, Vec<PathBuf>) {
     (place, written)
 }
 
-/// Returns the files with similar names. Each imports those before it.
+/// Returns the files with similar names. Each file imports the files before it.
 fn alike() -> impl Iterator<Item = (String, String)> {
     texts::ALIKE.into_iter().enumerate().map(|(at, (stem, text))| {
         let imports = texts::ALIKE[..at].iter().map(|(stem, _)| format!("import \"{stem}.idl\";\n"));

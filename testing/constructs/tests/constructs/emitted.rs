@@ -7,11 +7,11 @@ use obvia_idl::{Compilation, Compiler, Diagnostic, emit};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-/// The names that the files of [`passing`] and [`names::declared`] declare. Generated names are
-/// made of them.
+/// The names that the files of [`passing`] and [`names::declared`] declare. The names of generated
+/// items contain them.
 const OWN: [&str; 7] = ["IWays", "IWords", "Padded", "Leads", "Arms", "Flags", "Bare"];
 
-/// The names of Rust's items for the whole file.
+/// The names of the items that generated code in Rust has once in a file.
 const OF_FILES: [&str; 4] = ["INTERFACES", "TYPES__", "DECLARED__", "borrowed__"];
 
 fn check(text: &str) -> Option<Compilation> {
@@ -22,7 +22,7 @@ fn check(text: &str) -> Option<Compilation> {
 ///
 /// # Errors
 ///
-/// The declarations that the back end refuses.
+/// Returns the diagnostics of the declarations that the back end refuses.
 pub fn code(text: &str, stage: Stage) -> Result<String, Vec<Diagnostic>> {
     let compilation = check(text).unwrap_or_else(|| panic!("{text}"));
     match stage {
@@ -36,8 +36,8 @@ pub fn code(text: &str, stage: Stage) -> Result<String, Vec<Diagnostic>> {
     }
 }
 
-/// Returns the words of code, with the text before and behind each of them in its line. Strings,
-/// comments and directives are left out.
+/// Returns the words of code, each between the text before it and the text behind it in its line.
+/// Strings, comments and directives are left out.
 pub fn words(code: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let lines = code.lines().map(str::trim).filter(|line| !line.starts_with(['/', '*', '#']));
     let is_in_word = |one: char| one.is_ascii_alphanumeric() || one == '_';
@@ -51,7 +51,7 @@ pub fn words(code: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     })
 }
 
-/// Returns the names in code that variables may have, and some more.
+/// Returns the words of code that can be names of variables. Some of them are names of other items.
 fn variables(code: &str) -> BTreeSet<String> {
     let ends = [" = ", ": ", ";", ",", ")", "[", "|", " ->", " : "];
     let is_variable = |(before, word, after): &(&str, &str, &str)| {
@@ -62,8 +62,8 @@ fn variables(code: &str) -> BTreeSet<String> {
     words(code).filter(is_variable).map(|(_, word, _)| word.to_owned()).collect()
 }
 
-/// Returns each way of passing a parameter, with the variables of the code for it, which parameters
-/// may have as names.
+/// Returns each way of passing a parameter, with the names of the variables in the code for this
+/// way. Only names that a parameter can have are returned.
 pub fn variables_of_ways(stage: Stage) -> Vec<(&'static str, BTreeSet<String>)> {
     let code_of = |ways: &[&str]| {
         code(&passing(ways, "zebra", ""), stage).unwrap_or_else(|errors| panic!("{ways:?}: {errors:?}"))
@@ -82,12 +82,13 @@ pub fn variables_of_ways(stage: Stage) -> Vec<(&'static str, BTreeSet<String>)> 
     ways(stage).into_iter().map(of).collect()
 }
 
-/// Returns a file whose declarations of a kind have the words of generated code as names, apart
-/// from the names that the language's back end refuses.
+/// Returns a file with declarations of one kind. Their names are the words of generated code,
+/// except for the words that the language's back end refuses as names.
 ///
 /// # Panics
 ///
-/// Panics if the back end refuses a word that is not made of a declared name.
+/// Panics if the back end refuses a word that is not in [`OF_FILES`] and contains none of [`OWN`],
+/// or if the back end reports another error.
 pub fn declared(kind: usize, stage: Stage) -> String {
     let ways = ways(stage);
     let sample = passing(&ways, "zebra", &names::declared(&BTreeSet::new(), kind, false));

@@ -1,5 +1,5 @@
-//! Tests that every refusal of a combination follows a rule and has a line, and that the compilers
-//! of each language accept the output for all other combinations without warnings.
+//! Tests that every refusal of a combination follows a rule and names a line, and that the
+//! compilers of each language accept the output for all other combinations without warnings.
 
 mod compiled;
 mod emitted;
@@ -13,8 +13,9 @@ use obvia_idl::{Compiler, Diagnostic, emit};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Returns the parts of the compiler that refuse a case, each with its first error. `is_method`
-/// says whether a case for one process is a `[local]` method, and not one of a `[local]` interface.
+/// Returns the parts of the compiler that refuse a case, each with its first error. For a case of
+/// [`InterfaceKind::Local`], `is_method` says whether the method is in an interface that other
+/// processes call, instead of a `[local]` interface.
 fn refusals(case: &Case, is_method: bool) -> Vec<(Stage, Diagnostic)> {
     let compilation = match Compiler::new().check_text(Path::new("x.idl"), &file(&[case], is_method)) {
         Ok(compilation) => compilation,
@@ -75,7 +76,8 @@ fn words(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn parameters_are_renamed_if_generated_variables_collide_with_constants() {
-    // A flag that an expression has no value may hide a constant.
+    // Names that end in `_wrong` are left out. Such a variable is the flag that an expression has
+    // no value, and may hide a constant.
     let of_param =
         |word: &String| word.starts_with("zebra_") && word.len() > "zebra_".len() && !word.ends_with("_wrong");
     let ways = ways(Stage::C);

@@ -1,5 +1,5 @@
-//! Tests of an attacker between two hosts: calls with integrity or privacy succeed, whatever
-//! packets the attacker adds, and recorded packets are useless later.
+//! Tests of an attacker between two hosts. Calls with integrity or privacy succeed, whatever
+//! packets the attacker adds, and packets that the attacker records and sends later have no effect.
 
 use crate::relay::Relay;
 use crate::scene::{Directory, Process, await_that};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// The server's accounts. The hash is that of `password`.
 const ACCOUNTS: &str = "anna = 8846f7eaee8fb117ad06bdd830b7586c\n";
-/// The number of forged datagrams after which a test ends.
+/// The number of forged datagrams that a test waits for.
 const FORGED: usize = 6000;
 
 struct Hosts {

@@ -1,4 +1,4 @@
-//! Tests of peers that cannot be passed file descriptors: they open the segments by their names.
+//! Tests of peers that cannot receive file descriptors, and open the segments by their names.
 
 use crate::peer::{AREA, AREA_LENGTH, Peer, SLEEP, await_end, connect, number_of, receive, send};
 use crate::scene::{Meanwhile, Scene, Server, against_every_server};
@@ -30,7 +30,7 @@ against_every_server! {
 /// The opnum of a method with an array by reference.
 const TOTAL: u16 = 26;
 
-/// Returns the greeting of a peer that cannot be passed file descriptors.
+/// Returns the greeting of a peer that cannot receive file descriptors.
 fn greeting() -> Vec<u8> {
     let mut greeting = wire::greeting(AREA_LENGTH as u64);
     // The flags also say that the peer may sleep.
@@ -68,12 +68,12 @@ fn greet(scene: &Scene) -> (UnixStream, [File; 2]) {
     (socket, files)
 }
 
-/// Returns a peer that has mapped both segments and resolved the object, and the object.
+/// Returns a peer, which has mapped both segments and resolved the object. Also returns the object.
 #[track_caller]
 fn bound(scene: &Scene) -> (Peer, wire::Target) {
     let (socket, [theirs, own]) = greet(scene);
     let own_segment = Segment::map(&own, AREA + AREA_LENGTH, true);
-    // The segment for virtual machines is longer than these tests need.
+    // The segment for Java virtual machines is longer than these tests need.
     let length = theirs.metadata().unwrap().len().min(64 << 20);
     let theirs = Segment::map(&theirs, length as usize, false);
     send(&socket, &[1], &[]).unwrap();
@@ -105,7 +105,7 @@ fn peers_that_sleep_on_the_socket_are_woken_by_it(server: Server) {
     for _ in 0..TURNS {
         peer.own.u32(SLEEP).store(1, Ordering::SeqCst);
         peer.post(wire::REQUEST, 3, object, &Frame::block(8).u32(0, 5).u32(4, 6).bytes);
-        // The peer is asleep until the server rings, however late that is after the response.
+        // The peer sleeps until the server rings, even if the server rings long after its response.
         let mut call = [7; 2];
         let count = std::io::Read::read(&mut &peer.socket, &mut call).unwrap();
         assert!(count > 0 && call[..count].iter().all(|byte| *byte == 0), "{count} bytes: {call:?}");
@@ -113,8 +113,9 @@ fn peers_that_sleep_on_the_socket_are_woken_by_it(server: Server) {
         peer.own.u32(SLEEP).store(0, Ordering::SeqCst);
         assert_eq!(peer.message().kind, wire::RESPONSE);
     }
-    // The server rings once for each response. After a response, it may also test whether the peer
-    // sleeps, find the peer asleep in the next turn, and ring once more.
+    // The server rings once for each response. After a response, the server may also check once
+    // more whether the peer sleeps. If this check is so late that the peer already sleeps in the
+    // next turn, the server rings again.
     assert!((TURNS..=2 * TURNS).contains(&calls), "{calls} rings for {TURNS} responses");
     drop(peer);
     scene.assert_unharmed();
@@ -217,17 +218,18 @@ fn areas_and_regions_passed_as_descriptors_of_named_peers_are_refused(server: Se
     peer.assert_cut_off();
     let (mut peer, _) = bound(&scene);
     peer.note(1, 4096, &[file.as_fd()]);
-    // The runtime's call that confirms the hand-over of a region.
+    // The runtime's own call, which confirms that a region was handed over.
     let answer = peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes());
     assert!(answer.kind == wire::FAULT || answer.first != 0, "{answer:?}");
     drop(peer);
     scene.assert_unharmed();
 }
 
-/// The length of the region in bytes, before the mark.
+/// The length of the region in bytes. The mark follows the region in its file.
 const REGION: usize = 8192;
 
-/// Sends the name of a region: a descriptor, a process, and the mark.
+/// Sends the name of a region: the number of a file descriptor, the ID of the process that has it,
+/// and the mark.
 fn name_region(peer: &Peer, descriptor: u64, process: u64, mark: u64) {
     // The region has number 1, and is read-only.
     let words = [1 << 32 | 1, REGION as u64, descriptor, process, mark];
@@ -267,7 +269,7 @@ fn regions_by_name_are_for_virtual_machines(server: Server) {
         peer.assert_good(object);
     }
     if server == Server::Java {
-        // A truncated region ends its own connection, and no other.
+        // A truncated region ends the connection of its peer, and no other connection.
         let (mut peer, object) = bound(&scene);
         name_region(&peer, number, own, MARK);
         assert_eq!(peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes()).first, 0);

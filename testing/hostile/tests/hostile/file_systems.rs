@@ -33,8 +33,8 @@ const STATFS: u32 = 17;
 const OPENDIR: u32 = 27;
 const ACCESS: u32 = 34;
 
-/// The maximum number of a user's files that wait to be closed. At the maximum, a server does not
-/// listen to processes of that user any more.
+/// The maximum number of a user's files that wait to be closed. At the maximum, a server refuses
+/// all messages from processes of that user.
 const DOUBTFUL_MAX: usize = 64;
 
 /// A file system that never answers some operations, and answers the others correctly.
@@ -105,7 +105,7 @@ impl Drop for FileSystem {
     }
 }
 
-/// Prints the reason why nothing is tested. Panics at errors other than a missing device or a
+/// Prints the reason why a test is skipped. Panics at errors other than a missing device or a
 /// missing right.
 fn skip<T>(what: &str, error: &std::io::Error) -> Option<T> {
     let excuses = [libc::ENOENT, libc::ENXIO, libc::ENODEV, libc::EACCES, libc::EPERM];
@@ -138,8 +138,8 @@ fn call_mount(source: &CStr, target: &CStr, kind: &CStr, flags: libc::c_ulong, o
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// Sends greetings with a file of the file system; the server must hang up, and go on to serve
-/// others.
+/// Sends greetings with a file of the file system. The server must hang up, and go on to serve
+/// other clients.
 fn segments_on_a_hanging_file_system_end_their_connection(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount(&[FLUSH]) else { return scene.assert_unharmed() };
@@ -185,8 +185,8 @@ fn segments_whose_pages_never_load_are_not_touched(server: Server) {
     drop(files);
 }
 
-/// Sends a greeting, with the files beside its bytes. To a virtual machine, sends the name of the
-/// first file instead, for both segments.
+/// Sends a greeting, with the files beside its bytes. To a Java virtual machine, sends the name of
+/// the first file instead, for both segments.
 fn send_greeting(socket: &UnixStream, server: Server, files: &[BorrowedFd<'_>]) {
     let greeting = wire::greeting(AREA_LENGTH as u64);
     if server == Server::Java {
@@ -198,7 +198,7 @@ fn send_greeting(socket: &UnixStream, server: Server, files: &[BorrowedFd<'_>]) 
     }
 }
 
-/// Sends files of the file system as areas on a greeted connection.
+/// Exchanges valid greetings, and then sends files of the file system as areas.
 fn areas_on_a_hanging_file_system_end_their_connection(server: Server) {
     let scene = Scene::of(server);
     let Some(mut files) = FileSystem::mount(&[FLUSH]) else { return scene.assert_unharmed() };
@@ -215,9 +215,8 @@ fn areas_on_a_hanging_file_system_end_their_connection(server: Server) {
 
 /// Starts servers whose runtime directory is on the file system. In the first case all operations
 /// are answered, and the server refuses a directory on FUSE. In the second case only the look-up of
-/// the directory is answered. In the third case the look-up of a directory below is not answered.
-/// The server must report the error in time, although its process ends only when the file system
-/// does.
+/// the directory is answered. In the third case the look-up of a subdirectory is not answered. The
+/// server must report the error in time, although its process ends only when the file system does.
 fn runtime_directories_on_a_hanging_file_system_are_refused_in_time(server: Server) {
     for (silent, names, what) in [
         (&[][..], ".", "FUSE"),

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Creates something at a path.
+/// A function that creates a file, a folder or another entry at a path.
 type Put = fn(&Path);
 
-/// Returns the error output of a server that ends; `None` if it serves.
+/// Starts a server, and returns its error output if the server ends by itself; `None` if it serves.
 fn said_of(variable: &str, path: &Path, binding: &str) -> Option<String> {
     let directory = Directory::new();
     let mut server = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"))

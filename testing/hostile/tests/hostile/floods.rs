@@ -28,7 +28,7 @@ fn hundreds_of_silent_open_connections_do_no_harm(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     let silent: Vec<_> = (0..300).map(|_| connect(&path)).collect();
-    // New clients are served meanwhile.
+    // New clients are served during the flood.
     let (mut peer, object) = scene.bound();
     peer.assert_good(object);
     drop((silent, peer));

@@ -18,12 +18,13 @@ const ROOMS: u16 = 8;
 const NODE: u32 = 16;
 const TEXT: u32 = 17;
 
-/// Returns a node: the number, the full pointer, the unique pointer.
+/// Returns a node with a number and a full pointer; its unique pointer is null.
 fn node(number: u32, next: u64) -> Vec<u8> {
     Frame::block(24).u32(0, number).u64(8, next).bytes
 }
 
-/// Returns the wire form of a string that has more bytes than words to contain them.
+/// Returns the wire form of a malformed string: its length is five bytes, but it has no words to
+/// contain them.
 fn malformed_text() -> Vec<u8> {
     Frame::block(8).u32(0, 5).u32(4, 0).bytes
 }
@@ -38,7 +39,8 @@ fn served(directory: &Directory) -> (Process, Peer, Target) {
     (server, peer, object)
 }
 
-/// An argument that stays the caller's, and one that the method may free, lead to one node.
+/// Two arguments lead to the same node. One argument stays the caller's, and the method may free
+/// the other.
 #[test]
 fn arguments_with_different_owners_may_share_a_target() {
     let directory = Directory::new();
@@ -65,7 +67,7 @@ fn refused_requests_leave_no_memory() {
     const REQUESTS: u64 = 500;
     let directory = Directory::new();
     let (mut server, mut peer, object) = served(&directory);
-    // A list with a malformed text beside it.
+    // The request has a list and a malformed text.
     let mut list = Frame::block(16);
     for number in 0..1000 {
         let slot = if number == 0 { 8 } else { list.bytes.len() - 16 };
@@ -83,7 +85,7 @@ fn refused_requests_leave_no_memory() {
     refuse_all(&mut peer, 10);
     let before = data_of(&server);
     refuse_all(&mut peer, REQUESTS);
-    // Each of the requests has 1000 nodes, and asks for an array of 100 MiB.
+    // If each request with 1000 nodes left them allocated, the server would exceed this limit.
     let most = before + REQUESTS * 1000 * 24 / 2;
     assert!(data_of(&server) < most, "the server has {} bytes, and had {before}", data_of(&server));
     server.assert_alive();
@@ -97,7 +99,7 @@ fn data_of(process: &Process) -> u64 {
     size.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-/// Two results share a node, and others are malformed.
+/// Two results share a node, and other results are malformed.
 #[test]
 fn results_with_different_owners_may_share_a_target() {
     let directory = Directory::new();

@@ -34,7 +34,7 @@ fn is_turned_away(scene: &Scene, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
     // The server opens the file by its name, so the file stays open until the connection ends.
     let other = memory_file((AREA + (256 << 20)) as u64);
     if scene.kind == Server::Java && [good_greeting(), wire::greeting(256 << 20)].iter().any(|good| good == bytes) {
-        // A virtual machine answers the greeting, and gets the names of the files.
+        // A Java virtual machine answers the greeting, and gets the names of the files.
         assert!(receive_either(&socket, &mut [0; 24]).is_some(), "a greeting");
         name_segments(&socket, [fds[0], other.as_fd()]);
     }
@@ -108,7 +108,7 @@ fn greetings_with_wrong_fields_end_the_connection(server: Server) {
         (20, 1),
         (20, u32::MAX),
     ];
-    // A virtual machine cannot receive files, and does not notice them.
+    // A Java virtual machine cannot receive files, and does not notice them.
     for (at, value) in wrong.into_iter().filter(|&word| server != Server::Java || word != (12, 4)) {
         let mut greeting = good_greeting();
         greeting[at..at + 4].copy_from_slice(&value.to_le_bytes());
@@ -142,7 +142,8 @@ fn segments_that_are_no_memory_files_are_refused(server: Server) {
     for fd in none.into_iter().chain([&directory.as_fd()]) {
         is_turned_away(&scene, &good_greeting(), &[*fd]);
     }
-    // A virtual machine accepts plain files, because another virtual machine can create no others.
+    // A Java virtual machine accepts plain files, because another virtual machine can create no
+    // others.
     if server != Server::Java {
         is_turned_away(&scene, &good_greeting(), &[plain.as_fd()]);
     }
@@ -177,7 +178,7 @@ fn segments_shorter_than_announced_are_refused(server: Server) {
     scene.assert_unharmed();
 }
 
-/// A touch of a huge page raises a bus error if the kernel has none left.
+/// An access to a huge page raises a bus error (SIGBUS) if the kernel has no huge page left.
 fn segments_of_huge_pages_are_turned_away(server: Server) {
     let scene = Scene::of(server);
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;

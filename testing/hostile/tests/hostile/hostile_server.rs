@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// The exported name of the hostile server.
 pub(crate) const HOSTILE: &str = "hostile";
-/// The time between checks for the end, while the server waits for a message.
+/// The time between two checks whether the server is to end, while the server waits for a message.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A server that runs until it is dropped.
@@ -93,7 +93,7 @@ pub(crate) fn endpoint_of(oxid: u64) -> String {
     format!("oxid-{oxid:016x}")
 }
 
-/// Waits for a client until the next check for the end.
+/// Waits for a client, at most until the next check whether the server is to end.
 fn await_client(listener: &UnixListener) {
     let mut polled = [PollFd::new(listener, PollFlags::IN)];
     let _ = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: LOOK.subsec_nanos().into() }));

@@ -1,5 +1,5 @@
-//! Tests of peers that claim the identity of a client: its OXID, which every process with a
-//! reference to one of its objects knows.
+//! Tests of peers that claim the identity of a client. The identity is the client's OXID. Every
+//! process with a reference to one of the client's objects knows this OXID.
 
 use crate::objects::{RELEASE, TRANSFER, make, release, transfer};
 use crate::peer::{Peer, fresh_oxid};
@@ -18,7 +18,7 @@ const NUMBER: u16 = 3;
 /// A peer that calls the runtime's own target over TCP.
 struct Stranger {
     stream: TcpStream,
-    /// The number of its calls.
+    /// The number of the peer's calls so far.
     calls: u32,
 }
 
@@ -40,7 +40,8 @@ impl Stranger {
         let mut stranger = Self { stream, calls: 0 };
         let answer = stranger.exchange(&wire::bind(oxid));
         assert_eq!(answer[2], 12, "a bind_ack");
-        // The outcome of the last context, with a transfer syntax of 20 bytes.
+        // The answer ends with the outcome of the last context: result, reason, and a transfer
+        // syntax of 20 bytes.
         let [result, result_high, reason, reason_high, ..] = answer[answer.len() - 24..] else { panic!("no outcome") };
         (stranger, [u16::from_le_bytes([result, result_high]), u16::from_le_bytes([reason, reason_high])])
     }
@@ -124,7 +125,8 @@ fn a_stranger_gets_no_references_that_are_passed_to_a_process_before_it_connects
         giver.good(SYSTEM, RELEASE, &release(&[(passed, u64::MAX)]));
         passed
     };
-    // The stranger claims the OXID after the first reference was passed on, and before the second.
+    // The stranger claims the OXID when the first reference has been passed on, but not yet the
+    // second one.
     let first = pass_on(8);
     let mut stranger = Stranger::claiming(receiver, &binding);
     let second = pass_on(9);
@@ -146,7 +148,7 @@ fn a_stranger_gets_no_references_that_are_passed_to_a_process_before_it_connects
     server.finish();
 }
 
-/// The addresses of this host stand for those of several hosts.
+/// Different addresses of this host take the place of different hosts.
 #[test]
 fn too_many_hosts_that_claim_one_identity_are_refused_with_the_reason() {
     const HOSTS_MAX: u8 = 16;
@@ -164,7 +166,7 @@ fn too_many_hosts_that_claim_one_identity_are_refused_with_the_reason() {
     server.finish();
 }
 
-/// The addresses of this host stand for those of several hosts.
+/// Different addresses of this host take the place of different hosts.
 #[test]
 fn the_key_of_a_mark_is_not_sent_over_an_unencrypted_network() {
     const KEY_LENGTH: usize = 16;
@@ -204,8 +206,8 @@ fn clients_in_other_pid_namespaces_are_told_apart() {
     witness.await_ready();
     let others = directory.endpoints().into_iter().find(|oxid| *oxid != server_oxid);
     let other = others.expect("the witness has an endpoint");
-    // The attacker is another client with the OXID of the witness, and has none of the witness's
-    // references.
+    // The attacker claims the OXID of the witness. The server counts the attacker as another
+    // client, which has none of the witness's references.
     let mut attacker = greeted();
     attacker.exchange(&wire::bind(other));
     for index in 0..64 {

@@ -52,7 +52,7 @@ fn messages_with_sequence_numbers_out_of_order_are_ignored(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let due = peer.next;
-    // The messages go to the slot of the due message, and to the slot of their own number.
+    // Each message goes to the slot of the due message, and to the slot of its own number.
     for sequence in [due + 16, due + 1600, due.wrapping_sub(16), due ^ 0x8000_0000, 0, u32::MAX, due + 1] {
         misnumbered(&peer, object, due, sequence);
         misnumbered(&peer, object, sequence, sequence);
@@ -185,8 +185,9 @@ fn unknown_area_numbers_end_the_connection(server: Server) {
 fn areas_that_contradict_their_note_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let fd = || crate::segment::memory_file(1 << 20);
-    // Errors of the notes: a number other than the request's, no length, a length beyond the limit,
-    // one beyond the file's end, no seals, no file, too many files.
+    // The notes have these errors, in this order: a number other than the request's, no length, a
+    // length beyond the limit (twice), a length beyond the file's end, no seals, no file, and too
+    // many files.
     let notes: [&dyn Fn(&mut Peer); 8] = [
         &|peer| {
             peer.hand_over(2, 1 << 20);
@@ -199,7 +200,7 @@ fn areas_that_contradict_their_note_end_the_connection(server: Server) {
         &|peer| peer.note(1, 1 << 20, &[]),
         &|peer| peer.note(1, 1 << 20, &[fd().as_fd(), fd().as_fd(), fd().as_fd()]),
     ];
-    // A virtual machine cannot see seals, and gets exactly one name.
+    // A Java virtual machine cannot see seals, and gets exactly one name.
     let noted = if server == Server::Java { 5 } else { notes.len() };
     for note in &notes[..noted] {
         is_cut_off(&scene, |peer, object| {
@@ -320,7 +321,7 @@ fn false_calls_of_parked_servers_start_nothing(server: Server) {
         assert!(peer.is_peer_parked());
         peer.assert_good(object);
     }
-    // Many calls while the server serves.
+    // The peer also sends the note while the server serves the connection.
     for _ in 0..300 {
         peer.send_on_socket(&wire::CALL_NOTE);
         peer.assert_good(object);
@@ -329,7 +330,8 @@ fn false_calls_of_parked_servers_start_nothing(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Each call costs time of the threads that wait for the connections of all peers.
+/// Each note that calls a parked peer takes time from the threads that wait for the connections of
+/// all peers.
 fn floods_of_false_calls_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     if !server.parks() {
@@ -352,8 +354,8 @@ fn floods_of_false_calls_end_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// Calls leave such files if they fail between the hand-over of an area or a region and the message
-/// that names it.
+/// A call leaves a file in the socket if it fails after it has handed over an area or a region, and
+/// before it sends the message that names the area or region.
 fn files_that_no_message_asks_for_do_not_end_parked_connections(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();

@@ -36,7 +36,7 @@ against_every_server! {
     lists_of_references_outlive_the_link_of_their_call,
 }
 
-/// The opnum of the runtime's own call that lists the references in the preceding call.
+/// The opnum of the runtime's own call that lists the references of the preceding call.
 const LISTED: u16 = 26;
 /// The opnum of the runtime's own call that releases references.
 pub(crate) const RELEASE: u16 = 4;
@@ -79,7 +79,7 @@ fn sum(count: u32, values: &[u32]) -> Frame {
     )
 }
 
-/// Runs calls on a connection that must still be good after them.
+/// Runs calls on a connection, which must still work afterwards.
 fn on_a_connection(server: Server, act: impl FnOnce(&mut Peer, wire::Target)) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
@@ -194,7 +194,7 @@ fn booleans_enumerations_and_ranges_are_checked(server: Server) {
             peer.refused(object, DIGIT, &Frame::block(4).u32(0, value).bytes, BAD_DATA);
         }
         assert_eq!(peer.good(object, DIGIT, &Frame::block(4).u32(0, 9).bytes)[..4], 9_u32.to_le_bytes());
-        // The same values inside of structures, in an array and alone.
+        // The next calls pass the same values inside of structures, in an array and alone.
         let marks = |second: &[u8]| [mark(1, 4, 10), second.to_vec()].concat();
         let weigh = |marks: &[u8]| Frame::block(16).u32(0, 2).object(8, 17, 2, marks).bytes;
         assert_eq!(peer.good(object, WEIGH, &weigh(&marks(&mark(1, 1, 2)))), 42_u64.to_le_bytes());
@@ -548,7 +548,7 @@ fn the_runtimes_own_calls_check_their_arguments(server: Server) {
             }
         }
         // The place of a receiver is truncated, too long, or no UTF-8. A server in Java, which no
-        // other host reaches, does not read it.
+        // other host reaches, does not read the place.
         for (bits, hosts) in [(9, vec![b'a'; 8]), (1032, vec![b'a'; 1032]), (u64::MAX, vec![]), (1, vec![0xff; 8])] {
             let words = [0_u64, bits].into_iter().flat_map(u64::to_le_bytes);
             let frame: Vec<u8> = transfer(object, 5, 1).into_iter().chain(words).chain(hosts).collect();

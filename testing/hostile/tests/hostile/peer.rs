@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// The offsets of fields in a segment.
 pub(crate) const SLEEP: usize = 0;
 pub(crate) const BELL: usize = 128;
-/// The sleep flag of a peer that is called over the socket.
+/// The value of the sleep flag of a parked peer, which is called over the socket.
 pub(crate) const PARKED: u32 = 2;
 pub(crate) const CONSUMED: usize = 256;
 pub(crate) const AREA: usize = 4096;
@@ -88,12 +88,14 @@ pub(crate) fn receive_either(socket: &UnixStream, bytes: &mut [u8]) -> Option<Op
     (got.bytes == wanted).then_some(fd)
 }
 
-/// The mark in both segments, by which a peer verifies that it has opened the right files.
+/// The mark in the files of both segments, by which a peer verifies that it has opened the right
+/// files.
 pub(crate) const MARK: [u8; 8] = *b"markmark";
 /// The offset of the mark.
 const MARKED: usize = 384;
 
-/// The mapped part of a virtual machine's segment, in bytes; no frame of these tests needs more.
+/// The mapped part of a Java virtual machine's segment, in bytes; no frame of these tests needs
+/// more.
 const NAMED_MAX: usize = 64 << 20;
 
 /// Returns the number of a file descriptor, by which other processes find the file.
@@ -110,7 +112,8 @@ pub(crate) fn name_segments(socket: &UnixStream, files: [BorrowedFd<'_>; 2]) {
     send_names(socket, [std::process::id(), number_of(files[0]), number_of(files[1]), 0], MARK);
 }
 
-/// Sends names with any contents: a process, a descriptor for each side, zero, and the mark.
+/// Sends names with any contents: a process ID, the numbers of a descriptor for each side, zero,
+/// and the mark.
 pub(crate) fn send_names(socket: &UnixStream, words: [u32; 4], mark: [u8; 8]) {
     let words = words.iter().flat_map(|word| word.to_le_bytes());
     send(socket, &words.chain(mark).collect::<Vec<_>>(), &[]).unwrap();
@@ -149,7 +152,7 @@ pub(crate) struct Peer {
     area: u32,
     their_area: Option<(u32, Segment)>,
     files: Files,
-    /// The files that the peer knows by their names, which stay valid while the files are open.
+    /// The files that the peer knows by their names. The names stay valid while the files are open.
     named: Vec<OwnedFd>,
 }
 
@@ -158,10 +161,9 @@ pub(crate) struct Peer {
 enum Files {
     /// As descriptors over the socket.
     Passed,
-    /// By names that the peer sends, because this side acts as if it could not be passed
-    /// descriptors.
+    /// By names that the peer sends, because this side acts as if it could not receive descriptors.
     Found,
-    /// By names that this side sends, because the peer cannot be passed descriptors.
+    /// By names that this side sends, because the peer cannot receive descriptors.
     Named,
 }
 
@@ -179,7 +181,7 @@ impl Peer {
         if let Some(theirs) = passed {
             return Self::of(socket, own, fd, Segment::map(&theirs, AREA + area, false));
         }
-        // A virtual machine cannot be passed descriptors.
+        // A Java virtual machine cannot receive descriptors.
         let length = AREA + area;
         let file = memory_file(length as u64);
         own.write(MARKED, &MARK);
@@ -202,7 +204,7 @@ impl Peer {
         Some(Self::of(socket, own, fd, theirs))
     }
 
-    /// Answers the greeting of a virtual machine, which opens both segments by their names.
+    /// Answers the greeting of a Java virtual machine, which opens both segments by their names.
     fn accept_by_name(socket: UnixStream, own: Segment, fd: OwnedFd, length: usize) -> Option<Self> {
         let file = memory_file(length as u64);
         own.write(MARKED, &MARK);
@@ -238,7 +240,7 @@ impl Peer {
     }
 
     /// Receives a greeting. Returns the area's length, and the segment; `None` in place of the
-    /// segment if the peer is a virtual machine.
+    /// segment if the peer is a Java virtual machine.
     pub(crate) fn greeting_of_peer(socket: &UnixStream) -> Option<(usize, Option<OwnedFd>)> {
         let mut bytes = [0; 24];
         let passed = receive_either(socket, &mut bytes)?;
@@ -381,14 +383,15 @@ impl Peer {
         Some(area.read(offset as usize, length as usize))
     }
 
-    /// Receives the next area, and its length.
+    /// Receives the file of the next area, and the area's length.
     fn next_file(&self) -> Option<(OwnedFd, u64)> {
         let mut note = [0; 16];
         let fd = receive(&self.socket, &mut note)?;
         Some((fd, u64::from_le_bytes(note[8..].try_into().unwrap())))
     }
 
-    /// Receives the name of the next area and opens it; returns it with its length.
+    /// Receives the name of the next area, and opens its file. Returns the file and the area's
+    /// length.
     fn next_name(&self) -> (OwnedFd, u64) {
         let mut note = [0; 25];
         std::io::Read::read_exact(&mut &self.socket, &mut note).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of bytes that change during and after their check: results may be wrong or refused,
-//! without other harm.
+//! Tests of bytes that change during and after their check. The results may be wrong or refused,
+//! but no other harm may be done.
 
 use crate::peer::{AREA, Peer, SLEEP, first_word, slot};
 use crate::scene::{Meanwhile, PATIENCE, Scene, Server, against_every_server};
@@ -52,8 +52,8 @@ fn calls_on_moving_ground(server: Server, opnum: u16, frame: &Frame, words: &[(u
     scene.assert_unharmed();
 }
 
-/// Makes calls for a while, with the frame in the area, and counts the successful and the refused
-/// ones.
+/// Makes calls for a while, with the frame in the area. Returns the numbers of successful and of
+/// refused calls.
 pub(crate) fn hammer(peer: &mut Peer, object: Target, opnum: u16, length: usize) -> (usize, usize) {
     let (mut good, mut refused) = (0, 0);
     let started = Instant::now();
@@ -159,7 +159,7 @@ fn changing_slot_words_end_at_most_the_connection(server: Server) {
         });
         turn = turn.wrapping_add(77);
         peer.ring();
-        // The outcome is an answer, the end of the connection, or nothing for a one-way message.
+        // The outcome is an answer or the end of the connection. A one-way message has neither.
         let _ = peer.message_within(Duration::from_millis(5));
         drop(flipping);
     }

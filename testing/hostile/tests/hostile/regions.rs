@@ -1,5 +1,5 @@
 //! Tests of memory that calls pass by reference: invalid files, wrong numbers, references and
-//! counts, and memory that changes, or whose owner ends, while a method reads it.
+//! counts, memory that changes while a method reads it, and memory whose owner ends meanwhile.
 
 use crate::peer::{AREA, Message, Peer, send};
 use crate::races::{flip, hammer};
@@ -60,8 +60,8 @@ fn long_array(count: u64, reference: u64) -> Vec<u8> {
     Frame::block(16).u64(0, count).u64(8, reference).bytes
 }
 
-/// Makes the call by which the server takes over region `number`, if that is not 0, and releases
-/// the regions `ended`.
+/// Makes the call by which the server takes over the region `number` and releases the regions
+/// `ended`. If `number` is 0, the server takes over no region.
 #[track_caller]
 fn take(peer: &mut Peer, number: u64, ended: &[u64]) -> Message {
     let words: Vec<u8> = [number].iter().chain(ended).flat_map(|word| word.to_le_bytes()).collect();
@@ -121,7 +121,7 @@ fn files_that_are_no_memory_are_refused_as_regions(server: Server) {
         ("too short", sealed(8191, SEALS)),
         ("empty", sealed(0, SEALS)),
     ];
-    // A virtual machine cannot see seals, and survives without them.
+    // A Java virtual machine cannot see seals, and survives without them.
     if server != Server::Java {
         files.extend([
             ("a plain file", plain.into()),
@@ -153,7 +153,7 @@ fn files_that_are_no_memory_are_refused_as_regions(server: Server) {
     let reopened =
         std::fs::File::open(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&only_read))).unwrap();
     let mut files = vec![sealed(8192, SEALS), sealed(8192, FIXED | SealFlags::WRITE)];
-    // A virtual machine opens the file again by its name, and so can write to it.
+    // A Java virtual machine opens the file again by its name, and so can write to it.
     if server != Server::Java {
         files.push(reopened.into());
     }
@@ -185,7 +185,7 @@ fn region_notes_that_contradict_their_file_are_refused(server: Server) {
         (2, READ, 8192, &[fd]),
         (0x1_0001, READ, 8192, &[fd]),
     ];
-    // To a virtual machine, a note names exactly one file.
+    // To a Java virtual machine, a note names exactly one file.
     let can_be_told = |fds: &[BorrowedFd<'_>]| server != Server::Java || fds.len() <= 1;
     for (number, kind, length, fds) in notes.into_iter().filter(|note| can_be_told(note.3)) {
         let (mut peer, object) = scene.bound();
@@ -310,7 +310,8 @@ fn region_references_out_of_bounds_are_refused(server: Server) {
     for length in [0, 8, 15, 24, 200] {
         peer.refused(object, TOTAL, &vec![0; length], BAD_DATA);
     }
-    // The copy overlaps itself, and the other arrays have all bytes of the region.
+    // Valid calls succeed: source and target of the copy overlap, and the other arrays have all
+    // bytes of the region.
     peer.good(object, COPY, &Frame::block(24).u32(0, 1000).u64(8, at(7, 0)).u64(16, at(7, 2)).bytes);
     peer.good(object, DOUBLE, &array(1027, at(7, 0)));
     peer.good(object, STAIN, &long_array(4096 + 12, at(7, 0)));
@@ -342,8 +343,8 @@ fn read_only_regions_are_not_written(server: Server) {
     scene.assert_unharmed();
 }
 
-/// The reference and the count in the frame change all the time; use of an unchecked value would be
-/// a bad access.
+/// The reference and the count in the frame change all the time. The use of an unchecked value
+/// would access memory outside of the region.
 fn changing_region_references_stay_inside_regions(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
@@ -407,8 +408,9 @@ fn peers_that_end_while_their_region_is_read_leave_no_mappings(server: Server) {
         let (mut peer, object) = scene.bound();
         give(&mut peer, 1, LENGTH, WRITE);
         peer.post(wire::REQUEST, DOUBLE, object, &array(LENGTH as u32 / 4, at(1, 0)));
-        // The peer ends before the method does. The server may not read these requests any more. If
-        // it does, the first one releases the region, and the second one finds no region.
+        // The peer ends before the method does, so the server possibly does not read these two
+        // requests. If it reads them, the first one releases the region, and the second one finds
+        // no region.
         peer.post(wire::REQUEST, REGIONS, SYSTEM, &[0_u64, 1].map(u64::to_le_bytes).concat());
         peer.post(wire::REQUEST, TOTAL, object, &array(LENGTH as u32 / 4, at(1, 0)));
     }
@@ -435,8 +437,8 @@ fn regions_of_hundreds_of_ended_peers_are_unmapped(server: Server) {
     scene.assert_unharmed();
 }
 
-/// A file may have any length without a page in it. The server must keep addresses for other peers
-/// and for itself.
+/// A file can have any length and yet no page, so long regions cost a peer no memory. The server
+/// must keep some of its address space for other peers and for itself.
 fn regions_cannot_exhaust_the_address_space(server: Server) {
     let scene = Scene::of(server);
     let mut peers = Vec::new();

@@ -17,7 +17,7 @@ const ID: std::ops::Range<usize> = 8..16;
 const HEADER: usize = 36;
 const DATA: u8 = 0x20;
 const CLOSE: u8 = 0x14;
-/// The time between checks for the end, while a thread waits for datagrams.
+/// The time between two checks whether a thread is to end, while the thread waits for datagrams.
 const LOOK: Duration = Duration::from_millis(20);
 /// The number of datagrams that are kept for repetition.
 const KEPT: usize = 64;
@@ -58,7 +58,7 @@ impl Direction {
         }
     }
 
-    /// Returns the forgeries of a datagram, which are sent beside it.
+    /// Returns the forgeries of a datagram. The attacker sends them in addition to the datagram.
     fn forgeries(&mut self, datagram: &[u8]) -> Vec<Vec<u8>> {
         self.turn += 1;
         let packet = datagram.len().saturating_sub(SEAL);
@@ -162,7 +162,7 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let ended = self.thread.take().map(JoinHandle::join);
-        // A test that already fails keeps its own message.
+        // A test that already fails keeps its own message, so its relay does not panic.
         assert!(std::thread::panicking() || !matches!(ended, Some(Err(_))), "the relay has failed");
     }
 }

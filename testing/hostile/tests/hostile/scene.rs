@@ -138,12 +138,12 @@ impl Process {
         assert!(status.is_none(), "the process has ended: {status:?}");
     }
 
-    /// Counts the process's resources that peers can make it allocate.
+    /// Counts the resources that peers can make the process allocate.
     pub(crate) fn census(&self) -> Census {
         let place = format!("/proc/{}", self.id());
         let entries = |what| std::fs::read_dir(format!("{place}/{what}")).into_iter().flatten().flatten();
-        // Other threads of a virtual machine start and end at any time. The poller starts when a
-        // connection is idle for the first time, for example because the witness got no processor
+        // Other threads of a Java virtual machine start and end at any time. The poller starts when
+        // a connection is idle for the first time, for example because the witness got no processor
         // for some seconds.
         let is_counted = |task: &std::fs::DirEntry| {
             let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
@@ -154,12 +154,12 @@ impl Process {
         Census { files: self.files().len(), threads: entries("task").filter(is_counted).count(), mappings }
     }
 
-    /// Returns what the process's file descriptors refer to.
+    /// Returns the names of the files to which the process's descriptors refer.
     fn files(&self) -> Vec<String> {
         let files = std::fs::read_dir(format!("/proc/{}/fd", self.id())).into_iter().flatten().flatten();
         let names = files.filter_map(|file| std::fs::read_link(file.path()).ok());
-        // A virtual machine opens files of its own at any time. Each of its threads creates the
-        // descriptor on which it sleeps when it sleeps for the first time.
+        // A Java virtual machine opens files of its own at any time. Each of its threads sleeps on
+        // a descriptor, which the thread creates before its first sleep.
         let is_counted = |name: &String| {
             !self.is_virtual_machine || ["socket:", "/memfd:", "/dev/shm/"].iter().any(|kind| name.starts_with(kind))
         };
@@ -178,19 +178,19 @@ pub(crate) struct Census {
 /// The implementation of the client that visits hostile servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Client {
-    /// A client in Rust, one process for each visit.
+    /// A client in Rust, with one process for each visit.
     Rust,
-    /// A client in C++, under sanitizers, one process for all visits of a test.
+    /// A client in C++, under sanitizers, with one process for all visits of a test.
     Cpp,
-    /// A client in Java, one virtual machine for all visits of many tests.
+    /// A client in Java, with one virtual machine for all visits of many tests.
     Java,
 }
 
 /// The last line of a visit's output.
 const GOOD: &str = "good";
 
-/// Defines tests of functions with a client as argument: one for each native language, and a common
-/// one for Java.
+/// Defines tests of functions that take a client: one test for each native language, and a common
+/// test for Java.
 macro_rules! by_every_client {
     ($($test:ident),* $(,)?) => {
         mod rust {
@@ -221,7 +221,7 @@ pub(crate) enum Server {
     Cpp,
     /// The server in C++ with a server loop of its own.
     OwnLoop,
-    /// A server in Java, one virtual machine for many tests.
+    /// A server in Java, with one virtual machine for many tests.
     Java,
 }
 
@@ -274,15 +274,15 @@ static JAVA: LazyLock<Option<Classes>> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The scene of the last test with a virtual machine, which the next test uses again.
+    /// The scene of the last test with a Java virtual machine, which the next test uses again.
     static STAGE: RefCell<Option<Scene>> = const { RefCell::new(None) };
 }
 
 /// A test with a server or a client as argument, and its name.
 pub(crate) type Named<T> = (&'static str, fn(T));
 
-/// Runs tests in turn with one virtual machine, whose start takes long. A test that fails leaves
-/// the next one a new virtual machine.
+/// Runs tests in turn with one Java virtual machine, whose start takes long. After a failed test,
+/// the next test starts a new virtual machine.
 pub(crate) fn with_java<T: Copy>(java: T, tests: &[Named<T>]) {
     if JAVA.is_none() {
         return;
@@ -308,8 +308,8 @@ pub(crate) fn against_java(tests: &[Named<Server>]) {
     with_java(Server::Java, tests);
 }
 
-/// Defines tests of functions with a server as argument: one for each native server, and a common
-/// one for Java. Tests behind `but_java` need files that a virtual machine cannot be passed.
+/// Defines tests of functions that take a server: one test for each native server, and a common
+/// test for Java. Tests behind `but_java` need files that a Java virtual machine cannot receive.
 macro_rules! against_every_server {
     ($($test:ident),* $(,)? $(; but_java: $($native:ident),* $(,)?)?) => {
         $crate::scene::against_every_server!(@ rust Rust $($test)* $($($native)*)?);
@@ -354,7 +354,7 @@ impl Scene {
         Self { client, ..Self::new() }
     }
 
-    /// Whether the scene has a virtual machine, which several tests use.
+    /// Whether the scene has a Java virtual machine, which several tests use.
     fn has_java(&self) -> bool {
         self.kind == Server::Java || self.client == Client::Java
     }
@@ -417,7 +417,8 @@ impl Scene {
         Peer::connect(&self.directory.socket("victim"))
     }
 
-    /// Returns a client that has sent its bind and resolved the server's object, and the object.
+    /// Returns a client, which has sent its bind and resolved the server's object. Also returns the
+    /// object.
     pub(crate) fn bound(&self) -> (Peer, wire::Target) {
         let mut peer = self.greeted();
         peer.introduce();
@@ -457,12 +458,13 @@ impl Scene {
     }
 
     /// Waits until the server has released its peers' resources. A client that makes several visits
-    /// has to have ended.
+    /// must have ended before.
     #[track_caller]
     fn assert_left(&self) {
         let mut before = self.before;
         if self.kind != Server::Java {
-            // The threads that wait for parked connections, and the descriptors on which they wait.
+            // Once a connection was parked, the server has two more threads and two more
+            // descriptors, which wait for parked connections.
             before.threads += 2;
             before.files += 2;
         }

@@ -27,7 +27,7 @@ pub(crate) struct Segment {
 
 // SAFETY: all accesses are atomic, and the memory is never unmapped.
 unsafe impl Send for Segment {}
-// SAFETY: as above.
+// SAFETY: as for `Send`: all accesses are atomic, and the memory is never unmapped.
 unsafe impl Sync for Segment {}
 
 impl Segment {

@@ -1,5 +1,5 @@
-//! Tests of hostile servers: a call to one fails or returns wrong values, and the client's other
-//! calls succeed.
+//! Tests of hostile servers. A call to a hostile server fails or returns wrong values, and the
+//! client's other calls succeed.
 
 use crate::hostile_server::{HOSTILE, HostileServer, endpoint_of, respond};
 use crate::peer::{AREA, AREA_LENGTH, CONSUMED, Message, Peer, await_end, first_word, send};
@@ -344,8 +344,8 @@ fn visit_with_reference(scene: &Scene, change: impl Fn(Reference) -> Reference +
     })
 }
 
-/// With any target that a server gives for an interface, the proxy has the methods of that
-/// interface.
+/// A server can give any target for an interface. The proxy has the methods of that interface
+/// nevertheless.
 fn a_known_target_cannot_change_its_interface(client: Client) {
     let scene = Scene::with(client);
     // The references have the victim's own target, and then the target of a proxy's identity, each
@@ -375,7 +375,7 @@ fn references_returned_by_servers_are_checked(client: Client) {
     }
     // The references' counts overflow when they are added up.
     let lines = visit_with_reference(&scene, |reference| Reference { refs: u32::MAX, ..reference });
-    // A virtual machine has signed counts, and refuses larger ones.
+    // A Java virtual machine has signed counts, and refuses this count as too large.
     let expected = if client == Client::Java { "0x8001011d" } else { "ok 33" };
     assert_eq!(said(&lines, "MakeAgain"), expected);
     scene.assert_unharmed();
@@ -481,7 +481,7 @@ fn changing_returned_strings_are_not_read_beyond_their_length(client: Client) {
 }
 
 /// A process that receives an object may close its last connection to the object's process at any
-/// time. That process may notice the close only after it has sent the object.
+/// time. The object's process may notice the close only after it has sent the object.
 fn an_object_that_is_sent_to_a_process_outlives_the_connections_of_that_process(client: Client) {
     const VISIT: u16 = 14;
     const NUMBER: u16 = 3;
@@ -494,8 +494,8 @@ fn an_object_that_is_sent_to_a_process_outlives_the_connections_of_that_process(
         }
         let at = message.frame.windows(4).position(|bytes| bytes == b"MEOW").unwrap();
         let (thing, oxid) = Reference::target_of(&message.frame[at..]);
-        // The call is answered only after all these connections, so the object is in transit until
-        // then.
+        // The call is answered only after all these connections have ended, so the object is in
+        // transit until then.
         for _ in 0..CONNECTIONS {
             let mut caller = Peer::connect(&folder.join(format!("{}.sock", endpoint_of(oxid))));
             caller.exchange(&wire::bind(peer.oxid));
@@ -513,7 +513,8 @@ fn an_object_that_is_sent_to_a_process_outlives_the_connections_of_that_process(
     scene.assert_unharmed();
 }
 
-/// If the server does not take a region, the call fails, and `[map]` arrays are not copied.
+/// If the server does not take a region, the call fails. The arrays of `[map]` parameters are not
+/// copied instead.
 #[test]
 fn calls_whose_regions_are_not_taken_fail() {
     const REGIONS: u16 = 11;
@@ -533,7 +534,8 @@ fn calls_whose_regions_are_not_taken_fail() {
         (|peer, message| peer.post(wire::RESPONSE, REGIONS, (0x8007_000e, message.sequence), &[]) > 0, "0x80070057"),
     ];
     let scene = Scene::with(Client::Cpp);
-    // Only calls of the silent server have a short limit, in which a busy machine may not connect.
+    // Only calls to the silent server have a short limit, because a busy machine may need longer
+    // for a connection.
     let how = |expected| if expected == SILENT { "silent" } else { "" };
     let visits: [fn(&Scene, &str) -> Vec<String>; 2] = [
         |scene, how| Process::start(&scene.directory, &["mapper", HOSTILE, how]).finish(),
@@ -571,7 +573,8 @@ fn calls_whose_regions_are_not_taken_fail() {
         let mix = if is_refused { "Mix ok ()".to_owned() } else { format!("Mix {expected}") };
         let outcomes = [format!("Blend {expected}"), mix];
         assert_eq!(lines, [&outcomes[..], &outcomes[..], &["good".to_owned()]].concat());
-        // The first region of each call is passed; after a refusal, each region once.
+        // Each call passes only its first region, because the call then fails. If the server
+        // answers that it cannot map a region, the client passes each region only once.
         let passed = passed.load(Ordering::SeqCst);
         assert!(passed == 4 || expected == SILENT && (1..4).contains(&passed), "{expected}: {passed}");
     }
@@ -599,7 +602,8 @@ fn results_of_failed_methods_are_refused() {
             is_victim && peer.post(wire::RESPONSE, message.opnum, (E_FAIL, message.sequence), frame) > 0
         });
         for call in ["Shout", "Make", "MakeAgain", "All"] {
-            // The library, which performs the other methods of C++, does not look at the results.
+            // In C++, the library performs these methods except `Shout`, and does not look at the
+            // results.
             let is_by_table = client == Client::Cpp && call != "Shout";
             let expected = if is_by_table { "0x80004005" } else { "0x8001000f" };
             assert_eq!(said(&lines, call), expected, "{client:?}: {call}");

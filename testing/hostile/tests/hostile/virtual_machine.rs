@@ -1,5 +1,5 @@
-//! Tests of attacks that concern only a server in a virtual machine, which opens files by their
-//! names, and cannot have them sealed.
+//! Tests of attacks that concern only a server in a Java virtual machine, which opens files by
+//! their names, and cannot see whether they are sealed.
 
 use crate::peer::{AREA, AREA_LENGTH, MARK, Peer, await_end, connect, name_segments, receive_either, send, send_names};
 use crate::scene::{MOMENT, Scene, Server, against_java, await_that};
@@ -44,7 +44,7 @@ fn segment_names_that_lead_nowhere_end_the_connection(server: Server) {
         (0, 0),
         (0, u32::MAX),
         (0, 1),
-        // The process is the virtual machine itself.
+        // The process is the Java virtual machine itself.
         (0, scene.server.id()),
         (1, u32::MAX),
         (1, 0x7fff_ffff),
@@ -70,7 +70,7 @@ fn segment_names_that_lead_nowhere_end_the_connection(server: Server) {
     scene.assert_unharmed();
 }
 
-/// An open of a pipe would wait for a writer.
+/// Opening a pipe would wait for a writer.
 fn pipes_named_as_segments_are_refused_at_once(server: Server) {
     let scene = Scene::of(server);
     let path = scene.directory.path().join("pipe");
@@ -106,7 +106,7 @@ fn cut(file: &OwnedFd) {
     rustix::fs::ftruncate(file, 0).unwrap();
 }
 
-/// Truncates the files while the server sleeps, waits for a message, reads one, or answers.
+/// Truncates the files while the server sleeps, waits for a message, reads a message, or answers.
 fn truncated_segments_end_the_connection(server: Server) {
     let scene = Scene::of(server);
     let values: Vec<u8> = (0..60_000_u32).flat_map(u32::to_le_bytes).collect();
@@ -159,7 +159,7 @@ fn truncated_areas_end_the_connection(server: Server) {
             peer.request_at(object, 4, [1, 0, frame.len() as u32]);
         }
         cut(&area);
-        // The answer may have been sent before, or the connection ends.
+        // The server may have sent the answer before. Otherwise the connection ends.
         let _ = peer.message_within(MOMENT);
         peer.request_at(object, 4, [1, 0, frame.len() as u32]);
         peer.assert_cut_off();

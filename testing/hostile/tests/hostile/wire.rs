@@ -1,5 +1,5 @@
-//! The bytes of the protocol's documents: greetings, frames, references, and the PDUs that open an
-//! association.
+//! The bytes that the protocol's documents describe: greetings, frames, references, and the PDUs
+//! that open an association.
 
 /// The kinds of messages.
 pub(crate) const REQUEST: u8 = 1;
@@ -33,8 +33,8 @@ pub(crate) type Target = (u32, u32);
 /// The runtime's own target.
 pub(crate) const SYSTEM: Target = (0, 0);
 
-/// Returns a greeting: magic, version, slots, flags (the sender will be quiet for long), bytes of
-/// area 0.
+/// Returns a greeting: magic number, version, number of slots, flags (the sender will be silent for
+/// long), and the length of area 0 in bytes.
 pub(crate) fn greeting(area: u64) -> Vec<u8> {
     let words = [0x4956_424f, 2, 16, 2, area as u32, (area >> 32) as u32];
     words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect()
@@ -169,13 +169,13 @@ pub(crate) fn bind(oxid: u64) -> Vec<u8> {
     unit(11, 1, &contexts(&[(RUNTIME, 1), (process(oxid), 1)]))
 }
 
-/// Returns the UUID that stands for a process in binds and their answers.
+/// Returns the UUID that identifies a process in binds and their answers.
 pub(crate) fn process(oxid: u64) -> u128 {
     PROCESS | u128::from(oxid)
 }
 
 /// Returns an answer to a bind or an alter_context, with the results. `named` is the transfer
-/// syntax of the results with the value 3, negotiate_ack.
+/// syntax in the results that are 3 (negotiate_ack).
 pub(crate) fn ack(kind: u8, call_id: u32, named: u128, results: &[u16]) -> Vec<u8> {
     let endpoint = "nowhere";
     let mut body = (endpoint.len() as u16 + 1).to_le_bytes().to_vec();

@@ -2,9 +2,9 @@
 //! results.
 //!
 //! `interop-calls [--user NAME PASSWORD] BINDING [ROUNDS [LEFT-OUT ...]]`, for example
-//! `interop-calls ncacn_ip_tcp:127.0.0.1[1234] 10 TestCall`. Functions may be left out that the
-//! server lacks or is known to get wrong. The program fails at the first wrong result, and
-//! otherwise prints the number of calls.
+//! `interop-calls ncacn_ip_tcp:127.0.0.1[1234] 10 TestCall`. A run can leave out functions that the
+//! server lacks, or for which its results are known to be wrong. The program fails at the first
+//! wrong result, and otherwise prints the number of calls.
 
 use interop::{Enum1, Enum1_32, Enum2, Enum3, Info, Info5, Info7, Surrounding, rpcecho};
 use obvia::security::{Credential, set_credentials};
@@ -39,7 +39,7 @@ fn numbers(info: &Info<'_>) -> [u64; 3] {
     }
 }
 
-/// A check of a function, which returns the number of calls.
+/// A check of a function. It returns the number of its calls.
 type Check = fn(&rpcecho) -> obvia::Result<usize>;
 
 const CHECKS: [(&str, Check); 10] = [

@@ -1,9 +1,9 @@
 //! A server of `rpcecho` for clients of other implementations.
 //!
-//! `interop-echo [--user NAME PASSWORD] [--register] BINDING ...`, for example
-//! `interop-echo ncacn_ip_tcp:127.0.0.1[0]`, serves until the process is killed. Each line of
-//! output is a binding with its endpoint. With `--user` this user has an account. With `--register`
-//! the server registers with the endpoint mapper of the host before the output.
+//! `interop-echo [--user NAME PASSWORD] [--register] BINDING ...`, for example `interop-echo
+//! ncacn_ip_tcp:127.0.0.1[0]`, serves until the process is killed. Each line of output is a binding
+//! with its endpoint. With `--user`, the server has an account for this user. With `--register` the
+//! server registers with the endpoint mapper of the host before the output.
 
 use interop::{
     Enum1, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7, Surrounding, rpcecho, rpcecho_Impl,

@@ -2,10 +2,10 @@
 //!
 //! `interop-objects [--user NAME PASSWORD] [--pinging MILLISECONDS] [--count SOCKET] BINDING ...`
 //! serves until the process is killed. Each line of output is a binding with its endpoint. After
-//! that, each line of input is answered with the number of objects. With `--user` this user has an
-//! account. With `--pinging` clients have to ping at this period, and may miss three pings. With
-//! `--count` the server was started on demand: it writes the number of objects to each connection
-//! of the socket, and ends when it is idle.
+//! that, each line of input is answered with the number of objects. With `--user`, the server has
+//! an account for this user. With `--pinging` clients have to ping at this period, and may miss
+//! three pings. With `--count` the server was started on demand: it writes the number of objects to
+//! each connection of the socket, and ends when it is idle.
 //!
 //! `--client [--user NAME PASSWORD] [BINDING]` creates an object and calls it. `--service` serves
 //! activation for this host until its input ends. `--marshal BINDING ...` prints a marshaled
@@ -30,12 +30,12 @@ const CLOSED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b02);
 /// The class that refuses activation.
 const FORBIDDEN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b03);
 
-/// The class for which the program supplies no class object, so that the runtime does.
+/// The class for which the program supplies no class object, so that the runtime supplies one.
 const FACTORED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b04);
 /// A class that is not registered.
 const UNKNOWN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2bff);
 
-/// The time after which a server that was started on demand ends without clients.
+/// The time without clients after which a server ends that was started on demand.
 const IDLE: Duration = Duration::from_secs(5);
 
 static LIVE: AtomicI64 = AtomicI64::new(0);

@@ -3,7 +3,7 @@ package first;
 import java.util.List;
 import obvia.Remote;
 
-/** An interface written in Java, with one of each type that it may pass. */
+/** An interface written in Java. Its methods pass each type that such an interface may have. */
 public interface Ledger extends Remote {
     int add(int a, int b);
 

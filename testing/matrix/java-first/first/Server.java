@@ -7,7 +7,7 @@ import obvia.Export;
 import obvia.Obvia;
 import obvia.runtime.InterfaceInfo;
 
-/** Prints the fingerprints of interfaces, and serves one under a name until its input ends. */
+/** Prints the fingerprints of interfaces, and serves a ledger under a name until the input ends. */
 public final class Server implements Ledger {
     private final List<Entry> entries = new ArrayList<>();
 

@@ -1,4 +1,5 @@
-//! Checks that share a server. All of them run, even after a failure, and failed ones are named.
+//! Checks that share a server. All checks run, even after a failure, and the failed checks are
+//! named.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,7 +12,7 @@ macro_rules! checks {
 }
 pub(crate) use checks;
 
-/// Runs all checks. Panics with the place and the names of those that failed.
+/// Runs all checks. Panics with the place and the names of the failed checks.
 pub(crate) fn run_all<F: Copy>(checks: &[Check<F>], place: &str, run: impl Fn(F)) {
     let fails = |check: F| catch_unwind(AssertUnwindSafe(|| run(check))).is_err();
     let failed: Vec<&str> = checks.iter().filter(|(_, check)| fails(*check)).map(|(name, _)| *name).collect();

@@ -136,7 +136,8 @@ fn context_handles_belong_to_their_client_and_end_with_it() {
         assert_eq!(counters.Alive().unwrap(), 3, "it has two of its own");
         client.kill();
         // Over virtual interfaces of a network, the server does not learn of the client's end at
-        // once, so the client might return; tests in `torture` wait for its rundown.
+        // once, and keeps the client's handles in case the client returns. Tests in `torture` wait
+        // for the rundown.
         let is_missed =
             !["ncacn_vi_udp", "ncacn_vi_xdp", "ncacn_vi_fabric"].iter().any(|far| server.binding().starts_with(far));
         if is_missed {
@@ -168,7 +169,8 @@ fn binding_to_unserved_interfaces_is_refused() {
     let serving = obvia::serve_interface(keeper.clone()).unwrap();
     let twice = obvia::serve_interface(keeper).map(drop);
     assert_eq!(failed(twice), code::RPC_S_TYPE_ALREADY_REGISTERED);
-    // The interface for one object UUID does not serve other UUIDs: the general interface does.
+    // The functions that are served for one object UUID get no calls for other UUIDs. Those calls
+    // go to the functions that are served without a UUID.
     let uuid = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a10);
     let other: Counters = Keeper::default().into();
     other.Tell(7).unwrap();

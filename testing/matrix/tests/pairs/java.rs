@@ -41,7 +41,7 @@ pub(crate) fn networked(what: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Runs the program's checks, on objects of servers or on its own.
+/// Runs the program's checks, on objects of servers or on objects of its own.
 fn check(command: Option<Command>, places: &[[String; 3]]) {
     let Some(mut command) = command else { return };
     super::native::comes_to_a_good_end(command.args(places.as_flattened()));

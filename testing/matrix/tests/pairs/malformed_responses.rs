@@ -51,8 +51,8 @@ fn nearly(frame: &[u8]) -> Vec<Vec<u8>> {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn malformed_responses_are_errors_and_leak_nothing() {
-    // A process has one description of an interface, and another test may have registered the true
-    // one already.
+    // A process has one description of an interface, and another test may already have registered
+    // the true description in this process.
     let itself = std::env::current_exe().unwrap();
     let mut alone = Command::new(itself);
     alone
@@ -79,7 +79,8 @@ fn malformed_responses_in_an_own_process() {
             assert_eq!(results, [expected], "{vector}");
         }
     }
-    // Correct answers and changed ones, recorded from a real object.
+    // The next answers are recorded from a real object. The last answer is unchanged, and the
+    // others have a changed byte each.
     let server = super::server::Server::start();
     let truth = super::vectors::connect(&server.address("shapes"));
     for (method, opnum, request) in [

@@ -24,8 +24,8 @@ const SOURCES: [&str; 10] = [
     "deep.c",
 ];
 
-/// The environment variable with the built program's path, for child processes: concurrent builds
-/// would collide.
+/// The environment variable with the built program's path, for child processes. They must not build
+/// the program, because concurrent builds would collide.
 pub(crate) const BUILT: &str = "OBVIA_MATRIX_PROGRAM";
 
 /// Builds the program once, and returns its path.
@@ -43,7 +43,7 @@ pub(crate) fn program() -> &'static Path {
     &PROGRAM
 }
 
-/// Runs the program's checks, on objects by their names or on its own.
+/// Runs the program's checks, on the objects with these names, or on objects of its own.
 fn check(names: &[String]) {
     comes_to_a_good_end(Command::new(program()).arg("check").args(names));
 }

@@ -47,9 +47,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// Starts a server at each place, runs the work on it, and returns the results. All places have
-/// threads of their own, because the work mostly waits. A thread has the name of its place, which a
-/// panic shows.
+/// Starts a server at each place, runs the work on it, and returns the results. Each place has a
+/// thread of its own, because the work mostly waits. The thread has the name of the place, so that
+/// a panic shows it.
 pub(crate) fn at_each<R: Send>(places: impl Iterator<Item = Place>, work: impl Fn(Server) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let begin = |place: Place| {
@@ -69,7 +69,7 @@ pub(crate) fn at_each<R: Send>(places: impl Iterator<Item = Place>, work: impl F
     })
 }
 
-/// Returns all places except those in Java, which lacks some interfaces.
+/// Returns all places except the places in Java, because Java lacks some interfaces.
 pub(crate) fn everywhere() -> impl Iterator<Item = Place> {
     in_rust().chain(in_native())
 }
@@ -92,7 +92,7 @@ fn in_language(language: Language) -> impl Iterator<Item = Place> {
     std::iter::once(&[][..]).chain(NETWORKS.chunks(1)).map(move |bindings| Place { language, bindings })
 }
 
-/// The binding for datagrams. Its servers run dead clients down soon.
+/// The binding for datagrams. Its servers run dead clients down after a short time.
 pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=20]";
 
 /// The bindings of servers that are reached over one network only, with the transfer syntax of the

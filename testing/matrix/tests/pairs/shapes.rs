@@ -24,8 +24,8 @@ const CHECKS: &[Check<fn(&IShapes)>] = checks![
     result_arrays_have_the_requested_room,
 ];
 
-/// The checks run on an object of this process, one of another process, and one over each network,
-/// in each language.
+/// The checks run on an object of this process, and on objects in each language: in another
+/// process, and over each network.
 #[test]
 fn structures_with_pointers_are_passed_identically_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Shapes::default().into()));

@@ -1,4 +1,4 @@
-//! Tests with a server of functions that does not use the runtime: the server handles PDUs and stub
+//! Tests with a server of functions that does not use the runtime. The server handles PDUs and stub
 //! data itself, and knows two interfaces.
 
 use matrix::{Counters, rpcecho};

@@ -56,7 +56,7 @@ fn bytes_that_are_not_utf8_are_refused(values: &IValues, language: Option<Langua
 }
 
 fn results_that_are_not_utf8_are_refused(values: &IValues, language: Option<Language>) {
-    // Servers in Rust and Java refuse such a result.
+    // Servers in Rust and Java refuse these results themselves, and do not send them.
     let is_sent = language == Some(Language::Native);
     let expected = if is_sent { code::RPC_E_INVALID_DATA } else { code::E_INVALIDARG };
     for error in [values.Greet("wrong", None).unwrap_err(), values.Sign("wrong", None).unwrap_err()] {
@@ -65,7 +65,7 @@ fn results_that_are_not_utf8_are_refused(values: &IValues, language: Option<Lang
     assert_eq!(values.Sign("a", None).unwrap(), "a", "and the connection goes on");
 }
 
-/// Calls Greet with strings that a `&str` may not have.
+/// Calls Greet with strings, which need not be UTF-8, unlike a `&str`.
 fn greet(values: &IValues, name: &CStr, title: &CStr) -> obvia::Result<()> {
     let (mut greeting, mut length) = (std::ptr::null_mut(), 0);
     let (name, title) = (name.as_ptr().cast(), title.as_ptr().cast());
@@ -75,10 +75,11 @@ fn greet(values: &IValues, name: &CStr, title: &CStr) -> obvia::Result<()> {
     obvia::rt::check(result)
 }
 
-/// Calls Sign with a string that a `&str` may not have.
+/// Calls Sign with a string, which need not be UTF-8, unlike a `&str`.
 fn sign(values: &IValues, text: &CStr) -> Result<(), HRESULT> {
     let (mut signature, text) = (std::ptr::null_mut(), text.as_ptr().cast());
-    // SAFETY: as above.
+    // SAFETY: as in `greet`: the vtable is that of the interface, the string ends in zero, and the
+    // result has room.
     let result = unsafe { (values.vtable().Sign)(values.as_raw(), text, std::ptr::null_mut(), &mut signature) };
     if result.is_ok() { Ok(()) } else { Err(result) }
 }

@@ -25,8 +25,8 @@ const CHECKS: &[Check<OfValues>] = checks![
     failures_carry_their_hresult,
 ];
 
-/// The checks run on an object of this process, one of another process, and one over each network,
-/// in each language.
+/// The checks run on an object of this process, and on objects in each language: in another
+/// process, and over each network.
 #[test]
 fn values_are_passed_identically_everywhere() {
     run_all(CHECKS, "in this process", |check| check(&Values.into(), false));

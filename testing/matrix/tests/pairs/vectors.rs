@@ -44,8 +44,7 @@ pub(crate) fn frames(what: &str, part: &str) -> Vec<Frame> {
         Frame { name: text(vector, "name"), method, opnum, frame: digits.chunks(2).map(byte).collect(), outer }
     };
     let all = vectors[what].as_array().unwrap().iter();
-    // Vectors of other lengths are left out, because a message's frame has a multiple of eight
-    // bytes.
+    // A message's frame has a multiple of eight bytes. Vectors of other lengths are left out.
     let frames = all.filter(|vector| vector["part"] == part).map(frame).filter(|frame| frame.frame.len() % 8 == 0);
     let frames: Vec<Frame> = frames.collect();
     assert!(!frames.is_empty());

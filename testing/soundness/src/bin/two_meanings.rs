@@ -1,4 +1,4 @@
-//! A program with two interfaces of one IID, which must not reach its first line.
+//! A program with two interfaces of one IID. The program must end before its first line runs.
 
 mod other {
     obvia::include_idl!("other");

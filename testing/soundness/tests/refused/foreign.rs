@@ -1,4 +1,4 @@
-//! Any thread may release an object's last reference, also if its interfaces come from elsewhere.
+//! Any thread may release an object's last reference, even if no interface comes from an IDL file.
 
 use std::rc::Rc;
 use windows_core::IUnknown;

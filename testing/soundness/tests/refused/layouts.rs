@@ -1,4 +1,4 @@
-//! Safe code can make layouts, but no pointers of the numbers in a frame.
+//! Safe code can make layouts, but cannot use them to turn numbers in a frame into pointers.
 
 use obvia::rt::shape::{Block, Class, Element, Extent, Part, Shape, What};
 use obvia::rt::{Arguments, Layout, StubCall};

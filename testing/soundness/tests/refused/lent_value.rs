@@ -1,4 +1,4 @@
-//! The copy of a value that generated code lends to a method must not be dropped.
+//! Generated code lends a method a copy of a value. Safe code cannot drop this copy.
 
 fn main() {
     let text = obvia::Bstr::from("x");

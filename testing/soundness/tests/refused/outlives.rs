@@ -1,4 +1,4 @@
-//! References into an owned value do not leave the closure.
+//! References into an owned value cannot leave the closure that gets them.
 
 fn main() {
     let node = soundness::Node::new(1, None, None).unwrap();

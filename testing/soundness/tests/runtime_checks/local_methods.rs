@@ -12,7 +12,8 @@ fn local_methods_have_places_in_vtables_and_are_refused_across_processes() {
     for (values, outcome) in [(here, None), (there, Some(code::E_NOTIMPL))] {
         let numbers: INamedNumbers = values.cast().unwrap();
         let (mut got, mut fetched) = ([1, 2, 3], 9);
-        // SAFETY: the method writes three numbers, and their count.
+        // SAFETY: the method writes at most three numbers and their count, and both places have
+        // room for them.
         let next = unsafe { numbers.Next(3, got.as_mut_ptr(), &mut fetched) };
         let words = next.as_ref().err().map(|error| error.to_string()).unwrap_or_default();
         assert_eq!(
@@ -23,7 +24,7 @@ fn local_methods_have_places_in_vtables_and_are_refused_across_processes() {
         assert_eq!((got, fetched), if outcome.is_none() { ([7; 3], 3) } else { ([1, 2, 3], 9) });
         // SAFETY: the method reads nothing behind the pointers.
         assert_eq!(code_of(unsafe { numbers.Peek(std::ptr::null(), std::ptr::null_mut()) }), outcome);
-        // The methods beside the `[local]` ones have their own opnums.
+        // The methods beside the `[local]` methods have their own opnums.
         numbers.Skip(1).unwrap();
         assert_eq!((numbers.Reset(4).unwrap(), numbers.Name().unwrap().to_string_lossy()), (5, "numbers".to_owned()));
     }

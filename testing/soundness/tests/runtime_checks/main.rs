@@ -26,7 +26,7 @@ const REFUSED: Option<obvia::HRESULT> = Some(code::E_INVALIDARG);
 
 #[test]
 fn unions_must_have_the_arm_of_their_discriminant() {
-    // The value names a case of another arm, or none of its own arm.
+    // The discriminant selects another arm than the value has.
     for wrong in [Any::Other(1, 5), Any::Other(2, 5), Any::Other(4, 5), Any::Pair(5, 5), Any::Pair(2, 5)] {
         assert_eq!(code_of(Counted::new(wrong, None)), REFUSED, "{wrong:?}");
     }
@@ -184,8 +184,8 @@ fn lent_results_survive_a_panic() {
 #[windows_core::implement()]
 struct Unchecked(#[expect(dead_code, reason = "it would be dropped elsewhere")] Rc<()>);
 
-/// An object of windows-core's attribute. Any thread may use it, because it has an interface of an
-/// IDL file.
+/// An object made by windows-core's attribute. Any thread may use it, because it has an interface
+/// of an IDL file.
 #[windows_core::implement(IProgress)]
 struct Implemented(#[expect(dead_code, reason = "counts")] Arc<()>);
 
@@ -254,7 +254,7 @@ fn programs_with_two_interfaces_of_one_iid_do_not_start() {
     }
 }
 
-/// A list that a peer has sent may be longer than the stack has room for.
+/// A peer can send a list that is so long that printing it by recursion would overflow the stack.
 #[test]
 fn long_lists_are_printed_without_a_stack_overflow() {
     let mut list = Node::new(0, None, None).unwrap();
@@ -274,7 +274,7 @@ fn serve() -> (Process, String) {
     (server, name)
 }
 
-/// Returns the numbers of the first `count` nodes, and of one more.
+/// Returns the numbers of the first `count` nodes, and of the next node.
 fn numbers(first: &Owned<Node<'static>>, count: i32) -> Vec<i32> {
     first.with(|first| {
         let mut node = Some(first);
@@ -376,7 +376,8 @@ impl Drop for Last {
         assert_eq!(values.get().Perhaps(2, None).unwrap(), 0);
         let cancelled = obvia::with_timeout(std::time::Duration::from_secs(30), || values.get().Ring(2).is_ok());
         assert!(cancelled);
-        // The error may have a description as well, if the thread's storage still exists.
+        // The error also has a description if the thread's storage still exists. Only its code is
+        // compared.
         assert_eq!(code_of(values.get().Both()), REFUSED);
     }
 }
@@ -393,8 +394,8 @@ fn calls_during_the_destruction_of_thread_locals_succeed() {
     for calls_before in [false, true] {
         let values = values.clone();
         let thread = std::thread::spawn(move || {
-            // One value is destroyed after the runtime's own storage of the thread, and one before
-            // it.
+            // One value is destroyed after the runtime's own storage of the thread, and the other
+            // value before it.
             FIRST.set(Some(Last(Some(values.clone()))));
             if calls_before {
                 values.get().Perhaps(2, None).unwrap();

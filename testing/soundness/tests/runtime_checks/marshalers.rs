@@ -102,7 +102,7 @@ impl Handled for Unhandled_Impl {
     }
 }
 
-/// An object whose choice of a handler panics is marshaled without one.
+/// If an object panics when it is asked for its handler, the object is marshaled without a handler.
 #[test]
 fn a_panic_in_the_choice_of_a_handler_means_no_handler() {
     let object: IProgress = Unhandled.into();

@@ -10,8 +10,8 @@ fn arrays() -> (ground::Process, IArrays) {
     (server, values.cast().unwrap())
 }
 
-/// A process maps at most 64 regions of another one. A call with two arrays needs two of them at
-/// once, even if both would get the place of one earlier region.
+/// A process maps at most 64 regions of another process. A call with two arrays needs two mapped
+/// regions at once, even if both regions would replace the same earlier region.
 #[test]
 fn the_regions_of_one_call_do_not_replace_each_other() {
     const REGIONS: usize = 200;
@@ -33,7 +33,8 @@ fn the_regions_of_one_call_do_not_replace_each_other() {
     server.finish();
 }
 
-/// The method leaves the number of elements in a parameter that the caller has given.
+/// The method writes the number of its elements to the [in, out] parameter in which the caller
+/// passes the count.
 #[test]
 fn a_count_that_the_method_changes_limits_the_elements() {
     let halved = |arrays: &IArrays, memory: &mut SharedMemory, given: u32, room: usize| -> Result<Vec<i32>> {
@@ -44,7 +45,8 @@ fn a_count_that_the_method_changes_limits_the_elements() {
     };
     let (mut server, remote) = arrays();
     let local: IArrays = soundness::Values.into();
-    // The other process cannot write the second memory, so its elements are copied.
+    // The other process cannot write to read-only memory, so the elements of such memory are
+    // copied.
     for access in [Access::Write, Access::Read] {
         let mut memory = SharedMemory::new(20_000, access).unwrap();
         for given in [0, 1, 2, 9, 5000] {

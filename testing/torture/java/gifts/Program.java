@@ -124,7 +124,7 @@ final class Program {
         IGifts closed = open.closed();
         List<WeakReference<IGift>> given = new ArrayList<>();
         var kept = new Gift();
-        // The server keeps a gift, so it has a link to this process. The server gives references
+        // The server keeps a gift, so the server has a link to this process. It gives references
         // back over this link.
         open.keep(kept);
         onThread(Thread.ofPlatform(), () -> give(open, closed, given));
@@ -197,7 +197,7 @@ final class Program {
         }
     }
 
-    /** Waits until nothing refers to a gift. */
+    /** Waits until no reference to a gift is left. */
     private static void awaitRelease(WeakReference<IGift> gift) throws InterruptedException {
         long end = System.nanoTime() + PATIENCE_SECONDS * 1_000_000_000;
         while (gift.get() != null) {

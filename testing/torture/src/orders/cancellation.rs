@@ -28,7 +28,7 @@ pub(super) fn cancellable(state: &mut State, _: &[&str]) -> Answer {
 }
 
 /// Runs `work` with a new canceller on a thread of its own, which prints the outcome. Returns once
-/// the thread waits or has ended, so that a later cancellation ends the wait if there is one.
+/// the thread waits or has ended, so that a later cancellation cannot come before the wait.
 fn cancellably(state: &mut State, work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     state.canceller = Canceller::new();
     let (canceller, timeout) = (state.canceller.clone(), state.timeout);
@@ -97,7 +97,7 @@ pub(super) fn cancellable_cast(state: &mut State, _: &[&str]) -> Answer {
     cancellably(state, move || cast(counter.get()))
 }
 
-/// Has a factory made by the process at a name or binding, or by the registered server.
+/// Makes the process at a name or binding, or the registered server, create a factory.
 pub(super) fn cancellable_create(state: &mut State, server: Option<&str>) -> Answer {
     let server = server.map(str::to_owned);
     cancellably(state, move || create_instance::<IFactory>(CLASS, server.as_deref()).map(drop).and_then(done))
@@ -109,7 +109,7 @@ pub(super) fn cancellable_lookup(state: &mut State, binding: &str) -> Answer {
     cancellably(state, move || obvia::bind::<Tally>(&binding).map(drop).and_then(done))
 }
 
-/// Cancels calls at about the time when they end. Calls without the canceller must all succeed.
+/// Cancels calls at about the time when they end. All calls without the canceller must succeed.
 pub(super) fn cancel_race(counter: &ICounter, turns: u32) -> Answer {
     let mut cancelled = 0;
     for turn in 0..turns {

@@ -9,7 +9,8 @@ fn is_lent(lent: &obvia::Lent<i32>, first: i32, count: u32) -> bool {
     lent.to_vec() == (0..count as i32).map(|at| first + at).collect::<Vec<_>>()
 }
 
-/// Keeps lent results while further calls are made, and drops them in another order.
+/// Keeps lent results while further calls are made, and drops the results in an order that differs
+/// from the order of the calls.
 pub(super) fn keep_lent(state: &State, results: i32) -> Answer {
     let counter = state.counter()?;
     // Some results exceed a slot.
@@ -31,12 +32,13 @@ pub(super) fn keep_lent(state: &State, results: i32) -> Answer {
 }
 
 thread_local! {
-    /// Lent results that the thread's end drops, before the thread's channels or after them.
+    /// Lent results that are dropped at the end of the thread, before the thread's channels or
+    /// after them.
     static TO_THE_END: RefCell<Vec<obvia::Lent<i32>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Starts threads that end while they hold lent results. Some results belong to another connection
-/// than the last one that was used.
+/// Starts threads that end while they hold lent results. Some results belong to a connection that
+/// is not the thread's last used connection.
 pub(super) fn keep_lent_to_end(state: &State) -> Answer {
     for keeps_first in [true, false] {
         let factory = Agile::new(state.factory()?)?;

@@ -1,5 +1,5 @@
 //! Tests of activation by the service that starts the server, for clients on other hosts: foreign
-//! DCOM clients, and obvia's. Client, server and service may end at any time.
+//! DCOM clients, and clients of obvia. Client, server and service may end at any time.
 
 use super::stranger::{Made, Stranger};
 use obvia::code;
@@ -260,7 +260,7 @@ fn obvia_clients_without_permission_cannot_activate_remotely() {
 }
 
 /// Starts a service that authenticates its clients as anna or otto, and returns its binding. The
-/// servers that it starts inherit the environment, and so the accounts.
+/// servers that it starts inherit the environment, and with it the accounts.
 fn guarded(host: &Host) -> (Process, String) {
     let accounts = host.directory().path().join("accounts");
     // The NT hash of `secret`.

@@ -135,7 +135,8 @@ impl Stranger {
         }
     }
 
-    /// Changes a ping set, or creates one for 0. Returns the set's number and the status.
+    /// Changes the ping set with the number `set`. If the number is 0, creates a ping set. Returns
+    /// the set's number and the status.
     pub fn change(&mut self, set: u64, sequence: u16, added: &[u64], removed: &[u64]) -> (u64, Status) {
         let ping = ComplexPing { set, sequence, added: added.to_vec(), removed: removed.to_vec() };
         match self.exporter(&Request::ComplexPing(ping)) {

@@ -166,7 +166,8 @@ fn a_server_without_an_address_listens_on_ipv6_and_ipv4() {
     }
 }
 
-/// A process that has registered the class itself still gets the object of a server that it names.
+/// A client that names a server gets an object of this server, even if the client itself has
+/// registered the class.
 #[test]
 fn activation_at_a_named_server_ignores_local_classes() {
     let mut server = Server::start("");

@@ -1,5 +1,5 @@
 //! Two thousand silent and slow strangers at a server: clients connect and call meanwhile. A
-//! thorough run has these tests.
+//! thorough run includes these tests.
 
 use super::{LIMIT, PROGRAM, bind, serves};
 use crate::floods::End;
@@ -15,17 +15,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 use torture::process::{Directory, LATEST, Process, within};
 
-/// The time limit for each call of a connected client beside the strangers.
+/// The time limit for each call of a client while the strangers are connected.
 const SLOWEST: Duration = Duration::from_secs(20);
-/// The time between two calls of such a client, and between two bytes of a dripping stranger.
+/// The time between two calls of a client that calls all the time.
 const CALL_INTERVAL: Duration = Duration::from_millis(5);
+/// The time between two bytes of a stranger that sends byte by byte.
 const DRIP_INTERVAL: Duration = Duration::from_millis(250);
 /// The number of descriptors of a server, the usual limit of a process.
 const DESCRIPTORS: u32 = 1024;
 /// The number of strangers that connect to the server.
 const STRANGERS: usize = 2000;
 
-/// Lets this process have the connections of this many strangers.
+/// Raises the limit of this process's descriptors, so that it can have the connections of this many
+/// strangers.
 fn raise_limit(strangers: usize) {
     let limit = getrlimit(Resource::Nofile);
     let wanted = strangers as u64 + 1000;
@@ -34,7 +36,7 @@ fn raise_limit(strangers: usize) {
 }
 
 /// Makes a client call until the flag is set. Returns the number of its calls, and the time of the
-/// slowest one.
+/// slowest call.
 fn call_until(is_over: &AtomicBool, mut client: Process) -> (u32, Duration) {
     let (mut calls, mut slowest) = (0, Duration::ZERO);
     while !is_over.load(Ordering::Relaxed) {
@@ -50,7 +52,7 @@ fn call_until(is_over: &AtomicBool, mut client: Process) -> (u32, Duration) {
 trait Strangers {
     /// Connects the next stranger to this port of the server. Strangers never complete a call.
     fn connect(&mut self, port: u16);
-    /// Does what the connected strangers do while time passes.
+    /// Performs the next actions of the connected strangers. The caller repeats this call.
     fn go_on(&mut self);
 }
 
@@ -119,8 +121,8 @@ fn first_fragment() -> Vec<u8> {
     bytes
 }
 
-/// Strangers over TCP of all kinds in turn: silent and slow ones, ones that send a bind byte by
-/// byte, and ones that bind and send a part of a call.
+/// Strangers over TCP, of each kind in turn: silent ones, ones that send only the beginning of a
+/// bind, ones that send a bind byte by byte, and ones that bind and then send a part of a call.
 struct OverTcp {
     streams: Vec<TcpStream>,
     // The indices of the streams that send byte by byte, each with the rest of its bind.

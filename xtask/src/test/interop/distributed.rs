@@ -19,7 +19,7 @@ const BINDING: &str = "ncacn_ip_tcp:127.0.0.1[135]";
 
 /// The tests of one run of impacket's script.
 struct Tests {
-    /// The part of file names that tells the runs apart.
+    /// The part of the file names that distinguishes the runs.
     name: &'static str,
     options: &'static [&'static str],
     /// The server's ping period in milliseconds. Without one, the default of two minutes applies,
@@ -46,7 +46,7 @@ const CLASSES: [&str; 4] = [
 /// The NT hash of the user's password.
 const HASH: &str = "01610ca63fc6868f0391c63f9abb3e02";
 
-/// The filters that tshark has to match in unprotected traffic, and their meanings.
+/// The filters that must match packets of unprotected traffic, and their meanings.
 const SAID: [(&str, &str); 4] = [
     ("dcom.objref.flags == 1 && isystemactivator", "reference of the standard form in the answer to an activation"),
     ("isystemactivator.properties.scmresp.oxid", "process that has the object, in the answer to an activation"),
@@ -124,8 +124,8 @@ fn in_java(folder: &Path) -> Outcome {
     Ok(())
 }
 
-/// Tests with impacket and a server that the host's service starts on demand, at each level:
-/// clients that authenticate with an account can start it.
+/// Tests with impacket and a server that the host's service starts on demand, at each level.
+/// Clients that authenticate with an account can start the server.
 fn started(folder: &Path, level: &str, tests: &Tests) -> Outcome {
     let place = folder.join(format!("started-{level}-{}", tests.name));
     let [names, classes] = ["names", "classes"].map(|name| place.join(name));

@@ -73,7 +73,7 @@ pub(super) fn run() -> Outcome {
 }
 
 /// Runs the tests of the default ping period, without a capture. At the connect level the library's
-/// pings fail, so that only its calls are life signs.
+/// pings fail, so that only its calls show that the client is alive.
 pub(super) fn run_long() -> Outcome {
     if !has_usual_port("j-interop") {
         return Ok(());

@@ -15,7 +15,7 @@ const REQUEST: &str = "0";
 const RESPONSE: &str = "2";
 /// The filter that must not match. The streams are synthesized, so even warnings are errors.
 const WRONG: &str = "_ws.malformed || _ws.expert.severity==warning || _ws.expert.severity==error";
-/// The presentation context of the runtime's own interface, which is the first.
+/// The presentation context of the runtime's own interface, which is the first context.
 const RUNTIME: &str = "0";
 
 /// The filters that have to match in a capture of datagrams, and their meanings.

@@ -18,7 +18,7 @@ struct Project {
     heading: &'static str,
     name: &'static str,
     files: &'static [&'static str],
-    /// The IDL file, if there is one, and a line in it that the test changes to a wrong one.
+    /// The IDL file, if there is one, and a line of this file that the test makes wrong.
     idl: Option<(&'static str, &'static str)>,
 }
 

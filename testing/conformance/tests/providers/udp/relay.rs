@@ -1,5 +1,5 @@
-//! A bad network for UDP: a relay between a listener and its clients, which loses, doubles, delays
-//! and corrupts datagrams.
+//! A bad network for UDP: a relay between a listener and its clients. The relay loses, doubles,
+//! delays and corrupts datagrams.
 
 use obvia_conformance::Faults;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
