@@ -614,13 +614,14 @@ fn classes_may_list_interfaces_that_no_file_declares() {
     assert!(failure.diagnostics[0].message.contains("`S` is no interface"), "{failure}");
 }
 
+fn interface(at: u8, name: &str, base: &str, method: &str) -> String {
+    let uuid = format!("uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a{at:02x})");
+    format!("[object, {uuid}] interface {name} : {base} {{ HRESULT {method}(); }}\n")
+}
+
 #[test]
 fn an_interface_may_extend_one_that_is_declared_below() {
-    let interface = |at: u8, name: &str, base: &str| {
-        format!(
-            "[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a{at:02x})] interface {name} : {base} {{ HRESULT {name}M(); }}\n"
-        )
-    };
+    let interface = |at: u8, name: &str, base: &str| interface(at, name, base, &format!("{name}M"));
     let text = format!(
         "import \"unknwn.idl\";\ninterface IA;\n{}{}{}",
         interface(1, "IC", "IB"),
@@ -638,6 +639,27 @@ fn an_interface_may_extend_one_that_is_declared_below() {
     let circle = format!("interface IB;\n{}{}", interface(1, "IA", "IB"), interface(2, "IB", "IA"));
     let failure = Compiler::new().check_text(Path::new("x.idl"), &circle).expect_err("a circle");
     assert!(failure.diagnostics.iter().all(|one| one.code == "undeclared-interface"), "{failure}");
+}
+
+#[test]
+fn methods_in_code_have_the_same_names_whatever_the_order_of_interfaces() {
+    let a = interface(1, "IA", "IUnknown", "IA");
+    let b = interface(2, "IB", "IA", "IA_method");
+    let c = interface(3, "IC", "IB", "IA_method_method");
+    let orders = [
+        format!("{a}{b}{c}"),
+        format!("interface IB;\n{a}{b}{c}"),
+        format!("interface IC;\ninterface IB;\n{a}{b}{c}"),
+        format!("{c}{b}{a}"),
+    ];
+    for order in orders {
+        let text = format!("import \"unknwn.idl\";\n{order}");
+        let found = check(&text);
+        let last = found.model.interfaces.iter().position(|one| one.name == "IC").map(InterfaceId).expect("declared");
+        let names: Vec<&str> = found.model.all_methods(last).iter().map(|method| method.code.as_str()).collect();
+        assert_eq!(names, ["IA_method", "IA_method_method", "IA_method_method_method"], "{text}");
+        emit::c::emit(&found, "x").unwrap_or_else(|errors| panic!("{text}{errors:?}"));
+    }
 }
 
 #[test]

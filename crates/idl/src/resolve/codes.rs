@@ -2,7 +2,7 @@
 //! names of types. In generated code one scope contains all of them.
 
 use super::Resolver;
-use crate::model::stem;
+use crate::model::{InterfaceId, stem};
 use crate::plan::{ENDINGS, STATICS, STATICS_OF_FILES};
 use std::collections::HashSet;
 
@@ -40,14 +40,16 @@ impl Resolver<'_> {
         let mut taken: HashSet<String> = types.chain(values).map(|name| stem(name).to_owned()).collect();
         taken.insert("IUnknown".to_owned());
         let interfaces: HashSet<String> = model.interfaces.iter().map(|found| found.name.clone()).collect();
-        for id in 0..model.interfaces.len() {
-            // The vtable of an interface has the methods of its base interfaces. Those methods
-            // already have their names here, unless a declaration or a forward declaration of the
-            // interface comes before its base.
-            let bases = model.interfaces[id].base.map_or_else(Vec::new, |base| model.lineage(base));
+        // The vtable of an interface has the methods of its base interfaces, so these get their
+        // names first. In the model, an interface may precede its bases.
+        let mut lineages: Vec<Vec<InterfaceId>> =
+            (0..model.interfaces.len()).map(|at| model.lineage(InterfaceId(at))).collect();
+        lineages.sort_by_key(Vec::len);
+        for lineage in lineages {
+            let Some((id, bases)) = lineage.split_last() else { continue };
             let inherited = bases.iter().flat_map(|base| &model.interfaces[base.0].methods);
             let inherited: HashSet<String> = inherited.map(|method| method.code.clone()).collect();
-            let found = &mut model.interfaces[id];
+            let found = &mut model.interfaces[id.0];
             // Names of the interface's own methods and parameters are compared without trailing
             // underscores, so that they still differ when a language adds underscores.
             let names: HashSet<String> = found.methods.iter().map(|method| stem(&method.name).to_owned()).collect();
