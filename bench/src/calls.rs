@@ -200,7 +200,8 @@ pub(crate) fn failed(error: obvia::Error) -> Error {
     Error::Failed { message: error.to_string() }
 }
 
-/// The time for a request to a thread that calls: a batch may take long.
+/// The time limit of a request to a thread that calls. The limit is long, because a request may be
+/// a whole batch.
 pub(crate) const REQUEST_MAX: Duration = PATIENCE.saturating_mul(6);
 
 /// Starts a thread that calls the object at `address`.

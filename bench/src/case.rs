@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 pub enum Path {
     /// An obvia call over shared memory between C++ programs.
     CppViShm,
-    /// A call over shared memory. The object has obvia's marshaler, and its process listens only on
-    /// TCP.
+    /// An obvia call over shared memory. The process of the object listens only on TCP, and the
+    /// object has obvia's marshaler.
     CustomViShm,
     /// A DCOM object call over TCP: ORPC in NDR.
     DcomIpTcp,
@@ -205,7 +205,8 @@ impl Wait {
 pub struct Label {
     /// The operation: a called method (`null`, `pfs_open`, `MoveData`), or `send`, `write`, `read`.
     pub case: &'static str,
-    /// The payload's bytes. If it goes both ways, the bytes of each direction.
+    /// The size of the payload in bytes. If a payload travels in both directions, the size in one
+    /// direction.
     pub bytes: usize,
     /// The number of outstanding operations: calling threads, or the window of descriptors.
     pub at_once: u32,
@@ -247,7 +248,7 @@ pub trait Case {
     /// Makes calls and records the time of each, if the case supports that.
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error>;
 
-    /// Checks the results of all calls since the last check. Not timed.
+    /// Checks the results of all calls since the last check. The check is not timed.
     fn verify(&mut self) -> Result<(), Error>;
 
     /// Resumes the server.
@@ -264,7 +265,8 @@ pub trait Exchange {
     /// the call first waits until the oldest operation has completed.
     fn call(&mut self) -> Result<(), Error>;
 
-    /// Waits for all outstanding operations. The last step of a batch, and part of its time.
+    /// Waits for all outstanding operations. This is the last step of a batch, and its time is a
+    /// part of the batch's time.
     fn complete(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -47,7 +47,8 @@ impl Plan {
         self.processes.saturating_mul(self.connections)
     }
 
-    /// Returns the numbers of clients at which the server is measured: powers of ten, and all.
+    /// Returns the numbers of clients at which the server is measured: powers of ten, and the
+    /// number of all clients.
     fn stages(&self) -> Vec<u32> {
         let tens = std::iter::successors(Some(10_u32), |stage| stage.checked_mul(10));
         tens.take_while(|stage| *stage < self.clients()).chain([self.clients()]).collect()
@@ -94,8 +95,8 @@ pub struct Stage {
     pub idle_cpu: f64,
     /// The wake-ups of the server's threads in a second while nothing happens.
     pub idle_wakeups: f64,
-    /// The calls of the clients one after the other: each client was silent before, and calls
-    /// alone.
+    /// The calls of the clients, one client after the other. Each client was silent before its
+    /// calls, and no other client calls at the same time.
     pub in_turn: Latency,
     /// The calls of the caller beside the idle clients.
     pub caller: Latency,
@@ -106,25 +107,25 @@ pub struct Stage {
 pub struct Departure {
     /// The time from the end of the first client until the server has released all resources.
     pub seconds: f64,
-    /// The growth of the server's memory that has remained, in KiB.
+    /// The growth of the server's memory from before the first client to after the last, in KiB.
     pub memory_kib: i64,
     /// The resources that the server has not released, apart from memory, and the names that it has
     /// left behind.
     pub left: Vec<String>,
 }
 
-/// The results.
+/// The results of a measurement.
 #[derive(Debug, Serialize)]
 pub struct Clients {
-    /// The machine.
+    /// The machine on which the clients and the server run.
     pub machine: Machine,
-    /// The extent.
+    /// The extent of the measurement.
     pub plan: Plan,
     /// The calls of the caller before any other client connects.
     pub alone: Latency,
-    /// The stages, in ascending order.
+    /// The stages, in ascending order of their numbers of clients.
     pub stages: Vec<Stage>,
-    /// The end.
+    /// The end of all clients.
     pub departure: Departure,
 }
 
@@ -160,7 +161,7 @@ pub fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Clients, Error> {
 struct Run {
     plan: Plan,
     // Field order matters: the clients leave before the server's process ends. The caller's thread
-    // is joined after the end of the server, since it may wait for a response.
+    // is joined after the end of the server, because the thread may be waiting for a response.
     processes: Vec<ClientProcess>,
     server: ServerProcess,
     caller: Caller,

@@ -1,9 +1,9 @@
 //! Goodput: the rate of bulk data over a line with a rate, a delay and losses, by obvia and by the
 //! kernel's TCP.
 //!
-//! Each point has two lines under the same conditions, with the same losses: obvia sends over one
-//! and TCP over the other at the same time, so that disturbances of the machine affect both. Then
-//! two flows share one line.
+//! Each point has two lines under the same conditions, with the same losses. obvia sends over one
+//! line and TCP over the other at the same time, so that disturbances of the machine affect both
+//! flows. Then two flows share one line.
 
 mod flow;
 mod lane;
@@ -62,7 +62,8 @@ impl Conditions {
 pub struct Plan {
     /// The conditions of each point.
     pub points: Vec<Conditions>,
-    /// The time for which the goodput of a point is measured, unless 400 round trips are longer.
+    /// The time for which the goodput of a point is measured, but at least the time of 400 round
+    /// trips.
     pub time: Duration,
     /// The conditions of the line that two flows share, and the time for which the flows are
     /// measured.
@@ -77,7 +78,7 @@ impl Plan {
     const WARM_UP_TRIPS: u32 = 40;
     const WARM_UP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
     /// The time from the start of two flows on one line to their measurement. Losses are some
-    /// seconds apart, and CUBIC takes several of them to shift rate from one flow to the other.
+    /// seconds apart, and CUBIC needs several losses to shift rate from one flow to the other.
     const SHARED_WARM_UP: Duration = Duration::from_secs(30);
 
     /// The minimum number of measured round trips: on lines with long round trips, losses are rare.
@@ -104,10 +105,10 @@ impl Plan {
 const PAIRS: [[Transport; 2]; 3] =
     [[Transport::Obvia, Transport::Obvia], [Transport::Obvia, Transport::Tcp], [Transport::Tcp, Transport::Tcp]];
 
-/// The results.
+/// The results of a measurement.
 #[derive(Debug)]
 pub struct Goodput {
-    /// The machine.
+    /// The machine on which the flows run.
     pub machine: Machine,
     /// The goodput of single flows.
     pub points: Vec<Point>,
@@ -148,11 +149,11 @@ pub struct Sharing {
     pub conditions: Conditions,
     /// The flows. The second began as soon as the first was connected.
     pub flows: [Transport; 2],
-    /// The rate of each, in bits per second.
+    /// The rate of each flow, in bits per second.
     pub rates: [f64; 2],
 }
 
-/// Measures. Calls `progress` after each step.
+/// Measures the flows of a plan. Calls `progress` after each step.
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram as Counts;
 use std::time::Duration;
 
-/// The number of decimal digits that a recorded value keeps.
+/// The number of significant decimal digits with which values are recorded.
 const DIGITS: u8 = 3;
 /// The greatest value in nanoseconds: a day. Longer durations count as a day.
 const LONGEST: u64 = 86_400_000_000_000;

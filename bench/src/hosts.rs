@@ -17,8 +17,8 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Debug)]
 pub(crate) struct Host(File);
 
-/// The names of two namespaces while they are created, since `ip` needs names. A namespace outlives
-/// its name.
+/// The names of two namespaces while they are created, since `ip` needs names. A namespace
+/// continues to exist when its name is deleted.
 struct Names([String; 2]);
 
 impl Drop for Names {

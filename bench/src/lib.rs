@@ -11,7 +11,7 @@
 //! - [`raw`]: the baselines: the best that two processes can do with bare memory, futexes and
 //!   sockets.
 //! - [`clients`]: many clients of one server, most of them idle.
-//! - [`load`]: calls of one method of a server that was started elsewhere.
+//! - [`load`]: calls of one method of a server that is already running.
 //! - [`cable`]: two hosts, for operations over a network.
 //! - [`goodput`]: bulk data over lines with a rate, a delay and losses.
 //! - [`ServerProcess`]: the other process of a case. All servers but the measured one are

@@ -83,7 +83,7 @@ pub enum Ending {
 /// The state of a run, once a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The time since the end of the warm-up; 0 before.
+    /// The time since the end of the warm-up; 0 during the warm-up.
     pub seconds: f64,
     /// The number of measured calls that succeeded.
     pub calls: u64,
@@ -96,9 +96,9 @@ pub struct Progress {
 pub struct Load {
     /// The machine of the callers.
     pub machine: Machine,
-    /// The extent.
+    /// The extent of the run.
     pub plan: Plan,
-    /// The reason for the end.
+    /// The reason for the end of the run.
     pub ended_by: Ending,
     /// The error of the probe that the server did not answer, if such a probe ended the run.
     pub lost: Option<Error>,
@@ -155,7 +155,7 @@ struct Run {
 }
 
 /// The state of a connection. Because of the alignment, the connections of different threads never
-/// share a cache line, nor a pair of lines, which processors fetch together.
+/// share a cache line. They also never share a pair of lines that processors fetch together.
 #[derive(Default)]
 #[repr(align(128))]
 struct Connection {
@@ -177,7 +177,7 @@ enum Message {
     Ended {
         /// The connection's position.
         index: usize,
-        /// Whether it ended by a panic.
+        /// Whether the thread ended by a panic.
         has_panicked: bool,
     },
 }
@@ -212,8 +212,8 @@ pub fn run(
     Ok(run.sum(machine, plan, pace, was_interrupted))
 }
 
-/// Starts a thread for each connection. A thread begins its calls when the returned sender for the
-/// thread sends.
+/// Starts a thread for each connection. Returns a sender for each thread: its message makes the
+/// thread begin its calls.
 fn start(run: &Arc<Run>, says: &Sender<Message>) -> obvia::Result<Vec<Sender<()>>> {
     let each = (0..run.connections.len()).map(|index| {
         let (begin, begins) = mpsc::channel();
@@ -329,9 +329,9 @@ impl Run {
         Ok(())
     }
 
-    /// Waits for the end of all threads. Gives up [`GRACE`] after an interrupt. After the end of
-    /// the run or the loss of the server, gives up when the time limits of a call and of a probe,
-    /// and [`GRACE`], have passed. Returns whether the run was interrupted.
+    /// Waits for the end of all threads, but no longer than [`GRACE`] after an interrupt. After the
+    /// end of the run or the loss of the server, waits no longer than the sum of the time limits of
+    /// a call and of a probe, and [`GRACE`]. Returns whether the run was interrupted.
     fn await_end(
         &self,
         pace: &Pace,

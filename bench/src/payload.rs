@@ -79,7 +79,7 @@ impl Payload {
     }
 }
 
-/// Returns the value that one call of MoveData makes from the first word.
+/// Returns the value of the first word after one call of MoveData.
 #[inline]
 pub fn count_call(first: u32) -> u32 {
     first.wrapping_add(1)

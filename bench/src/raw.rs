@@ -152,7 +152,7 @@ fn start(kind: Kind, cpu: usize, fd: OwnedFd) -> Result<ServerProcess, Error> {
     let arguments = [bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()];
     let mut server = ServerProcess::start(&arguments, Some(fd))?;
     // Suspend the server at once: dozens of spinning servers would slow down the start of the next
-    // ones.
+    // servers.
     server.suspend()?;
     Ok(server)
 }
@@ -315,9 +315,9 @@ pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
 
 /// Serves a segment. Only `serve` may call this.
 fn serve_memory<W: Waiting>(shared: OwnedFd, copying: bool, parent: Parent) -> Result<Infallible, Error> {
-    // SAFETY: `shared` is standard input, which the process that started this one has passed:
-    // `memory_case` has created the segment for this process alone. `SERVING` lets only one call
-    // get this far.
+    // SAFETY: `shared` is the standard input of this process. The process that started this one has
+    // passed the file there: a segment that `memory_case` has created for this process alone.
+    // `SERVING` lets only one call get this far, so no other `ServerEnd` is attached to the file.
     let end = unsafe { ServerEnd::<W>::attach(shared) }?;
     end.serve(copying, parent)
 }

@@ -202,7 +202,7 @@ impl Row {
         (!self.label.path.is_baseline()).then_some(self.label.at_once)
     }
 
-    /// Returns the bytes or calls per second; `None` unless the measurement is one of rates.
+    /// Returns the bytes or calls per second; `None` if the measurement is not one of rates.
     fn rate(&self, measurement: Measurement) -> Option<f64> {
         match measurement {
             Measurement::CallLatency | Measurement::DcomOverVi | Measurement::SendLatency | Measurement::Reread => None,

@@ -67,7 +67,8 @@ pub fn run(
         };
         turns.push(Turn { case: case.as_mut(), calls: 0, measured });
     }
-    // All cases are suspended before any runs: a spinning server takes a processor from the others.
+    // All cases are suspended before any case runs, because a spinning server takes a processor
+    // from the other cases.
     for turn in &mut turns {
         turn.attempt(|turn| turn.case.suspend());
     }

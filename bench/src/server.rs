@@ -1,5 +1,5 @@
 //! The other process of a case, seen from both ends. The client starts, suspends, resumes and ends
-//! the process, and all waits for it are bounded.
+//! the process, and every wait for the process has a time limit.
 
 use crate::{Error, cable, machine};
 use rustix::process::{

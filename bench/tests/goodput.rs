@@ -1,5 +1,5 @@
-//! Goodput over lines with a delay and losses: obvia reaches the goodput, compared with the
-//! kernel's TCP, that docs/bench.md promises.
+//! Goodput over lines with a delay and losses: compared with the kernel's TCP, obvia reaches the
+//! goodput that docs/bench.md promises.
 //!
 //! A run prints everything that it measures, and every measurement counts.
 
@@ -9,10 +9,11 @@ use obvia_bench::report::goodput_tables;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The least goodput of obvia, as a multiple of TCP's: of the median, and of each measurement.
+/// The least goodput of obvia as a multiple of TCP's: for the median, and for each measurement.
 const RATIO_MIN: f64 = 0.9;
 const RATIO_WORST: f64 = 0.5;
-/// The shares of a line that each of two flows may have: in the median, and in each measurement.
+/// The range of the share of a line that each of two flows may have: in the median, and in each
+/// measurement.
 const SHARES: RangeInclusive<f64> = 0.4..=0.6;
 const SHARES_WORST: RangeInclusive<f64> = 0.3..=0.7;
 /// The seeds of the measurements under the same conditions, which determine the lost packets. There
@@ -21,7 +22,8 @@ const SEEDS: [u64; 3] = [1, 2, 3];
 /// The least use of a line that loses nothing.
 const USE_MIN: f64 = 0.6;
 
-/// Measures, and prints the results. `None` without the necessary privileges, unless `CI` is set.
+/// Measures, and prints the results. Without the necessary privileges, returns `None`, or panics if
+/// `CI` is set.
 fn measured(plan: &Plan) -> Option<Goodput> {
     match measure(plan, |step| println!("seed {}: {step}", plan.seed)) {
         Ok(goodput) => {

@@ -21,8 +21,8 @@ with obvia.connect("statistics", timeout=10) as statistics:
         print(f"{error.hresult:#010x}: {error.message}")
     statistics.watch(10, Watcher())
     statistics.record([1, 2.5])
-    # An array whose elements have the parameter's type is copied as a whole. Arrays of numpy are,
-    # too.
+    # An array whose elements have the parameter's type is copied as a whole. This includes arrays
+    # of numpy.
     statistics.record(array.array("d", [4, 12.5]))
     summary = statistics.summarize()
     print(f"{summary.count} measurements from {summary.least} to {summary.greatest}, mean {summary.mean}")

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 /// Whether the requests are defined for this processor.
 pub(crate) const IS_KNOWN: bool = cfg!(target_arch = "x86_64");
 
-/// The first number of callgrind's requests, from its letters `CT`: `callgrind.h`.
+/// The first number of callgrind's requests in `callgrind.h`: the letters `CT` in the upper half.
 const FIRST: usize = 0x4354_0000;
 const TOGGLE_COLLECT: usize = FIRST + 2;
 const DUMP_STATS_AT: usize = FIRST + 3;
@@ -36,9 +36,9 @@ fn ask(request: usize, argument: usize) {
     let words = [request, argument, 0, 0, 0, 0];
     // SAFETY: `valgrind.h` has the same instructions. Four rotations by 128 bits together leave rdi
     // unchanged, and the exchange of rbx with itself has no effect. Under valgrind these five
-    // instructions are a request. Valgrind reads the six words at rax, which are valid, and for the
-    // requests of this file at most a zero-terminated string, which the caller has borrowed.
-    // Valgrind writes its answer to rdx.
+    // instructions are a request. Valgrind reads the six words at rax, which are valid. The
+    // argument of a request in this file is 0, or the address of a zero-terminated string, which
+    // Valgrind reads, too. The caller has borrowed the string. Valgrind writes its answer to rdx.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3",

@@ -6,8 +6,8 @@
 //! a case has the counts of its first calls, which set up lasting state.
 //!
 //! The client counts from the entry of [`entry_client`] until its return. The server counts from
-//! one method to the next. Callgrind's options stop the counts of both in the functions that hand
-//! calls over: see `xtask/src/icount/sides.rs`.
+//! one method to the next. In both, callgrind's options stop the counting in the functions that
+//! hand calls over: see `xtask/src/icount/sides.rs`.
 
 use obvia::{Access, Elements, ElementsMut, Lending, SharedMemory, Waiting};
 use std::ffi::{CStr, CString};
@@ -53,8 +53,8 @@ impl Stubs {
             callgrind::dump(FIRST);
             callgrind::toggle();
         } else if calls == self.plan.first + self.plan.counted {
-            // If the connection has moved, the toggle starts the counts of its new thread. They
-            // then include hand-overs, and xtask rejects the case.
+            // If another thread now serves the connection, the toggle starts the counts of that
+            // thread. These counts include hand-overs, and xtask rejects the case.
             callgrind::toggle();
             callgrind::dump(method);
             self.calls.store(0, Ordering::Relaxed);

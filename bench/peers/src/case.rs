@@ -1,4 +1,4 @@
-//! A measured case: the server of a system, its connected clients, and those of them that call.
+//! A measured case: the server of a system, its connected clients, and the clients that call.
 
 use crate::system::Place;
 use crate::table::Entry;
@@ -15,17 +15,17 @@ pub(crate) const SERVE: &str = "serve";
 /// The subcommand of a process with idle clients.
 pub(crate) const CROWD: &str = "crowd";
 
-/// The most idle clients of a process. All of them have to connect within ten seconds.
+/// The maximum number of idle clients in a process. All of them have to connect within ten seconds.
 const CROWD_MAX: u32 = 100;
 
-/// The calls that are measured, of any system.
+/// The kind of the measured calls, for any system.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub(crate) struct Load {
     /// The length of the array; 0 for calls without arguments.
     pub(crate) bytes: usize,
     /// The number of clients that call at once.
     pub(crate) callers: u32,
-    /// The number of connected clients, at least as many as call.
+    /// The number of connected clients: at least `callers`.
     pub(crate) clients: u32,
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn start<S: System>(place: &Place, number: u32) -> Result<Caller, Err
 /// A client whose results are checked.
 struct Checked<C> {
     connection: C,
-    /// The array, without words for calls without arguments.
+    /// The array; empty for calls without arguments.
     payload: Payload,
     /// The number of calls with the array since the last check.
     unverified: u32,

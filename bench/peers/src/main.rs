@@ -116,8 +116,9 @@ const CLIENTS: [u32; 3] = [10, 100, 1000];
 const CLIENTS_QUICK: [u32; 1] = [100];
 /// The size of the array that several callers exchange.
 const CALLERS_BYTES: usize = 8 << 10;
-/// The maximum number of calls in a batch, which is more than fit into the batch's time. Large
-/// batches spread the start and the end of each caller over more calls.
+/// The maximum number of calls in a batch. A batch reaches its time limit first, and has as many
+/// calls as that permits, because large batches spread the start and the end of each caller over
+/// more calls.
 const BATCH_MAX: u32 = 1_000_000;
 
 impl Extent {

@@ -26,9 +26,9 @@ struct Row {
     #[serde(flatten)]
     subject: Subject,
     /// The time of a batch divided by its number of calls: the median over the batches. Calls of
-    /// several callers overlap, so each takes longer.
+    /// several callers overlap, so each of these calls takes longer than this time.
     per_call_ns: f64,
-    /// The percentiles 10 and 90 of the batches.
+    /// The percentiles 10 and 90 of this time over the batches.
     per_call_p10_p90_ns: [f64; 2],
     /// The percentiles 50 and 99 of the calls that were timed one by one.
     latency_p50_ns: Option<f64>,
@@ -162,7 +162,7 @@ impl Row {
     }
 }
 
-/// Returns the heading of a column. The policy is left out for systems with only one.
+/// Returns the heading of a column. The policy is left out for a system with a single policy.
 fn column(system: &str, wait: Wait) -> String {
     let has_several = Entry::named(system).is_ok_and(|entry| entry.waits.len() > 1);
     if has_several { format!("{system}, {}", wait.name()) } else { system.to_owned() }

@@ -24,7 +24,7 @@ pub(crate) trait System {
     /// Serves until a signal ends the process. Calls `ready` once clients can connect.
     fn serve(place: &Place, ready: Ready<'_>) -> Result<(), Error>;
 
-    /// Connects a client. Each client of a server has another `number`.
+    /// Connects a client. The clients of a server have different numbers.
     fn connect(place: &Place, number: u32) -> Result<Self::Connection, Error>;
 }
 
@@ -74,8 +74,8 @@ impl Place {
     }
 }
 
-/// Returns a runtime for the systems on tokio: all tasks on the calling thread, which saves a
-/// hand-over to another thread in each call.
+/// Returns a runtime for the systems on tokio. All its tasks run on the calling thread, so no call
+/// is handed over to another thread.
 fn runtime() -> Result<Runtime, Error> {
     Builder::new_current_thread().enable_all().build().map_err(Error::system("starting tokio"))
 }

@@ -29,7 +29,7 @@ impl Entry {
     }
 }
 
-/// The name of the system that the others are compared with.
+/// The name of the system with which the other systems are compared.
 pub(crate) const OBVIA: &str = "obvia";
 
 /// All systems, in the order of the reports.

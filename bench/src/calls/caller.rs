@@ -21,9 +21,9 @@ pub trait Client {
 /// A request to a thread.
 #[derive(Clone, Copy, Debug)]
 pub enum Request {
-    /// Makes as many calls, one after the other.
+    /// Makes this number of calls, one after the other.
     Batch(u32),
-    /// Makes as many calls, and records the time of each.
+    /// Makes this number of calls, and records the time of each.
     Stamped(u32),
     /// Checks the results of all calls since the last check.
     Verify,
@@ -34,7 +34,7 @@ pub enum Request {
 pub enum Done {
     /// The time that the connection and the first call took.
     Connected(Duration),
-    /// The begin and the end of a batch.
+    /// The start and the end of a batch.
     Called(Instant, Instant),
     /// The time of each call.
     Stamped(Histogram),
@@ -168,7 +168,7 @@ pub struct Callers {
 
 impl Callers {
     /// Waits until all threads are connected. Checks that the server has counted the first call of
-    /// each of its `clients`, of which these threads may be only some.
+    /// each of its `clients`. These threads may be only some of the clients.
     pub fn new(
         mut callers: Vec<Caller>,
         clients: u32,
@@ -183,7 +183,7 @@ impl Callers {
         Ok(callers)
     }
 
-    /// Makes calls. Returns the time from the first thread's begin to the last thread's end.
+    /// Makes calls. Returns the time from the first thread's start to the last thread's end.
     pub fn batch(&mut self, calls: u32, watch: &mut impl Watch) -> Result<Duration, Error> {
         let mut whole: Option<(Instant, Instant)> = None;
         for done in self.share(calls, Request::Batch, watch)? {

@@ -75,7 +75,7 @@ pub(super) fn case(label: Label, placement: Placement) -> Result<Box<dyn Case>, 
     let bytes = label.bytes.to_string();
     let client = start(&[programs.call, &name, label.case, &bytes], placement.client, Some(there.into()))?;
     let mut case = Other { label, client, server, wire: BufReader::new(here) };
-    // Suspend the server at once: spinning servers would slow down the start of the next ones.
+    // Suspend the server at once: spinning servers would slow down the start of the next servers.
     case.suspend()?;
     Ok(Box::new(case))
 }

@@ -41,9 +41,9 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Creates a case of the given threads, processes with idle clients, and server. Waits until
-    /// the threads are connected, and suspends the server. `clients` is the number of all clients,
-    /// each of which has made a call.
+    /// Creates a case from the threads that call, the processes with idle clients (`crowds`), and
+    /// the server. Waits until the threads are connected, and suspends the server. `clients` is the
+    /// number of all clients, each of which has made a call.
     pub fn new(
         label: Label,
         callers: Vec<Caller>,
@@ -53,7 +53,7 @@ impl Rate {
         mut server: ServerProcess,
     ) -> Result<Self, Error> {
         let callers = Callers::new(callers, clients, patience, &mut server)?;
-        // A polling server would slow down the start of the next ones.
+        // A polling server would slow down the start of the next servers.
         server.suspend()?;
         Ok(Self { label, callers, crowds, server })
     }
@@ -64,8 +64,8 @@ impl Case for Rate {
         &self.label
     }
 
-    /// A batch of several threads includes their start and their end. More calls make the share of
-    /// both in the time per call smaller.
+    /// A batch includes the start and the end of its threads. Both add less to the time per call if
+    /// the batch has more calls.
     fn calls_min(&self) -> u32 {
         if self.label.at_once == 1 { CALLS_MIN } else { 16 * self.label.at_once }
     }

@@ -9,10 +9,10 @@ use std::fs::read_to_string;
 
 /// The amount of each resource that a process needs besides the amount for its connections.
 const RESERVE: u64 = 100;
-/// The maximum number of the server's mappings for each connection: a segment of either side.
+/// The maximum number of the server's mappings for each connection: one segment of each side.
 const MAPPINGS: u64 = 2;
 /// The number of a client process's threads besides those that call: the first thread, and the
-/// runtime's.
+/// threads of the runtime.
 const THREADS: u64 = 4;
 /// The memory of a connection at both ends, and of a client process.
 const CONNECTION_KIB: u64 = 100;

@@ -7,8 +7,8 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(10);
 /// The beginning of the names that segments and regions have in /proc/PID/maps.
 const SEGMENT: &str = "/memfd:obvia";
-/// The names of threads that serve connections: of threads for new connections, and of threads for
-/// connections that were parked.
+/// The names of the threads that serve new connections, and of those that serve connections that
+/// were parked.
 const SERVING: &str = "obvia-serve";
 const POOL: &str = "obvia-pool";
 /// The number of threads named [`POOL`] that wait for parked connections instead of serving one.
@@ -55,10 +55,9 @@ pub(super) struct Activity {
     pub(super) threads: u64,
     /// The number of threads that serve a connection.
     pub(super) serving: u64,
-    /// The number of times that the threads have slept (`voluntary_ctxt_switches`), without ended
-    /// threads.
+    /// The number of times that the existing threads have slept (`voluntary_ctxt_switches`).
     pub(super) wakeups: u64,
-    /// The processor time, with that of ended threads.
+    /// The processor time, including the time of ended threads.
     pub(super) processor: Duration,
 }
 

@@ -91,7 +91,7 @@ impl Lane {
 struct Random(u64);
 
 impl Random {
-    /// Returns a number from 0 to 1, without 1.
+    /// Returns a number that is at least 0 and less than 1.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

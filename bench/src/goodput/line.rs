@@ -25,7 +25,8 @@ pub(super) const MTU: u64 = 1500;
 const INTERFACE_QUEUE: &str = "20000";
 /// The maximum size of a TCP connection's buffer in bytes, more than two bandwidth-delay products.
 const TCP_BUFFERS: &str = "4096 131072 67108864";
-/// The settings of each host's TCP. A connection must not start with the metrics of the last one.
+/// The settings of each host's TCP. A connection must not start with the metrics of an earlier
+/// connection.
 const TCP_SETTINGS: [(&str, &str); 3] =
     [("tcp_rmem", TCP_BUFFERS), ("tcp_wmem", TCP_BUFFERS), ("tcp_no_metrics_save", "1")];
 

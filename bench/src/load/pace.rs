@@ -35,7 +35,7 @@ pub(super) struct Pace {
     stopped: OnceLock<Instant>,
 }
 
-/// A call that a connection makes next.
+/// The next call of a connection.
 pub(super) struct Due {
     /// The time from which the call's latency counts.
     pub(super) at: Instant,

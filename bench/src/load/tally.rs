@@ -13,11 +13,11 @@ const TEXT_MAX: usize = 200;
 /// An error, and the number of calls that failed with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The HRESULT.
+    /// The HRESULT of the error.
     pub code: i32,
-    /// The text.
+    /// The text of the error.
     pub message: String,
-    /// The number of calls.
+    /// The number of calls that failed with the error.
     pub count: u64,
 }
 

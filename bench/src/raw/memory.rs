@@ -1,5 +1,5 @@
-//! Two processes and one shared segment, with a line and an area in each direction. Only one side
-//! writes each of them.
+//! Two processes and one shared segment, with a line and an area in each direction. Each line and
+//! each area is written by only one side.
 //!
 //! ```text
 //! page 0           page 1           page 2 ...       then
@@ -173,7 +173,8 @@ impl<W: Waiting> ServerEnd<W> {
     ///
     /// # Safety
     ///
-    /// The file must come from [`ClientEnd::create`], and must not be attached elsewhere.
+    /// The file must come from [`ClientEnd::create`], and no other `ServerEnd` may be attached to
+    /// the file.
     pub(super) unsafe fn attach(fd: OwnedFd) -> Result<Self, Error> {
         let size = rustix::fs::fstat(&fd).map_err(Error::system("sizing shared memory"))?.st_size as usize;
         let areas = size.checked_sub(AREAS).filter(|areas| areas.is_multiple_of(2 * PAGE));
@@ -215,12 +216,12 @@ impl<W: Waiting> ServerEnd<W> {
         let words = self.segment.word(REQUEST_WORDS).load(Relaxed) as usize;
         assert!(words * 4 <= self.segment.area, "the area is too small");
         let (request, reply) = (self.segment.request_area().as_ptr(), self.segment.reply_area().as_ptr());
-        // SAFETY: both areas hold the words (asserted) and do not overlap. The client wrote the
-        // request before it published it, and does not touch either area before it sees the reply,
-        // which is yet to be published.
+        // SAFETY: both areas hold the words (asserted) and do not overlap. The client published the
+        // request after writing it, and does not touch either area before it sees the reply, which
+        // is yet to be published.
         unsafe { request.copy_to_nonoverlapping(reply, words) };
         if words > 0 {
-            // SAFETY: as above; the area holds at least one word, as just asserted.
+            // SAFETY: as above; the area holds `words` words (asserted), at least one.
             let first = unsafe { reply.read() };
             // SAFETY: as above.
             unsafe { reply.write(count_call(first)) };
@@ -250,7 +251,7 @@ mod tests {
     fn calls_are_answered<W: Waiting>() {
         let (mut client, fd) = ClientEnd::<W>::create(8192).unwrap();
         std::thread::spawn(move || {
-            // SAFETY: the file comes from `create`, and is not attached elsewhere.
+            // SAFETY: the file comes from `create`, and no other `ServerEnd` is attached to it.
             let mut server = unsafe { ServerEnd::<W>::attach(fd) }.unwrap();
             for _ in 0..50 {
                 server.answer::<true>(&mut Patient(Duration::from_secs(10))).unwrap();

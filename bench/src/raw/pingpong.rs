@@ -13,8 +13,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = "fi_pingpong";
-/// The number of rounds from one batch to the next, because the start of both ends takes half a
-/// second.
+/// The number of rounds from one batch to the next. A batch in each round would take too long,
+/// because the start of both ends takes half a second.
 const EVERY: u32 = 5;
 /// The interval at which a started process is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -78,7 +78,7 @@ fn free_port(link: Link) -> Result<u16, Error> {
         .map_err(Error::system("looking for a free port"))
 }
 
-/// Polls until there is a result. A program that has none after the time limit counts as hung.
+/// Polls until there is a result. A program without a result at the time limit counts as hung.
 fn poll<T>(mut look: impl FnMut() -> Result<Option<T>, Error>) -> Result<T, Error> {
     let since = Instant::now();
     while since.elapsed() < 2 * PATIENCE {

@@ -3,7 +3,7 @@
 //!
 //! A piece begins with a header of two words: the number of bytes that follow, and the number of
 //! places that the receiver has for pieces. A header with the length [`END`] is not followed by a
-//! piece. The receiver answers it with the number of pieces since the last such header.
+//! piece. The receiver answers such a header with the number of pieces since the previous one.
 
 use super::sockets::{Tcp, Wire};
 use crate::{Error, Exchange, Parent, ServerProcess, Watch, places};
@@ -82,7 +82,7 @@ impl Exchange for Streamed {
     }
 
     /// Checks nothing: the system guarantees the stream's contents, and each batch has checked its
-    /// count.
+    /// number of pieces.
     fn verify(&mut self, _calls: u32) -> Result<(), Error> {
         Ok(())
     }

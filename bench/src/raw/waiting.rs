@@ -14,7 +14,8 @@ const SPINS: u32 = 1 << 20;
 
 /// The way in which both sides wait.
 pub(super) trait Waiting {
-    /// Waits until `word` holds `value`. Then all writes before its publication are visible.
+    /// Waits until `word` holds `value`. All writes before the publication of `value` are then
+    /// visible.
     fn until(word: &AtomicU32, value: u32, watch: &mut impl Watch) -> Result<(), Error>;
 
     /// Publishes `value` and all earlier writes.
@@ -65,8 +66,8 @@ fn spin(word: &AtomicU32, value: u32, watch: &mut impl Watch, between: impl Fn()
     }
 }
 
-/// Sleeps on a futex. `publish` always wakes the other side. Both sides are known to sleep, so a
-/// flag that says whether somebody sleeps would only cost time.
+/// Sleeps on a futex. `publish` always wakes the other side. A side that waits always sleeps, so a
+/// flag that says whether it sleeps would only cost time.
 pub(super) struct Sleep;
 
 impl Waiting for Sleep {

@@ -47,8 +47,8 @@ pub fn clients_json(clients: &Clients) -> String {
     text
 }
 
-/// Returns the time of connecting, divided by the time with [`BASE`] clients, or by that with the
-/// greatest smaller number.
+/// Returns a stage's time of connecting, divided by that of the last stage with at most [`BASE`]
+/// clients; 1 if there is no such stage.
 fn ratio(stages: &[Stage], stage: &Stage) -> f64 {
     let base = stages.iter().rfind(|stage| stage.clients <= BASE).unwrap_or(stage);
     stage.connect_us / base.connect_us

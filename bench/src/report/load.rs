@@ -73,7 +73,7 @@ fn notes(load: &Load) -> Vec<String> {
         notes.push(format!("{late} of {done} calls were due while all connections were busy (rate: {rate} a second)"));
     }
     if *still_due > 0 {
-        // A run that ended early leaves calls undone at any rate, so the rate is not the cause.
+        // A run that ended early leaves calls undone with every rate, so the rate is not the cause.
         let cause = match ended_by {
             Ending::Duration => "; the server, or the number of connections, does not suffice for this rate",
             _ => "",

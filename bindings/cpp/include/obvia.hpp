@@ -9,9 +9,10 @@
 //     int32_t sum = 0;
 //     obvia::check(calc->Add(2, 3, &sum));
 //
-// Failures are HRESULTs in methods, and exceptions (obvia::error) in functions of this header that
-// return something else. The functions whose names begin with try_ return an HRESULT instead. With
-// -fno-exceptions only the try_ functions are available, and any other failure ends the program.
+// Methods, and functions of this header that return an HRESULT, report failures as HRESULTs. The
+// other functions throw obvia::error. Several of them have a counterpart that returns an HRESULT
+// instead, and whose name begins with try_. With -fno-exceptions, a failure of a function that
+// would throw ends the program.
 #ifndef OBVIA_HPP
 #define OBVIA_HPP
 
@@ -346,8 +347,8 @@ private:
 //     };
 //     obvia::com_ptr<ICalc> calc = obvia::make<Calc>();
 //
-// The object must support concurrent calls (it answers for IAgileObject). The last release deletes
-// the object.
+// The object must support concurrent calls, because it has the interface IAgileObject. The last
+// release deletes the object.
 template <class Object, class First, class... Others> class implements : public First, public Others... {
 public:
     using default_interface = First;

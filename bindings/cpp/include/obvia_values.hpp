@@ -163,7 +163,7 @@ template <class C> std::basic_string<C> text_of(const memory<C> &text)
     return text ? std::basic_string<C>(text.get()) : std::basic_string<C>();
 }
 
-// Returns a text that a method returns.
+// Converts a text to memory of its own, which a method can return. Fails without memory.
 template <class C> memory<C> memory_of(const std::basic_string<C> &text)
 {
     memory<C> made;
@@ -199,8 +199,8 @@ template <class Seen, class T, class Count> span<Seen> elements(T *first, Count 
     }
     return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
 }
-// The former elements of an array that a method fills with others. They are freed after the call,
-// because they may be the called object, or objects among the arguments.
+// The former elements of an array that a method fills with new elements. The former elements are
+// freed after the call, because they may be the called object, or objects among the arguments.
 template <class Seen> class former {
 public:
     explicit former(span<Seen> elements)
@@ -249,7 +249,7 @@ template <class T, class Seen> T *raw(const span<Seen> &elements) noexcept
 }
 
 // Queries an object for the interface that an IID parameter names. The result points to that
-// interface, in spite of its type.
+// interface, although its type is com_ptr<IUnknown>.
 inline com_ptr<IUnknown> asked(const com_ptr<IUnknown> &object, const IID &iid)
 {
     com_ptr<IUnknown> found;

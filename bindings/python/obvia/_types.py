@@ -11,8 +11,8 @@ import reprlib
 class Union:
     """A union: the name and the value of its arm, and the discriminant.
 
-    In an argument the discriminant may be left out where the arm implies it, and the arm where it
-    has no value.
+    In an argument, the discriminant may be left out if the arm implies the discriminant. The arm
+    may be left out if it has no value.
     """
 
     arm: str | None = None
@@ -26,10 +26,11 @@ class _Structure:
 
 @functools.lru_cache(1000)
 def members(cls):
-    """Returns the names of the members that objects of a class have as structures, or None.
+    """Returns the names of the members that objects of a class have as structures.
 
-    The class is one of a structure, a dataclass or a named tuple, and declares no interface. The
-    members are those that the class declares publicly.
+    The result is None if the class declares an interface, or if it is neither the class of a
+    structure nor a dataclass nor a named tuple. The members are those that the class declares
+    publicly.
     """
     if any("__obvia_interfaces__" in base.__dict__ for base in cls.__mro__):
         return None

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 /// The interfaces that a process may use at most.
 const ALL_MAX: Sum = Sum { interfaces: 10_000, bytes: 64 << 20 };
 
-/// The interfaces that the server at one name or string binding may describe at most: a quarter, so
-/// that it leaves room for other servers.
+/// The interfaces that the server at one name or string binding may describe at most: a quarter of
+/// [`ALL_MAX`], so that one server leaves room for others.
 const SERVER_MAX: Sum = Sum { interfaces: ALL_MAX.interfaces / 4, bytes: ALL_MAX.bytes / 4 };
 
 /// The size that each method and each type adds to an interface's size, because they take more
@@ -25,7 +25,7 @@ struct Sum {
 impl Sum {
     const NONE: Self = Self { interfaces: 0, bytes: 0 };
 
-    /// Returns the sum with one more interface. `None` if it exceeds the limit.
+    /// Returns the sum with one more interface. `None` if the new sum exceeds `most`.
     fn with(self, bytes: usize, most: Self) -> Option<Self> {
         let (interfaces, bytes) = (self.interfaces + 1, self.bytes.saturating_add(bytes));
         (interfaces <= most.interfaces && bytes <= most.bytes).then_some(Self { interfaces, bytes })

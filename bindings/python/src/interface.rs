@@ -31,7 +31,7 @@ enum Source<'s> {
 }
 
 impl<'s> Source<'s> {
-    /// Returns the server whose budget the description takes from. `None` if no server has one.
+    /// Returns the server from whose budget the description takes its place. `None` for a file.
     const fn server(self) -> Option<&'s str> {
         match self {
             Self::Server(name) => Some(name),
@@ -317,7 +317,7 @@ impl Interface {
         self.described.identity.iid == IUNKNOWN
     }
 
-    /// Whether both are descriptions of the same interface.
+    /// Whether this and `other` are descriptions of the same interface.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.described.identity == other.described.identity
     }
@@ -328,7 +328,7 @@ impl Interface {
         std::iter::once(self).chain(self.bases.iter().copied()).find(|found| found.described.identity.iid == *iid)
     }
 
-    /// Whether this is the other interface or extends it.
+    /// Whether this interface is `other`, or extends `other`.
     pub(crate) fn extends(&'static self, other: &Self) -> bool {
         self.with_iid(&other.described.identity.iid).is_some_and(|found| found.is_same(other))
     }

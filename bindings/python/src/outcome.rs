@@ -18,8 +18,9 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     make().map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// Leaves the failure that callers receive for an exception of a method, and returns its HRESULT.
-/// Only exceptions of `obvia` are meant for callers on other hosts and of other users.
+/// Leaves the failure that the caller receives for an exception of a method. Returns the failure's
+/// HRESULT. The caller receives the text of an exception of `obvia`. The texts of other exceptions
+/// are only for callers of the same user on this host, and only if Python runs without `-O`.
 pub(crate) fn leave(py: Python<'_>, failure: &PyErr) -> HRESULT {
     let value = failure.value(py);
     let is_own = py.import("obvia._errors").and_then(|errors| value.is_instance(&errors.getattr("Error")?));
@@ -35,8 +36,8 @@ pub(crate) fn leave(py: Python<'_>, failure: &PyErr) -> HRESULT {
     abi::fail(Error::new(code.unwrap_or(code::E_FAIL), message.unwrap_or_else(|_| value.to_string())))
 }
 
-/// Runs `work`, and makes an exception of a panic: Python's `PanicException` would end threads that
-/// handle `Exception`.
+/// Runs `work`, and turns a panic into an `Exception`. PyO3 would raise a `PanicException`, which
+/// ends threads that handle only `Exception`.
 pub(crate) fn caught<R>(work: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
     let failed = |_| Err(PyRuntimeError::new_err("obvia has failed to convert a value; this is a defect of obvia"));
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(failed)

@@ -21,7 +21,7 @@ pub(crate) struct Object {
 /// The state that an object shares with its methods.
 pub(crate) struct State {
     pub(crate) interface: &'static Interface,
-    /// `None` once the object was closed.
+    /// The target of the object's calls; `None` once the object was closed.
     pub(crate) callee: RwLock<Option<Arc<Callee>>>,
     /// The server of the object.
     pub(crate) server: Arc<Server>,
@@ -50,7 +50,8 @@ pub(crate) fn limited<R>(timeout: Option<Duration>, steps: impl FnOnce() -> R) -
     }
 }
 
-/// A release may send a message, for which the interpreter's lock is not held.
+/// The drop does not hold the interpreter's lock while it releases the target, because the release
+/// may send a message.
 impl Drop for State {
     fn drop(&mut self) {
         let callee = self.callee.get_mut().unwrap_or_else(PoisonError::into_inner).take();

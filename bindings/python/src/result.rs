@@ -37,8 +37,8 @@ impl<'py, 'o> Results<'py, 'o> {
         self.failure
     }
 
-    /// Returns the made value. Keeps the first exception, and returns `None`, if making it raised
-    /// an exception.
+    /// Returns the made value, or `None` if its making raised an exception. Keeps the first
+    /// exception.
     fn keep<T>(&mut self, made: PyResult<T>) -> Option<T> {
         made.map_err(|failure| _ = self.failure.get_or_insert(failure)).ok()
     }

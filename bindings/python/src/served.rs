@@ -32,7 +32,7 @@ struct Served {
 }
 
 /// The served objects, by the address of the Python object. The interface pointer keeps the Python
-/// object alive, so no other object gets its address.
+/// object alive, so no other object can get the same address.
 static SERVED: LazyLock<ObjectTable<usize>> = LazyLock::new(ObjectTable::default);
 
 /// An interface whose methods the objects of a class have.
@@ -58,9 +58,9 @@ pub(crate) fn declare(py: Python<'_>, idl: PathBuf, interface: Option<&str>) -> 
     Ok(Declared(interface))
 }
 
-/// Records declared interfaces. Returns the first interface whose IID another declared interface
-/// has, if there is one: clients ask for an interface by its IID, so a process serves one interface
-/// for each IID.
+/// Returns the first of the interfaces whose IID is that of a different interface, which was
+/// declared earlier. If there is none, records the interfaces as declared. A process serves only
+/// one interface for each IID, because clients ask for an interface by its IID.
 fn rival(interfaces: &[&'static Interface]) -> Option<&'static Interface> {
     static DECLARED: Mutex<BTreeMap<u128, &'static Interface>> = Mutex::new(BTreeMap::new());
     let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,7 +101,7 @@ fn pointer_of(object: &Bound<'_, PyAny>, added: &[&'static Interface]) -> IUnkno
     found
 }
 
-/// Returns the object of Python that an interface pointer stands for, if the object belongs to this
+/// Returns the object of Python to which an interface pointer leads, if the object belongs to this
 /// process.
 fn object_of<'py>(py: Python<'py>, pointer: &IUnknown) -> Option<Bound<'py, PyAny>> {
     with_performer(pointer, |served: &Served| Some(served.object.as_ref()?.bind(py).clone()))?

@@ -10,12 +10,14 @@ use obvia::{IUnknown, InterfaceInfo, Result};
 ///
 /// E_INVALIDARG for an interface of COM or of the runtime.
 pub(crate) fn describe(interface: &Described) -> Result<&'static InterfaceInfo> {
-    // SAFETY: this library has no generated code, and no other library shares its runtime.
+    // SAFETY: no generated code uses the interface: this library has none, and no other library
+    // shares its runtime.
     unsafe { abi::describe(interface) }
 }
 
 /// Makes an object whose calls `performer` performs, and returns its identity and a weak reference.
 pub(crate) fn object(performer: impl Performer) -> (IUnknown, WeakObject) {
-    // SAFETY: as above: nothing in this library calls interfaces through their vtables.
+    // SAFETY: no code calls the object's interfaces through their vtables: this library does not,
+    // and no other library shares its runtime.
     unsafe { abi::object(performer) }
 }

@@ -132,7 +132,7 @@ class Shapes(unittest.TestCase):
 
     def test_values_that_are_made_on_use_are_different_nodes(self):
         class Endless(self.types.Node):
-            """A node whose next node exists only while it is used."""
+            """A node that makes its next node anew at each use."""
 
             def __init__(self, number):
                 self.number = number

@@ -86,8 +86,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns the description of the called interface, the method's name, and the object to call. The
-/// object is the one with the target's name, or the one that the methods before the last one
-/// return.
+/// object is exported under the target's name, or is returned by the methods before the last
+/// method.
 fn locate(target: &Target) -> anyhow::Result<(Described, &str, dynamic::Object)> {
     if !target.named.is_empty() {
         let text = "this object is not called by name, so its arguments have no names: give all of them, in order";

@@ -4,7 +4,8 @@ use crate::exit;
 use clap::Args;
 use obvia::security::{Credential, set_credentials};
 
-/// The environment variable with the password: every user of the host can read command lines.
+/// The environment variable with the password. The password is not an argument, because every user
+/// of the host can read command lines.
 const PASSWORD: &str = "OBVIA_PASSWORD";
 
 /// The user option of subcommands that call servers.

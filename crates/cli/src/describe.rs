@@ -238,7 +238,7 @@ impl Described {
     }
 }
 
-/// Returns the line of a message that lists the known names; nothing where there are none.
+/// Returns the line of a message that lists the known names; empty if there are none.
 fn listed(what: &str, names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("\n{what} {}", names.join(", ")) }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Arguments { host, port, name } = arguments;
     // Signals are caught before the bindings are printed: a script that has read the bindings may
-    // send one, and the command then has to end normally.
+    // send a signal, and the command then has to end normally.
     obvia::catch_signals()?;
     let [tcp, local] = [format!("ncacn_ip_tcp:{host}[{port}]"), format!("ncalrpc:[{name}]")];
     let mapper = obvia::serve_endpoint_mapper(&[&tcp, &local]).map_err(|error| {

@@ -34,8 +34,8 @@ impl Limit {
 
     /// Runs a subcommand with a deadline.
     ///
-    /// All its calls together have to end by the deadline. Other work, such as the compilation of a
-    /// server's description, is given up `GRACE` later.
+    /// All calls of the subcommand together have to end by the deadline. Other work, such as the
+    /// compilation of a server's description, is given up `GRACE` later.
     pub(crate) fn run<R: Send + 'static>(
         self,
         command: impl FnOnce() -> anyhow::Result<R> + Send + 'static,

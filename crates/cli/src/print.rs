@@ -20,8 +20,8 @@ pub(crate) fn document(value: &Value) -> anyhow::Result<()> {
     line(&serde_json::to_string_pretty(value)?)
 }
 
-/// Clears the terminal. The standard output gets no other control sequence, and this one contains
-/// no text of other programs.
+/// Clears the terminal. The standard output gets no other control sequence, and this sequence
+/// contains no text of other programs.
 pub(crate) fn clear() -> anyhow::Result<()> {
     match std::io::stdout().lock().write_all(b"\x1b[H\x1b[2J") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -77,8 +77,8 @@ fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 fn is_harmful(letter: char) -> bool {
-    // Beside control characters: separators of lines, and characters that change the direction of
-    // text.
+    // The escaped characters that are not control characters: separators of lines, the byte order
+    // mark, and characters that change the direction of text.
     let is_hidden = matches!(letter,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     letter.is_control() && !matches!(letter, '\n' | '\t') || is_hidden

@@ -112,7 +112,8 @@ fn class_id(text: &str) -> anyhow::Result<GUID> {
     guid::parse(text).ok_or_else(wrong)
 }
 
-/// Refuses a program that could not be started, at registration instead of at activation.
+/// Refuses a program that is not executable, so that the mistake is noticed at registration instead
+/// of at activation.
 fn check_program(path: &Path) -> anyhow::Result<()> {
     let found =
         std::fs::metadata(path).map_err(|error| exit::usage(format!("the program {}: {error}", path.display())))?;

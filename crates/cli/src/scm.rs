@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn main(Arguments { listen, passed }: &Arguments) -> anyhow::Result<ExitCode> {
     // Signals are caught before the bindings are printed: a script that has read the bindings may
-    // send one, and the command then has to end normally.
+    // send a signal, and the command then has to end normally.
     obvia::catch_signals()?;
     let service = obvia::scm::serve().map_err(|error| match obvia::scm::service() {
         Ok(Some(pid)) => anyhow::anyhow!("process {pid} is already this user's SCM"),

@@ -1,8 +1,8 @@
 //! JSON as values of frames.
 //!
 //! If several pointers lead to the same structure, the structure has a member `"$id": "name"`, and
-//! the other pointers are `{"$ref": "name"}`. A union is an object with its arm: `{"number": 5}`,
-//! and `"case"` beside it if the arm alone does not imply the discriminant.
+//! the other pointers are `{"$ref": "name"}`. A union is an object with its arm, as in
+//! `{"number": 5}`. If the arm alone does not imply the discriminant, the object has `"case"`, too.
 
 mod made;
 #[cfg(test)]
@@ -123,7 +123,8 @@ impl Given for Argument<'_> {
     }
 }
 
-/// The references of JSON arguments. JSON has no objects, so only null can be passed.
+/// The references of JSON arguments. JSON cannot describe an interface pointer, so only null can be
+/// passed.
 pub(crate) struct NoObjects;
 
 impl<V> References<V> for NoObjects {

@@ -17,8 +17,8 @@ fn bench(arguments: &str) -> Output {
     command.arg("bench").args(arguments.split(' ')).output().unwrap()
 }
 
-/// Returns the output of a measurement between two hosts; `None` without the privileges for it,
-/// unless `CI` is set.
+/// Returns the output of a measurement between two hosts. Without the necessary privileges, returns
+/// `None`, or panics if `CI` is set.
 fn measured(arguments: &str) -> Option<String> {
     let output = bench(&format!("{arguments} --cable --rounds 2 --batch 20 --wait block"));
     let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());

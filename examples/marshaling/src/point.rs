@@ -1,4 +1,5 @@
-//! An object that is marshaled by value. The object never changes, so that a copy is as good.
+//! An object that is marshaled by value. The object never changes, so a copy is as good as the
+//! object itself.
 
 use crate::{IPoint, IPoint_Impl};
 use obvia::marshaling::{IMarshal, Marshaler, Passing, UnmarshalerRegistration, register_unmarshaler};

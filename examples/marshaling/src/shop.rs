@@ -18,7 +18,7 @@ pub struct Stock {
 }
 
 impl Stock {
-    /// Creates goods without pieces.
+    /// Creates goods of which the shop has no pieces yet.
     pub fn new(name: U16CString) -> Self {
         LEFT.fetch_add(1, Ordering::SeqCst);
         Self { name, pieces: AtomicI32::new(0), asked: AtomicI32::new(0) }
@@ -51,7 +51,7 @@ impl IStock_Impl for Stock_Impl {
     }
 }
 
-/// The name never changes, so that a handler in the client may cache it.
+/// The name never changes, so a handler in the client can cache the name.
 impl Handled for Stock_Impl {
     fn handler(&self, _: Context) -> Result<GUID> {
         Ok(CLASS)

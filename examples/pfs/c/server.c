@@ -10,8 +10,8 @@
 /* The opnum of a method: its index in the vtable. */
 #define OPNUM(method) (offsetof(IPfsVtbl, method) / sizeof(void (*)(void)))
 
-/* Calls that move data or list directories are long. All other calls, also the runtime's own, are
-   short. */
+/* Calls that move data or list directories are long. All other calls, including those of the
+   runtime itself, are short. */
 static Length length_of(const obvia_call *call)
 {
     switch (call->opnum) {

@@ -16,8 +16,8 @@ use tokio::runtime::Runtime;
 use tokio::task::{LocalSet, spawn_local};
 use tokio_adapters as adapters;
 
-/// The compiled `peers.capnp`. It is part of the source because its compiler needs the program
-/// `capnp`. A test compiles it again.
+/// The compiled schema `peers.capnp`. The result is part of the source because the compilation
+/// needs the program `capnp`. A test compiles the schema again.
 #[allow(warnings, clippy::all, reason = "capnpc generates this module")]
 mod peers_capnp {
     include!("capnp/peers_capnp.in");

@@ -59,7 +59,8 @@ impl System for Iceoryx2 {
     }
 }
 
-/// Returns the length of the longest array of a place, in words. The response of `calls` has two.
+/// Returns the length of the longest array of a place, in words. The response of `calls` has two
+/// words.
 fn slots(place: &Place) -> usize {
     (place.bytes / 4).max(2)
 }
@@ -126,7 +127,7 @@ impl Services {
         Ok(Self { node, requests, events })
     }
 
-    /// Makes a side's listener and notifier if it blocks.
+    /// Makes a side's listener and notifier if the side blocks.
     fn bells(
         &self,
         make: impl FnOnce(&Events<Ipc>, &Events<Ipc>) -> Result<Bells, Error>,
@@ -231,7 +232,7 @@ impl Client {
         Ok(pending)
     }
 
-    /// Waits for the response of a request, and returns what `read` makes of it.
+    /// Waits for the response to a request. Returns the result of `read` for the response.
     fn wait<T>(&self, pending: &Pending, read: impl FnOnce(&[u32]) -> Result<T, Error>) -> Result<T, Error> {
         let mut since = None;
         for look in 1_u32.. {

@@ -1,5 +1,5 @@
-//! A Unix stream socket with a protocol of its own, without any framework: a method and a length,
-//! and then as many words.
+//! A Unix stream socket with a protocol of its own, without any framework. A message is a method, a
+//! number of words, and the words.
 
 use super::{Connection, Place, Ready, System, count, failed};
 use obvia_bench::Error;

@@ -41,7 +41,8 @@ pub(super) struct Arguments {
     json: Option<PathBuf>,
 }
 
-/// Measures and reports. Returns a failure if the server kept something of the clients.
+/// Measures and reports. Returns a failure if the server has not released all resources of the
+/// clients.
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Arguments { processes, connections, rounds, idle, json } = arguments;
     end_on_signal()?;

@@ -35,7 +35,7 @@ pub(super) struct Extent {
 
 const SIZES: [usize; 8] = [64, 256, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20];
 const SIZES_QUICK: [usize; 3] = [64, 8 << 10, 1 << 20];
-/// The most operations of a batch.
+/// The maximum number of operations in a batch.
 const BATCH_MAX: u32 = 1_000_000;
 
 impl Extent {

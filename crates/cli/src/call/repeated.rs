@@ -28,7 +28,7 @@ impl Repeated {
     ///
     /// # Errors
     ///
-    /// As the call itself, except for errors of the method.
+    /// The errors of the call itself, except those that the method returns.
     pub(crate) fn prepare(target: Target) -> anyhow::Result<Self> {
         if let Some(object) = by_name::object(&target)? {
             let found = Member::find(&target, object)?;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Returns the value of an environment variable by its name.
+/// A function that returns the value of an environment variable, given its name.
 type Variables = Box<dyn Fn(&str) -> Option<OsString>>;
 
 /// A host. Tests replace its root directory and its environment.
@@ -60,7 +60,7 @@ impl Host {
     }
 
     /// Returns the soft and the hard value of a limit of this process; `u64::MAX` for no limit.
-    /// `name` is the name in `/proc`. `None` for an unknown name.
+    /// `name` is the limit's name in `/proc/self/limits`. `None` for an unknown name.
     pub(super) fn limit(&self, name: &str) -> Option<(u64, u64)> {
         let text = self.text("proc/self/limits");
         let mut words = text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace();
@@ -92,8 +92,8 @@ fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Returns the major and the minor number of the version that a program prints; `None` if it fails
-/// or takes too long.
+/// Returns the major and the minor number of the version that a program prints; `None` if the
+/// program fails or takes too long.
 pub(super) fn version_of(program: &Path) -> Option<(u32, u32)> {
     // The tool runs in the root folder, where no files of a project select another version of the
     // tool.

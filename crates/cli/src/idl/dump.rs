@@ -15,7 +15,7 @@ use obvia_idl::source::Role;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// The version of the form, which grows with each change that programs have to know.
+/// The version of the form. The number increases with each change that programs have to know.
 const FORMAT: u32 = 1;
 
 /// The arguments of `obvia idl dump`.

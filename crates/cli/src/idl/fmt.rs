@@ -80,8 +80,8 @@ fn one(file: &Path, is_check: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Good)
 }
 
-/// Replaces the content of a file atomically, so that no program reads a part of it. A symbolic
-/// link stays.
+/// Replaces the content of a file atomically, so that no program reads only a part of the content.
+/// If the file is a symbolic link, replaces the content of the link's target.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let target = std::fs::canonicalize(file)?;
     let mut name = target.file_name().unwrap_or_default().to_owned();

@@ -25,7 +25,7 @@ impl Outcome {
 
 /// A sink for the object references in a frame.
 pub(crate) trait Objects {
-    /// Takes ownership of the reference in these bytes. Returns the result that stands for it, or
+    /// Takes ownership of the reference in these bytes. Returns the result for the reference, or
     /// `None` if the reference is invalid.
     fn object(&mut self, reference: &[u8]) -> Option<Outcome>;
 }

@@ -60,7 +60,7 @@ fn write(file: &Value, vector: &Value) -> Vec<u8> {
     })
 }
 
-/// Returns the vector's values of parameters that are not in its frame.
+/// Returns a vector's values of the parameters that are not in the vector's frame.
 fn outer(frames: &Frames<'_>, request: bool, vector: &Value) -> impl Fn(usize) -> Option<i64> + use<> {
     let numbers: Vec<i64> = vector["outer"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
     let asked = frames.outer(request).to_vec();

@@ -46,7 +46,8 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// Fails unless obvia is a checkout: in a registry, the packages' names may belong to others.
+    /// Fails if obvia is not a checkout: in a registry, packages of these names may belong to other
+    /// projects.
     pub(super) fn checkout(&self, language: &str) -> anyhow::Result<&Path> {
         match self {
             Self::Checkout(path) => Ok(path),

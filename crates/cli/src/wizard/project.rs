@@ -83,7 +83,7 @@ pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> T
     ]
 }
 
-/// Returns a README's commands: the build commands, then the others, each with a comment.
+/// Returns a README's commands: the build commands, then the other ones, each with a comment.
 pub(super) fn commands(build: &[String], [test, server, client]: [&str; 3], name: &str) -> String {
     let serves = format!("serves the object by the name \"{name}\"");
     let explained = [

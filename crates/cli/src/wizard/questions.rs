@@ -30,7 +30,8 @@ struct Terminal {
 }
 
 impl Asking {
-    /// Creates an asker on standard input and error, or one that cannot ask.
+    /// Creates an asker on standard input and standard error. Without a terminal, the asker cannot
+    /// ask.
     pub(super) fn new(is_terminal: bool) -> Self {
         let terminal = || Terminal { input: Box::new(std::io::stdin().lock()), output: Box::new(std::io::stderr()) };
         Self { terminal: is_terminal.then(terminal), words: Vec::new(), has_asked: false }
@@ -41,8 +42,9 @@ impl Asking {
         self.words.extend(words.iter().map(|word| quoted(word)));
     }
 
-    /// Returns the converted value of the flag, if given, else of the answer at the terminal, else
-    /// of the proposal. `check` converts a text, or returns what is wrong with it.
+    /// Returns the value of a property. Its text is that of the flag if the flag is given,
+    /// otherwise the answer at the terminal, and without a terminal the proposal. `check` converts
+    /// the text to the value, or returns the reason why the text is wrong.
     pub(super) fn ask<T>(
         &mut self,
         question: &Question<'_>,

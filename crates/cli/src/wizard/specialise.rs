@@ -84,7 +84,7 @@ fn language(arguments: &Arguments, path: &Path) -> anyhow::Result<Language> {
     }
 }
 
-/// Keeps the classes with a remotable interface of the IDL file, if one is given.
+/// If an IDL file is given, keeps only the classes with a remotable interface of that file.
 fn with_interface(arguments: &Arguments, mut found: Vec<Class>, path: &Path) -> anyhow::Result<Vec<Class>> {
     let Some(file) = &arguments.file else { return Ok(found) };
     let idl = Idl::read(file, &arguments.include)?;

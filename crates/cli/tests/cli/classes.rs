@@ -176,8 +176,8 @@ fn the_socket_passed_to_the_activation_service_accepts_remote_hosts() {
         "--class",
     ])
     .good();
-    // As systemd does, the shell passes the socket as descriptor 3, and its own ID, which `exec`
-    // keeps, in LISTEN_PID.
+    // As systemd does, the shell passes the socket as descriptor 3, and the service's process ID in
+    // LISTEN_PID: the service has the shell's ID, because `exec` keeps it.
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = socket.local_addr().unwrap();
     let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", place.port());

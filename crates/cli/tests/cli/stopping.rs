@@ -1,4 +1,4 @@
-//! Tests that servers that end leave no files in the runtime directory.
+//! Tests that no files are left in the runtime directory when servers end.
 
 use crate::running::{Directory, Server, calc_server};
 use ground::Process;

@@ -68,7 +68,7 @@ final class Load {
         return request.bytes() + OF_CLIENT;
     }
 
-    /** Returns the cumulative share of requests for each page and the more popular ones. */
+    /** Returns, for each page, the share of requests for it and for all more popular pages. */
     private static double[] popularity(Site site) {
         double[] upTo = new double[site.pages];
         double sum = 0;

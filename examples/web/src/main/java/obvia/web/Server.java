@@ -27,7 +27,7 @@ final class Server implements AutoCloseable {
     /** The maximum number of connections that wait to be accepted. */
     private static final int BACKLOG = 1024;
     /**
-     * The time that clients get, in addition to the time limit of handlers, when the server ends.
+     * The time for which the ending server waits for clients, beyond the time limit of handlers.
      */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
