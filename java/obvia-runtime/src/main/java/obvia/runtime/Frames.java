@@ -73,7 +73,7 @@ public final class Frames {
     }
 
     private static int plus(int length, long bytes) {
-        long total = length + HEADER + aligned(bytes);
+        long total = (long) length + HEADER + aligned(bytes);
         if (bytes > FRAME_MAX || total > FRAME_MAX) {
             throw RpcException.of(Hresult.E_OUTOFMEMORY, "the arguments or results have " + total + " bytes; the limit is " + FRAME_MAX);
         }

@@ -112,6 +112,17 @@ class FramesTest {
     }
 
     @Test
+    void framesBeyondTheLimitAreRefused() {
+        int most = Frames.FRAME_MAX;
+        assertEquals(most, Frames.plus(most - 16, 1, 8));
+        for (int length : new int[] {most - 15, most - 8, most - 7, most}) {
+            RpcException refused = assertThrows(RpcException.class, () -> Frames.plus(length, 1, 8), length + " bytes");
+            assertEquals(Hresult.E_OUTOFMEMORY, refused.result());
+            assertEquals("the arguments or results have " + (length + 16L) + " bytes; the limit is " + most, refused.getMessage());
+        }
+    }
+
+    @Test
     void malformedStringsAreRefused() {
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.utf8("a\0b")).result());
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.utf16("\0")).result());
