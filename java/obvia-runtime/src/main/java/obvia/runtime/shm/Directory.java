@@ -5,6 +5,7 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -219,8 +220,8 @@ public final class Directory {
      * Connects to the server of a name and verifies its user.
      *
      * @throws RpcException with RPC_S_SERVER_UNAVAILABLE if no process serves the name,
-     *     E_ACCESSDENIED if the server belongs to another user, RPC_E_TIMEOUT if the queue of the
-     *     server stays full until the deadline
+     *     E_ACCESSDENIED if the server belongs to another user or does not admit this one,
+     *     RPC_E_TIMEOUT if the queue of the server stays full until the deadline
      */
     SocketChannel connect(String name, Deadline deadline) {
         SocketChannel channel = reach(name, deadline);
@@ -244,6 +245,9 @@ public final class Directory {
                 // The server is alive and soon accepts another connection from its queue.
             } catch (NamedSocket.NoServerException e) {
                 throw RpcException.of(Hresult.RPC_S_SERVER_UNAVAILABLE, "no process serves the name `" + name + "`", e);
+            } catch (AccessDeniedException e) {
+                String text = "connecting to " + socket + ": permission denied. The server belongs to another user, and does not admit other users";
+                throw RpcException.of(Hresult.E_ACCESSDENIED, text, e);
             } catch (IOException e) {
                 throw RpcException.of(Hresult.E_FAIL, "connecting to the server of `" + name + "`: " + e, e);
             }

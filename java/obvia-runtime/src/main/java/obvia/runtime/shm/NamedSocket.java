@@ -1,10 +1,12 @@
 package obvia.runtime.shm;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -14,12 +16,13 @@ final class NamedSocket {
 
     /**
      * Connects a socket without waiting. Returns {@code null} if the listener's queue is full, or
-     * if connecting fails for a reason other than a missing listener.
+     * if connecting fails for a reason other than a missing listener or a lack of permission.
      *
      * <p>A socket that found the queue full never enters the queue, so the next attempt needs a new
      * socket.
      *
      * @throws NoServerException if no process listens
+     * @throws AccessDeniedException without permission for the socket or its folder
      * @throws IOException if the limit of open files is reached
      */
     static SocketChannel connect(Path socket) throws IOException {
@@ -33,6 +36,10 @@ final class NamedSocket {
             if (e instanceof ConnectException || Files.notExists(socket)) {
                 throw new NoServerException(e);
             }
+            // The virtual machine throws this exception for EACCES, although nothing is bound.
+            if (e instanceof BindException) {
+                throw (IOException) new AccessDeniedException(socket.toString()).initCause(e);
+            }
             return null;
         } finally {
             if (!isConnected) {
@@ -43,7 +50,8 @@ final class NamedSocket {
 
     /**
      * Whether a server listens at a socket. To the server, this process looks like a client that
-     * disconnects at once. The answer is also true if {@link #connect} returns {@code null}.
+     * disconnects at once. The answer is also true if {@link #connect} returns {@code null}, or
+     * throws an {@link AccessDeniedException}.
      *
      * @throws IOException if this process cannot try to connect, for example without a free
      *     descriptor
@@ -54,6 +62,8 @@ final class NamedSocket {
             return true;
         } catch (NoServerException e) {
             return false;
+        } catch (AccessDeniedException e) {
+            return true;
         }
     }
 

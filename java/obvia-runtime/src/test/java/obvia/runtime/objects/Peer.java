@@ -24,6 +24,7 @@ import obvia.runtime.call.CallContext;
 import obvia.runtime.call.Deadline;
 import obvia.runtime.shm.DirectoryTest;
 import obvia.runtime.shm.LocksTest;
+import obvia.runtime.shm.NamedSocketTest;
 import obvia.runtime.shm.PageAllocationTest;
 import obvia.runtime.shm.Wires;
 
@@ -102,6 +103,16 @@ public final class Peer implements AutoCloseable {
      */
     public static Peer starved(Path socket) throws IOException {
         return new Peer(List.of("sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"), OPTIONS, List.of("starve", socket.toString()));
+    }
+
+    /**
+     * Starts a process that obeys the modes of files, also if the superuser runs the tests. The
+     * process connects to a socket, and prints the failure.
+     */
+    public static Peer unprivileged(Path socket) throws IOException {
+        boolean isSuperuser = Files.getOwner(Path.of("/proc/self")).getName().equals("root");
+        List<String> by = isSuperuser ? List.of("setpriv", "--bounding-set", "-dac_override", "--inh-caps", "-dac_override") : List.of();
+        return new Peer(by, OPTIONS, List.of("denied", socket.toString()));
     }
 
     /**
@@ -297,6 +308,11 @@ public final class Peer implements AutoCloseable {
             if (arguments[1].equals("starve")) {
                 System.out.println("ready");
                 System.out.println(DirectoryTest.starve(Path.of(arguments[2])));
+                return;
+            }
+            if (arguments[1].equals("denied")) {
+                System.out.println("ready");
+                System.out.println(NamedSocketTest.denied(Path.of(arguments[2])));
                 return;
             }
             if (arguments[1].equals("collect")) {
