@@ -1,5 +1,5 @@
-// The object behind the counted stubs. It has a file of its own, so that the compiler cannot
-// devirtualize the calls.
+// The object that the counted stubs call. It is defined in a file of its own, so that the compiler
+// cannot devirtualize the calls.
 #include "object.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// The object behind the counted stubs.
+// The object that the counted stubs call.
 #pragma once
 
 #include "counting.h"

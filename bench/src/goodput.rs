@@ -119,7 +119,7 @@ pub struct Goodput {
 /// The goodput of two flows, each with a line of its own. Rates are in bits per second.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    /// The conditions of both lines.
+    /// The conditions of each of the two lines.
     pub conditions: Conditions,
     /// The rate of obvia.
     pub obvia: f64,

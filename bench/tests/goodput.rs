@@ -44,7 +44,8 @@ fn median_of<T>(measured: &[T], value: fn(&T) -> f64) -> f64 {
     median(&measured.iter().map(value).collect::<Vec<_>>()).unwrap()
 }
 
-/// Whether obvia is as fast as promised in all measurements of a point.
+/// Whether obvia is as fast as promised under one set of conditions. `points` are the measurements
+/// with all seeds.
 fn is_fast(points: &[Point]) -> bool {
     let Conditions { rate, loss, .. } = points[0].conditions;
     let fills_line = loss > 0.0 || median_of(points, |point| point.obvia) >= USE_MIN * rate as f64;

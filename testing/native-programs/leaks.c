@@ -10,8 +10,9 @@ const char *__lsan_default_options(void) {
 
 // The C library keeps the last error of dlsym, dlopen and dlclose for each thread, and frees it when
 // the thread ends. The sanitizer stops looking at the memory of the thread before the error is
-// freed, and would report the error if the process ends in between. The function is not exported,
-// so its name is known only where the C library's debug symbols are installed.
+// freed. If the process ends before the error is freed, the sanitizer reports the error. The function
+// `_dlerror_run`, which stores the error, is not exported, so the sanitizer knows its name only
+// where the C library's debug symbols are installed.
 const char *__lsan_default_suppressions(void) {
     return "leak:_dlerror_run\n";
 }

@@ -45,8 +45,9 @@ public:
         return obvia_fire(get(), tell<Called>, const_cast<void *>(static_cast<const void *>(std::addressof(event))));
     }
 
-    // Queues a call of every sink by a thread of its own: see obvia_post(). Several threads call
-    // the event concurrently. Returns the number of sinks whose queue has dropped an event.
+    // Queues a call of every sink, and does not wait for the calls: see obvia_post(). Each sink is
+    // called by a thread of its own, so several threads can call the event concurrently. Returns
+    // the number of sinks whose queue has dropped an event.
     template <class Event> uint32_t post(Event event) const
     {
         const auto release = [](void *context) { delete static_cast<const Event *>(context); };

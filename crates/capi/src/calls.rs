@@ -200,7 +200,8 @@ pub unsafe extern "C" fn obvia_select_call_region(call: *mut ServerCall<'_>, reg
     i32::from(call.select_region(at, is_written, reference))
 }
 
-/// Splits a region's index into the index of the method's array and whether the array is written.
+/// Returns the number of the array in the method's parameters that a region is for, and whether the
+/// method writes that array.
 fn array_of(region: u32) -> (usize, bool) {
     let region = region as usize;
     (region % REGION_CACHES, region >= REGION_CACHES)

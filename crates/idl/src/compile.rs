@@ -197,8 +197,9 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// The errors in the files, up to a limit, with the sources to show them in. If the file cannot
-    /// be read, `unreadable` is the only error.
+    /// The errors in the files, up to a limit, and the files' texts, so that the errors can be
+    /// shown at their places. If the file cannot be read, the only error is the finding
+    /// `unreadable`.
     pub fn check(&self, path: &Path) -> Result<Compilation, Failure> {
         match bytes_of(path) {
             Ok(bytes) => self.check_bytes(path, bytes),

@@ -1,8 +1,8 @@
 //! Ping-pong between two VIs over UDP, compared with plain UDP sockets.
 //!
 //! `pingpong serve ADDRESS` is the server, `pingpong ADDRESS` the client. Without an address, both
-//! ends run in one process. In that case, the program measures plain UDP sockets, whose threads
-//! spin, after each measurement of VIs.
+//! ends run in one process. In that case, each measurement of VIs is followed by one of plain UDP
+//! sockets. The threads of the sockets spin.
 
 use obvia_via::provider::udp;
 use obvia_via::{

@@ -175,7 +175,8 @@ impl Tree {
         }
         let name = check_name(name)?;
         let directory_fd = self.directory(client, directory)?;
-        // The name has to exist. A link out of the tree exists, and is refused when it is followed.
+        // The name has to exist. This look-up does not follow symbolic links. A link that leads out
+        // of the tree is refused later, when it is followed.
         rustix::fs::statat(&directory_fd, &name, AtFlags::SYMLINK_NOFOLLOW)?;
         self.number(client, directory, name)
     }

@@ -64,7 +64,8 @@ pub fn ways(stage: Stage) -> Vec<&'static str> {
     WAYS.iter().chain(lent).chain(OF_RUST.iter().filter(|_| stage == Stage::Rust)).copied().collect()
 }
 
-/// Returns the text of a method that passes a parameter called `name` in a way.
+/// Returns the declaration of a method with a parameter called `name`. `way` is the method's list
+/// of parameters, in which `name` replaces `$`.
 fn method(at: usize, way: &str, name: &str) -> String {
     format!("    HRESULT M{at}({});\n", way.replace('$', name).replace('@', OTHER))
 }

@@ -69,7 +69,8 @@ impl Directory {
     /// Starts a process in a network namespace.
     pub fn start_on(&self, namespace: &str, program: &str, options: &[&str]) -> Process {
         let mut command = Command::new("ip");
-        // The program replaces `ip`, so that the process ID stays the same.
+        // `ip` executes the program in its own process, so the process ID is the
+        // program's.
         command.args(["netns", "exec", namespace, program]);
         self.run(command, options)
     }

@@ -157,9 +157,9 @@ pub(crate) enum Fit {
     OwnHost,
 }
 
-/// The client that was found last behind a link, and how often the register of clients had changed
-/// by then. Until the next change, calls through the link that pass references need
-/// neither search the register nor make the [`Place`] of the process behind the link.
+/// The client that the last search found behind a link, and the register's count of changes at that
+/// time. While the count stays the same, a call that passes references over the link needs neither
+/// to search the register nor to make the [`Place`] of the process behind the link.
 #[derive(Default)]
 pub(crate) struct FoundClient(Mutex<Option<(u64, ClientNumber)>>);
 

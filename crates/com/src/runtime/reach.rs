@@ -180,7 +180,8 @@ impl Runtime {
         self.give_back_recent(link, self.unreached.take(link.oxid()));
     }
 
-    /// Gives back the unreached references that are not older than the limit.
+    /// Gives back those of the references in `all` that are not older than the limit for unreached
+    /// references.
     fn give_back_recent(&self, link: &Link, all: Vec<Entry>) {
         let (now, limit) = (Instant::now(), self.unreached_limit());
         for entry in all.into_iter().filter(|entry| entry.is_recent(now, limit)) {

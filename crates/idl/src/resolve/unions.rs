@@ -13,7 +13,7 @@ use crate::text::diagnostic::{Diagnostic, Severity};
 use crate::text::source::Span;
 use std::collections::HashSet;
 
-/// Returns the name of the union in a union with a discriminant of its own.
+/// Returns the name of the member that holds the arms of a union with a discriminant of its own.
 fn name_of_body(inner: Option<&Ident>) -> &str {
     inner.map_or("tagged_union", |inner| inner.name.as_str())
 }

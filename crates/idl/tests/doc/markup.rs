@@ -1,4 +1,4 @@
-//! Checks of pages as a reader of HTML sees them.
+//! Checks the markup of generated pages as a strict HTML parser would.
 
 use obvia_idl::tools::doc::Page;
 use std::collections::{HashMap, HashSet};

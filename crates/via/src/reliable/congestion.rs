@@ -11,9 +11,9 @@ const LEAST_PACKETS: u64 = 2;
 /// The maximum of the window, in bytes.
 const MOST: f64 = (64 << 20) as f64;
 
-/// The factor of the reduction at a loss, and the growth in packets per cubic second. RFC 9438,
-/// 4.1.
+/// The factor by which a loss reduces the window: the constant beta_cubic of RFC 9438, 4.1.
 const BETA: f64 = 0.7;
+/// The scale of the cubic growth, in packets per second cubed: the constant C of RFC 9438, 4.1.
 const C: f64 = 0.4;
 /// The growth per round trip, in packets. With this growth and the factor [`BETA`], Reno reaches
 /// the same throughput as with the usual growth and a factor of a half. RFC 9438, 4.3.

@@ -2,8 +2,8 @@
 
 use crc_fast::{CrcAlgorithm, checksum};
 
-/// The maximum length of data that the processor's instruction sums, in bytes. The crate is faster
-/// for longer data.
+/// The maximum length, in bytes, of data whose CRC is computed by the processor's instruction. For
+/// longer data, the crate is faster.
 #[cfg(target_arch = "x86_64")]
 const BY_INSTRUCTION_MAX: usize = 256;
 

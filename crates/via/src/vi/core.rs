@@ -38,8 +38,9 @@ pub(crate) struct ViCore {
 struct Inner {
     port: Option<Box<dyn Port>>,
     queues: Queues,
-    // The number of connections so far. When a sleep ends, this number shows whether the port is
-    // still the one that was prepared for the sleep: a later connection has another port.
+    // The number of times that the VI was connected or disconnected. Each connection has a port of
+    // its own. If the number is the same when a sleep ends, the port is still the one that was
+    // prepared for the sleep.
     connection: u64,
     attendance: Attendance,
 }

@@ -302,8 +302,8 @@ impl Register {
         numbers.into_iter().map(give_up).collect()
     }
 
-    /// Ends the state of a client or an expected process. Connections that are not admitted keep
-    /// the number, and get another mark.
+    /// Ends the state of a client or an expected process, and removes it if it has no connection.
+    /// Connections that are not admitted keep its client number, and get a new mark.
     pub(super) fn give_up(&mut self, number: ClientNumber) {
         self.free_waiting(number);
         let Some(known) = self.known.get_mut(&number).filter(|known| known.count > 0) else {

@@ -412,8 +412,9 @@ impl Stub<'_> {
         }
     }
 
-    /// Writes the code that runs after the method has returned, when the reply's length is known.
-    /// The code allocates the reply, and moves the data that the method allocated into the reply.
+    /// Writes the code that runs after the method has returned. Only then is the reply's length
+    /// known. The code allocates the reply, and moves the data that the method allocated into the
+    /// reply.
     fn allocated_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
         let model = self.context.model;
         let free = behind.iter().map(|array| format!("free({});", local(self.plan, array.param, "own")));

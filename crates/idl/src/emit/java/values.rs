@@ -83,7 +83,8 @@ pub(super) fn is_object(ty: &Type) -> bool {
     matches!(ty, Type::Enum(_) | Type::Struct(_) | Type::Fixed(..) | Type::Base(Base::Guid))
 }
 
-/// Returns the name of a number's layout in `Flat`.
+/// Returns the name of the constant of the Java class `Flat` that has the layout of a number, such
+/// as `INT`.
 pub(super) fn layout(ty: &Type) -> String {
     if let Type::Base(one) = ty { base(*one).to_ascii_uppercase() } else { "INT".to_owned() }
 }

@@ -1,6 +1,6 @@
 /**
- * Networks: foreign-function calls of obvia's runtime in Rust. The only module that needs native
- * access.
+ * Communication over networks. This module calls obvia's runtime in Rust by foreign functions, and
+ * is the only module that needs native access.
  */
 module obvia.network {
     requires obvia.runtime;

@@ -222,7 +222,8 @@ impl Judge<'_> {
     /// before that end.
     fn has_no_receive(&self, side: &Side) -> bool {
         let posted = side.receives_at_end.unwrap_or(side.receives);
-        // All receives that came back were taken, except for flushed ones.
+        // Each receive that came back, unless it was flushed, was consumed by one of the first
+        // `taken` operations of the peer.
         let before = self.consuming(side.number, 0, side.taken);
         before >= posted
     }
