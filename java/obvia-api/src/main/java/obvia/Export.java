@@ -23,15 +23,16 @@ public interface Export extends AutoCloseable {
      * <p>Existing proxies keep their identity and lead to the new object: calls in progress finish
      * on the old object, and later calls go to the new object. The new interface may extend the
      * previous interface: clients that know the new interface query their proxy for it with
-     * {@link Obvia#as}. References within this process keep leading to the old object.
+     * {@link Obvia#as}. References within this process keep leading to the old object. If the method
+     * throws an exception, nothing has changed.
      *
      * @param <T> the interface
      * @param object the new object
      * @param type the interface of the export
      * @throws RpcException with E_NOINTERFACE if the new object lacks an interface of the old one
      *     to which clients have references, E_INVALIDARG if clients already have references to the
-     *     new object, E_NOTIMPL if the new object is a proxy, RPC_E_DISCONNECTED if the export is
-     *     closed
+     *     new object, or if that has a name itself in a process that listens, E_NOTIMPL if the new
+     *     object is a proxy, RPC_E_DISCONNECTED if the export is closed
      */
     <T> void replace(T object, Class<T> type);
 

@@ -25,6 +25,8 @@ final class NativeCall extends InCall {
     private static final ThreadLocal<Calls> OF_THREAD = ThreadLocal.withInitial(Calls::new);
 
     private final Calls calls;
+    /** The count of {@link Objects}'s replacements that this thread's last call has seen. */
+    int replacements;
     // A stub may replace the public fields, so the library gets the memory of these private fields.
     private MemorySegment arguments;
     private MemorySegment results;

@@ -118,11 +118,10 @@ public final class NativeNetwork implements Network {
     @Override
     public void setAccess(Object object, Access rule) {
         Library.load();
-        long handle = object == null ? 0 : Objects.wrap(object);
-        try {
-            Functions.setAccess(handle, Objects.addRule(rule));
-        } finally {
-            Functions.release(handle);
+        if (object == null) {
+            Functions.setAccess(0, Objects.addRule(rule));
+        } else {
+            Objects.setAccess(object, rule);
         }
     }
 

@@ -10,12 +10,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import obvia.Access;
+import obvia.Caller;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Interfaces;
 import obvia.runtime.call.ErrorInfo;
+import obvia.runtime.call.Fault;
+import obvia.runtime.call.LimitedLog;
 
 /**
  * The objects of this process that the library holds, by number, and the library's upcalls.
@@ -25,17 +28,39 @@ import obvia.runtime.call.ErrorInfo;
  * {@link MemorySegment} for an address before the upcall could catch the failure.
  */
 final class Objects {
+    private static final LimitedLog LOG = new LimitedLog();
     private static final Map<Object, Long> NUMBERS = new IdentityHashMap<>();
     private static final Map<Long, Object> OBJECTS = new ConcurrentHashMap<>();
     private static final Map<Long, Supplier<?>> MAKERS = new ConcurrentHashMap<>();
     private static final AtomicLong LAST_MAKER = new AtomicLong();
     private static final Map<Long, Access> RULES = new ConcurrentHashMap<>();
     private static final AtomicLong LAST_RULE = new AtomicLong();
+    /** The rules of single objects, under the lock of {@link #NUMBERS}. */
+    private static final Map<Object, OwnRule> OWN_RULES = new IdentityHashMap<>();
     private static long last;
+    /**
+     * The count of attempted replacements. The library admits a call by the rule of the object's
+     * number, before {@link #perform} finds the object. A call that was admitted around a
+     * replacement may therefore reach an object whose rule it was not checked against. So each
+     * thread checks its first call after an attempt again.
+     */
+    private static volatile int replacements;
     /** Whether a release failed, so that {@link #OBJECTS} may have objects without handles. */
     private static boolean hasMissedRelease;
 
     private Objects() {}
+
+    /** An object's own rule. */
+    private static final class OwnRule {
+        final Access rule;
+        /** The object's number with which the library has the rule; 0 for none. */
+        long told;
+
+        OwnRule(Access rule, long told) {
+            this.rule = rule;
+            this.told = told;
+        }
+    }
 
     /** Creates a handle of an object of this process. */
     static long wrap(Object object) {
@@ -43,23 +68,141 @@ final class Objects {
         synchronized (NUMBERS) {
             long number = NUMBERS.computeIfAbsent(object, _ -> ++last);
             OBJECTS.put(number, object);
-            return Functions.wrap(number);
+            long handle = Functions.wrap(number);
+            boolean isRuled = false;
+            try {
+                tell(OWN_RULES.get(object), number);
+                isRuled = true;
+                return handle;
+            } finally {
+                if (!isRuled) {
+                    Functions.release(handle);
+                }
+            }
         }
     }
 
-    /** Replaces an object that may have a handle. */
+    /** Passes an object's own rule, if any, on to the library, unless the library has it. */
+    private static void tell(OwnRule own, long number) {
+        if (own != null && own.told != number) {
+            tellRule(number, own.rule);
+            own.told = number;
+        }
+    }
+
+    private static void tellRule(long number, Access rule) {
+        long handle = Functions.wrap(number);
+        try {
+            Functions.setAccess(handle, addRule(rule));
+        } finally {
+            Functions.release(handle);
+        }
+    }
+
+    /**
+     * Sets an object's own rule, or removes it if {@code rule} is {@code null}. A rule in the
+     * library is a reference to the object, so the library gets the rule with the object's first
+     * handle.
+     */
+    static void setAccess(Object object, Access rule) {
+        synchronized (NUMBERS) {
+            Long number = NUMBERS.get(object);
+            if (number != null) {
+                tellRule(number, rule);
+            }
+            if (rule == null) {
+                OWN_RULES.remove(object);
+            } else {
+                OWN_RULES.put(object, new OwnRule(rule, number == null ? 0 : number));
+            }
+        }
+    }
+
+    /** See {@link obvia.runtime.Network#replace}. */
     static void replace(Object former, Object object) {
         synchronized (NUMBERS) {
             Long number = NUMBERS.get(former);
-            if (number == null || former == object) {
+            OwnRule inherited = OWN_RULES.get(former);
+            OwnRule own = OWN_RULES.get(object);
+            if (former == object) {
                 return;
             }
-            if (NUMBERS.containsKey(object)) {
-                throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
+            if (number == null) {
+                if (own == null && inherited != null) {
+                    setAccess(object, inherited.rule);
+                }
+                return;
+            }
+            // Before the rules change: calls that the library admits in between wait for the lock.
+            replacements++;
+            free(object, own);
+            OwnRule heirs = own == null && inherited != null ? new OwnRule(inherited.rule, inherited.told) : own;
+            tell(heirs, number);
+            if (heirs != null) {
+                OWN_RULES.put(object, heirs);
+            }
+            if (inherited != null) {
+                // The former object gets another number when it is next passed to the library.
+                inherited.told = 0;
             }
             NUMBERS.remove(former);
             NUMBERS.put(object, number);
             OBJECTS.put(number, object);
+        }
+    }
+
+    /**
+     * Takes an object's number away, which is unused unless the library has references other than
+     * that of the object's own rule.
+     *
+     * @throws RpcException with E_INVALIDARG if there are such references
+     */
+    private static void free(Object object, OwnRule own) {
+        Long number = NUMBERS.get(object);
+        if (number != null && own != null) {
+            // Without the rule, the last reference may be gone.
+            tellRule(number, null);
+            own.told = 0;
+        }
+        if (NUMBERS.containsKey(object)) {
+            tell(own, number);
+            throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
+        }
+    }
+
+    /**
+     * Returns the object that a call is for.
+     *
+     * @throws Fault.Refused if the call may have been admitted by another rule than the object's
+     *     own, which excludes the caller
+     */
+    private static Object find(long number, NativeCall call) {
+        Object object = get(number);
+        // Read after the object: a replacement changes the count first.
+        if (call.replacements == replacements) {
+            return object;
+        }
+        OwnRule own;
+        synchronized (NUMBERS) {
+            call.replacements = replacements;
+            object = get(number);
+            own = OWN_RULES.get(object);
+        }
+        Caller caller = own == null ? null : Functions.caller();
+        if (caller != null && !permits(own.rule, caller)) {
+            String who = caller.host() == null ? "process " + caller.process() : "host " + caller.host();
+            LOG.warn("refused method " + call.opnum + " of an object of " + object.getClass().getName() + " to " + who, null);
+            throw new Fault.Refused(Fault.ACCESS_DENIED);
+        }
+        return object;
+    }
+
+    private static boolean permits(Access rule, Caller caller) {
+        try {
+            return rule.permits(caller);
+        } catch (RuntimeException e) {
+            // A rule that fails denies access.
+            return false;
         }
     }
 
@@ -172,7 +315,7 @@ final class Objects {
         try {
             NativeCall call = NativeCall.enter(opnum, Functions.foreign(request, length));
             try {
-                Object object = get(number);
+                Object object = find(number, call);
                 InterfaceInfo<?> info = Interfaces.find(Functions.guid(iid), object);
                 Limit.hearing(said, () -> {
                     perform(object, info, call);

@@ -45,7 +45,10 @@ public interface Network {
      */
     Runnable registerClass(Guid classId, InterfaceInfo<?> info, Supplier<?> make, Object classObject);
 
-    /** Replaces an object for all existing references. */
+    /**
+     * Replaces an object for all existing references, or throws and changes nothing. A rule of the
+     * former object also applies to the new one, unless that has a rule of its own.
+     */
     void replace(Object former, Object object);
 
     /**

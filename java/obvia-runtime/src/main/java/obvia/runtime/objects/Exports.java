@@ -211,22 +211,33 @@ final class Exports {
         return drawn == 0 ? 1 : drawn;
     }
 
-    /** Replaces an object. From then on, existing references lead to the new object. */
-    synchronized void replace(Object former, Object object) {
+    /**
+     * Replaces an object. From then on, existing references lead to the new object. If this
+     * replacement or the one elsewhere fails, nothing changes here.
+     *
+     * @param elsewhere replaces the object for other references, and gives the new object its rule
+     */
+    synchronized void replace(Object former, Object object, Runnable elsewhere) {
         Identity identity = objects.get(former);
         if (identity == null || former == object) {
+            elsewhere.run();
             return;
         }
         if (objects.containsKey(object)) {
             throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has references of its own, so it cannot take over those of the former one");
         }
         // The new object may have another class loader, with classes of its own for the interfaces.
-        identity.entries.keySet().forEach(iid -> checkInterface(object, Interfaces.find(iid, object)));
-        identity.entries.replaceAll((iid, entry) -> new Entry(object, Interfaces.find(iid, object), entry.target, identity, entry.holders));
-        identity.entries.values().forEach(entry -> table.set((int) entry.target, entry));
+        Map<Guid, Entry> entries = new HashMap<>(identity.entries);
+        entries.keySet().forEach(iid -> checkInterface(object, Interfaces.find(iid, object)));
+        entries.replaceAll((iid, entry) -> new Entry(object, Interfaces.find(iid, object), entry.target, identity, entry.holders));
+        // From here on, calls that begin wait for the lock. Otherwise calls through shared memory
+        // could still reach the former object after others have reached the new one.
+        removals++;
+        elsewhere.run();
+        identity.entries.putAll(entries);
+        entries.values().forEach(entry -> table.set((int) entry.target, entry));
         objects.remove(former);
         objects.put(object, identity);
-        removals++;
     }
 
     /**

@@ -2,6 +2,7 @@ package obvia.runtime.objects;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import obvia.Caller;
@@ -99,16 +100,20 @@ final class NamedExports {
             synchronized (names) {
                 checkOpen();
                 Object former = names.get(name).object();
-                var all = names.entrySet().stream().filter(entry -> entry.getValue().object() == former).toList();
-                all.forEach(entry -> Exports.checkInterface(object, entry.getValue().infoFor(object)));
-                runtime.rules().inherit(former, object);
-                runtime.exports().replace(former, object);
-                networks.replace(former, object);
-                for (var entry : all) {
-                    NamedExport named = entry.getValue();
-                    boolean isNewer = newer != null && entry.getKey().equals(name);
-                    entry.setValue(new NamedExport(object, isNewer ? newer : named.infoFor(object), named.isVirtual()));
-                }
+                Map<String, NamedExport> renewed = new HashMap<>();
+                names.forEach((key, named) -> {
+                    if (named.object() == former) {
+                        InterfaceInfo<?> info = named.infoFor(object);
+                        Exports.checkInterface(object, info);
+                        boolean isNewer = newer != null && key.equals(name);
+                        renewed.put(key, new NamedExport(object, isNewer ? newer : info, named.isVirtual()));
+                    }
+                });
+                boolean isNamed = names.values().stream().anyMatch(named -> named.object() == object);
+                networks.replace(former, object, runtime.exports(), isNamed);
+                names.putAll(renewed);
+                // The new object may have references and a rule that it has inherited just now.
+                runtime.recall();
             }
         }
 

@@ -100,22 +100,24 @@ final class Networks {
         export(object, info, name);
     }
 
-    synchronized void replace(Object former, Object object) {
-        Access rule = rules.own(object);
-        if (isHeard) {
-            if (rule != null) {
-                // A rule refers to its object, and an object with references cannot replace another
-                // object. So the rule is removed before the replacement, and set again afterwards.
-                network.setAccess(object, null);
-            }
-            network.replace(former, object);
-            if (rules.own(former) != null) {
-                network.setAccess(former, rules.own(former));
-            }
+    /**
+     * Replaces an object for all existing references, by networks and through shared memory, or
+     * throws and changes nothing. A rule of the former object also applies to the new object, unless
+     * the new object has a rule of its own.
+     *
+     * @param shared the references through shared memory
+     * @param isNamed whether the new object has a name already
+     */
+    synchronized void replace(Object former, Object object, Exports shared, boolean isNamed) {
+        if (isHeard && isNamed && former != object) {
+            throw RpcException.of(Hresult.E_INVALIDARG, "the new object already has a name on networks, so it cannot take over the references of the former one");
         }
-        if (network != null && rule != null) {
-            network.setAccess(object, rule);
-        }
+        shared.replace(former, object, () -> {
+            if (network != null) {
+                network.replace(former, object);
+            }
+            rules.inherit(former, object);
+        });
     }
 
     /** See {@link obvia.ObviaRuntime#setAccess}. */

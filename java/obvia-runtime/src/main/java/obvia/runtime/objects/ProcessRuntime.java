@@ -239,6 +239,11 @@ public final class ProcessRuntime implements obvia.ObviaRuntime {
     public void setAccess(Object object, Access rule) {
         refuseProxy(object);
         networks.setAccess(object, rule);
+        recall();
+    }
+
+    /** Makes all connections check the rules again. */
+    void recall() {
         exports.recall();
         ProcessRuntime other = outside();
         if (other != null) {

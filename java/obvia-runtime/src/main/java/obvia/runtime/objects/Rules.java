@@ -33,11 +33,6 @@ final class Rules {
         classes.put(id, rule);
     }
 
-    /** Returns the object's own rule, or {@code null}. */
-    synchronized Access own(Object object) {
-        return objects.get(object);
-    }
-
     /**
      * Applies an object's rule to its replacement, unless the replacement has a rule of its own.
      */
