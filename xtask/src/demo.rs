@@ -9,7 +9,9 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     println!("Building the demo: a minute or two, the first time");
     let demo = Program::cargo_release(&["run"]).with(&["--package", "pfs", "--bin", "pfs-demo", "--", "--attended"]);
     arguments.iter().fold(demo, |demo, argument| demo.argument(argument)).run_attended()?;
-    println!("\nBuilding the command that measures calls beside what the machine can do at best");
+    println!(
+        "\nBuilding the command that measures calls beside what the machine can do at best: some minutes, the first time"
+    );
     let bench = ["--", "bench", "call_lat", "--sizes", "8K"];
     Program::cargo(&["run", "--release", "--package", "obvia-cli"]).with(&bench).replace()
 }
