@@ -41,9 +41,9 @@ pub enum Refused {
         /// The called interface: an interface of an object, or an interface of functions.
         interface: String,
         /// The number of the method in the call. Methods of objects are numbered from 3, after
-        /// those of IUnknown; functions from 3 in FLAT, and from 0 in NDR. For an object, 0 means
-        /// that the caller queried an interface, or passed a reference to the object as an
-        /// argument.
+        /// those of IUnknown. Functions are numbered from 3 in FLAT, and from 0 in NDR. For an
+        /// object, 0 means that the caller queried an interface, or passed a reference to the
+        /// object as an argument.
         method: u16,
     },
     /// A connection whose client failed to authenticate.
@@ -51,10 +51,9 @@ pub enum Refused {
     /// A connection that exceeds the limit on the number of connections.
     Connection,
     /// Memory for a long message that exceeds the limit on such memory. The sender then asks for
-    /// less memory. The next refusal on the same connection is reported only if memory was granted
-    /// in between.
+    /// less memory. Of several refusals in a row on one connection, only the first is reported.
     Memory,
-    /// A proof of identity for this user, after too many wrong proofs.
+    /// A proof of identity for this user, which was not checked because of too many wrong proofs.
     Guess(String),
     /// Access to an object exported by a name, or to an interface of functions.
     Name(String),
@@ -119,7 +118,7 @@ static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
 
 /// Sets the function that receives refused requests. The function runs on a thread that serves or
 /// accepts connections, or on a thread that makes a call. If one caller is refused again and again,
-/// not every refusal is reported; [`Refusal::untold`] counts the others.
+/// not every refusal is reported; [`Refusal::untold`] counts the refusals that are not reported.
 ///
 /// By default a line is written to the standard error.
 pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {
@@ -188,7 +187,8 @@ struct Limits {
     buckets: Mutex<[Bucket; CALLERS]>,
 }
 
-/// The lines that the callers of a bucket have caused lately, and the number of suppressed lines.
+/// The number of lines that count against the limit for the callers of a bucket (`used`), and the
+/// number of lines that were suppressed since the last written line (`untold`).
 #[derive(Clone, Copy, Default)]
 struct Bucket {
     used: u32,

@@ -19,14 +19,16 @@ use std::time::{Duration, Instant};
 
 /// The number of wrong proofs before the first pause.
 const FREE: u32 = 5;
-/// The first pause, and the longest pause.
+/// The first pause.
 const PAUSE: Duration = Duration::from_secs(1);
+/// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// The time after the last wrong proof for which the count is kept.
+/// The time for which a count is kept after its last wrong proof.
 const KEPT: Duration = Duration::from_secs(15 * 60);
-/// The greatest number of counts of all sources, and of one source. A source that has
-/// `COUNTS_OF_SOURCE_MAX` counts has one more count, which all its other users share.
+/// The greatest number of counts of all sources together.
 const COUNTS_MAX: usize = 4096;
+/// The greatest number of single users' counts of one source. A source with so many counts has one
+/// more count, for the wrong proofs of all further users.
 const COUNTS_OF_SOURCE_MAX: usize = 64;
 /// The greatest length of a user's name in a count, in characters.
 const NAME_MAX: usize = 64;
@@ -39,7 +41,8 @@ struct Count {
 }
 
 impl Count {
-    /// Returns the time from which the next proof is checked.
+    /// Returns the time until which proofs are refused unchecked. If there is no pause, returns the
+    /// time of the last wrong proof.
     fn until(&self) -> Instant {
         match self.wrong.checked_sub(FREE) {
             Some(more) => self.last + PAUSE.saturating_mul(1 << more.min(6)).min(PAUSE_MAX),
@@ -54,7 +57,7 @@ struct Guesses(HashMap<(SourceGroup, String), Count>);
 
 impl Guesses {
     /// Returns the remaining time for which proofs for the user are refused unchecked. `None` if
-    /// the next proof is checked.
+    /// proofs are checked now.
     fn barred_for(&self, source: &SourceGroup, user: &str, now: Instant) -> Option<Duration> {
         let until = self.0.get(&self.key(source, user))?.until();
         Some(until.saturating_duration_since(now)).filter(|span| !span.is_zero())
@@ -84,8 +87,8 @@ impl Guesses {
         (source.clone(), user.chars().take(NAME_MAX).flat_map(char::to_uppercase).collect())
     }
 
-    /// Returns the key of the count for a user. Once a source has guessed for many users, its
-    /// further users share the count of the empty name.
+    /// Returns the key of the count for a user. Once a source has counts for `COUNTS_OF_SOURCE_MAX`
+    /// users, all further users share the source's count for the empty name.
     fn key(&self, source: &SourceGroup, user: &str) -> (SourceGroup, String) {
         let key = Self::own_key(source, user);
         let is_full = || self.0.keys().filter(|(of, _)| of == source).count() >= COUNTS_OF_SOURCE_MAX;

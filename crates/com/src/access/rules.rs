@@ -21,9 +21,9 @@ use windows_core::{GUID, IUnknown, Interface, Weak};
 /// A rule that permits callers. [`Callers`] is a rule, and so is every function from a [`Caller`]
 /// to a `bool`.
 pub trait Access: Send + Sync {
-    /// Whether this caller is permitted. Any thread may evaluate the rule during a call, so a rule
-    /// must answer from its own knowledge and make no calls. The answer is kept for the caller's
-    /// connection until rules change. A rule that panics permits nothing.
+    /// Whether this caller is permitted. The rule is evaluated during a call, on any thread, so it
+    /// must decide without making calls itself. The answer is kept for the caller's connection
+    /// until rules change. A rule that panics permits nothing.
     fn permits(&self, caller: &Caller) -> bool;
 }
 
@@ -144,8 +144,8 @@ pub(crate) struct Ruled {
     pub(crate) kept: Kept,
 }
 
-/// The reference that ties an identity to its object: a weak one, whose upgrade shows whether the
-/// object is alive, or one that keeps the object alive.
+/// The reference to an object with a rule. A weak reference shows by its upgrade whether the object
+/// is alive; a strong reference keeps the object alive.
 #[derive(Clone)]
 pub(crate) enum Kept {
     Weak(Weak<IUnknown>),
@@ -180,7 +180,7 @@ impl Rules {
         before
     }
 
-    /// Whether there may be rules.
+    /// Whether a rule was ever set.
     pub(crate) fn is_used(&self) -> bool {
         self.is_used.load(Ordering::Acquire)
     }
@@ -202,7 +202,8 @@ impl Rules {
         table.swept = table.objects.len();
     }
 
-    /// Removes a rule, unless the identity has another rule by now.
+    /// Removes the rule `ruled`. If another rule has replaced it under the same identity, that rule
+    /// stays.
     fn forget(&self, identity: usize, ruled: &Ruled) {
         let mut table = self.table();
         let is_it = |known: &mut Ruled| Arc::ptr_eq(&known.access, &ruled.access);

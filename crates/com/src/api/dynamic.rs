@@ -133,8 +133,8 @@ pub struct Object {
 }
 
 /// Runs `calls`, and limits the time of each call that they make on this thread. The limit is not
-/// sent to callees, except inside [`crate::with_timeout`]. Sending a limit costs one message per
-/// call.
+/// sent to callees, because sending it costs one message per call. Inside [`crate::with_timeout`]
+/// the limit is sent nevertheless.
 pub fn with_unsent_timeout<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     deadline::with(Deadline::Within(timeout), calls)
 }
@@ -208,9 +208,9 @@ impl Object {
         Self { link, target, refs, iid }
     }
 
-    /// Takes ownership of a reference, the bytes of an OBJREF, that this object returned in a
-    /// reply. If the reference leads to another process, the function asks that process whether the
-    /// object has the interface that the reference states.
+    /// Takes ownership of a reference that this object returned in a reply. `reference` has the
+    /// bytes of an OBJREF. If the reference leads to another process, the function asks that
+    /// process whether the object has the interface that the reference states.
     ///
     /// # Errors
     ///
@@ -300,8 +300,8 @@ impl Object {
     }
 }
 
-/// Sends the frame of a request, which contains the references `unsent`. Returns the method's
-/// HRESULT and the frame of its reply.
+/// Sends the frame of a request that contains the references `unsent`. Returns the method's HRESULT
+/// and the frame of its reply.
 fn exchange(
     link: &Arc<Link>,
     target: TargetId,
@@ -314,7 +314,7 @@ fn exchange(
     Ok((result, results))
 }
 
-/// As [`exchange`], with the frame of the reply in `results`.
+/// As [`exchange`], but stores the frame of the reply in `results`.
 fn exchange_into(
     link: &Arc<Link>,
     target: TargetId,

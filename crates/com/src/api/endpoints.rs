@@ -32,9 +32,9 @@ fn well_known(info: &InterfaceInfo, protocol: ProtocolSequence) -> Option<String
     bindings.filter(|binding| binding.protocol == protocol && !binding.endpoint.is_empty()).map(|it| it.endpoint).next()
 }
 
-/// Completes a binding with an endpoint of the interface: the binding's own endpoint, the
-/// interface's well-known endpoint, or the endpoint that the endpoint mapper returns. If the
-/// interface has no well-known endpoint, and endpoint mappers have no endpoints of the protocol
+/// Completes a binding with an endpoint of the interface. The binding's own endpoint comes first,
+/// then the interface's well-known endpoint, then the endpoint that the endpoint mapper returns. If
+/// the interface has no well-known endpoint, and endpoint mappers have no endpoints of the protocol
 /// sequence, the binding stays without an endpoint.
 pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result<StringBinding> {
     let mapper = take_mapper(&mut binding);
@@ -53,7 +53,8 @@ pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result
     Ok(binding)
 }
 
-/// Removes the mapper option from a binding, because no other code accepts it. Returns its value.
+/// Removes the option `mapper` from a binding, because no other code accepts this option. Returns
+/// the option's value.
 fn take_mapper(binding: &mut StringBinding) -> Option<String> {
     let at = binding.options.iter().position(|(option, _)| option == MAPPER)?;
     Some(binding.options.remove(at).1)
@@ -64,8 +65,8 @@ pub(crate) fn is_mapped(protocol: ProtocolSequence) -> bool {
     any_way(protocol).is_some()
 }
 
-/// Returns the wildcard for a query of the mapper; `None` for protocol sequences without entries in
-/// mappers.
+/// Returns the wildcard that matches every endpoint of a protocol sequence in a query of the
+/// mapper; `None` for protocol sequences without entries in mappers.
 fn any_way(protocol: ProtocolSequence) -> Option<Way> {
     match protocol {
         ProtocolSequence::IpTcp => Some(Way::Tcp(ANY_HOST, 0)),
@@ -75,7 +76,8 @@ fn any_way(protocol: ProtocolSequence) -> Option<Way> {
     }
 }
 
-/// Returns the binding of the endpoint mapper at a host, with the named or the well-known endpoint.
+/// Returns the binding of the endpoint mapper at a binding's host. `endpoint` is the mapper's
+/// endpoint; `None` means the well-known one.
 fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBinding> {
     let (protocol, usual) = match binding.protocol {
         ProtocolSequence::Lrpc => (ProtocolSequence::Lrpc, LOCAL_MAPPER.to_owned()),
@@ -90,9 +92,9 @@ fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBi
     Ok(StringBinding::new(protocol, binding.address.clone(), endpoint))
 }
 
-/// Listens on the endpoints of an interface's `[endpoint]` attribute: for every protocol sequence
-/// in it that this program was built with, on all addresses of the host. Returns the bindings with
-/// their actual endpoints.
+/// Listens on the endpoints of an interface's `[endpoint]` attribute, on all addresses of the host.
+/// Endpoints whose protocol sequences this program was built without are left out. Returns the
+/// bindings with their actual endpoints.
 ///
 /// # Errors
 ///

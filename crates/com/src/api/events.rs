@@ -27,8 +27,8 @@ pub(crate) mod objects;
 mod point;
 pub(crate) mod sinks;
 
-/// The code that the compiler generates from `ocidl.idl`. The code that it generates from files
-/// that import `ocidl.idl` refers to this module.
+/// The code that the compiler generates from `ocidl.idl`. Code that is generated from other files,
+/// if they import `ocidl.idl`, refers to this module.
 #[doc(hidden)]
 pub use crate::marshal::own_idl::events as idl;
 pub use connection::{Connection, advise};
@@ -40,6 +40,7 @@ pub use objects::ConnectionPoints;
 pub use point::{AnyPoint, ConnectionPoint};
 pub use sinks::Limits;
 
-// Miri's experimental borrowing rules reject the objects of windows-core.
+// The tests do not run under Miri, whose experimental borrowing rules reject the objects of
+// windows-core.
 #[cfg(all(test, not(miri)))]
 mod tests;

@@ -157,7 +157,7 @@ fn reach_foreign(runtime: &'static Runtime, binding: &str, server: ForeignServer
     let reached = handshake::connect_foreign(local, address, deadline)?;
     let link = Arc::new(Link::to_foreign(local, reached, server, deadline)?);
     // The server sends no reference, so this function makes one. The reference leads to the only
-    // target of the link, and has no counts.
+    // target of the link, and transfers no reference counts.
     let target = TargetId { index: 1, generation: 1 };
     let (bindings, securities) = (Vec::new(), Vec::new());
     let reference =

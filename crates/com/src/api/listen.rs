@@ -84,11 +84,11 @@ const FIRST: RawFd = 3;
 /// The greatest number of inherited sockets.
 const SOCKETS_MAX: RawFd = 64;
 
-/// Listens, as [`crate::listen`], on the sockets that this process was started with, such as those
-/// that systemd passes to a service with a socket unit. `binding` is `ncacn_ip_tcp:` with options
-/// only, which apply to all sockets: `ncacn_ip_tcp:[,security=integrity]`. Returns the bindings
-/// with the addresses and ports of the sockets; none if the process inherited no sockets, or if an
-/// earlier call has taken them.
+/// Listens as [`crate::listen`] does, but on the sockets that this process was started with, such
+/// as those that systemd passes to a service with a socket unit. `binding` is `ncacn_ip_tcp:` with
+/// options only, which apply to all sockets: `ncacn_ip_tcp:[,security=integrity]`. Returns the
+/// bindings with the addresses and ports of the sockets; none if the process inherited no sockets,
+/// or if an earlier call has taken them.
 ///
 /// # Errors
 ///
@@ -133,8 +133,8 @@ fn sockets() -> Vec<OwnedFd> {
 }
 
 fn own(number: RawFd) -> OwnedFd {
-    // SAFETY: the descriptor is open, the parent has declared it to be this process's, and it is
-    // taken once.
+    // SAFETY: the descriptor is open, the parent has declared that it belongs to this process, and
+    // `sockets` takes it only once, at its first call.
     let socket = unsafe { OwnedFd::from_raw_fd(number) };
     // Servers that this process starts do not need the socket, and would keep the port in use.
     let _ = fcntl_setfd(&socket, FdFlags::CLOEXEC);

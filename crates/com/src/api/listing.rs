@@ -30,18 +30,19 @@ pub struct Listed {
     pub name: String,
     /// The id of the process, if the process runs on this host.
     pub pid: Option<u32>,
-    /// The interface of the export, where the process has answered.
+    /// The interface of the export; `None` if the process has not answered.
     pub interface: Option<String>,
     /// The IID of the export's interface.
     pub iid: Option<String>,
     /// The string bindings of the process, the best first.
     pub bindings: Vec<String>,
-    /// The protocol sequence by which the process was asked.
+    /// The protocol sequence by which the process was asked; `None` if the process has not
+    /// answered.
     pub over: Option<String>,
 }
 
-/// Returns the names that the processes of this user export, each with the id of the process, if
-/// known. No process is asked.
+/// Returns the names that the processes of this user export, each with the id of the process;
+/// `None` if the id cannot be read. No process is asked.
 ///
 /// # Errors
 ///
@@ -65,7 +66,7 @@ pub fn list() -> Result<Vec<Listed>> {
     let runtime = process::runtime()?;
     Ok(entries(runtime)?
         .map(|entry| {
-            // A process that does not answer must leave time for the others.
+            // A process that does not answer must leave time for the other processes.
             let limit = deadline::of_thread().start().remaining().min(ANSWER);
             let asked = deadline::with(Deadline::Within(limit), || ask(runtime, &entry.name));
             let told = asked.ok().and_then(|told| told.into_iter().find(|l| l.name == entry.name));

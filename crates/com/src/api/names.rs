@@ -24,7 +24,7 @@ use windows_core::{IUnknown, Interface};
 #[must_use = "the name disappears when this is dropped"]
 pub struct Export {
     runtime: &'static Runtime,
-    // Invariant: exported by this value alone.
+    // Invariant: no other `Export` of this process has this name.
     name: String,
     // The listener of the name in the directory of this host; `None` for an export to networks
     // only.
@@ -33,8 +33,8 @@ pub struct Export {
 
 impl Drop for Export {
     fn drop(&mut self) {
-        // The entry is removed first: as soon as the listener is closed, another thread can export
-        // an object by the name.
+        // As soon as the listener is closed, another thread can export an object by the name. So
+        // this export's entry is removed before the listener is closed.
         self.runtime.names().remove(&self.name);
         if let Some(listener) = &self.listener {
             listener.close();
@@ -161,7 +161,7 @@ pub(crate) fn not_there(link: &Link, name: &str, error: Error) -> Error {
     if error.code() != code::RPC_E_DISCONNECTED {
         return error;
     }
-    // If this call fails as well, the process is gone, and the first error says so.
+    // If the request for the list fails, too, the process is gone, as `error` says.
     let Ok(text) = own_target::list(link) else { return error };
     let names: Vec<&str> = text.lines().filter_map(|line| line.split('\t').next()).collect();
     if names.contains(&name) {

@@ -82,8 +82,8 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// Opens a connection, authenticates on it where required, and greets the server. The thread's
-    /// cancellers can end the wait for the server's answers.
+    /// Opens a connection, authenticates on it where required, and runs `greet`, the first exchange
+    /// after that. The thread's cancellers can end the wait for the server's answers.
     pub(super) fn connect<R>(
         &self,
         local: &'static LocalProcess,
@@ -144,10 +144,10 @@ mod tests {
     use obvia_via::window;
 
     const LIMIT: Deadline = Deadline::Within(ground::LATEST);
-    /// The length of a response that does not fit the first area.
+    /// The length, in bytes, of a response that does not fit the first area.
     const LENGTH: usize = 1 << 20;
 
-    /// Budgets without any bytes.
+    /// Budgets that grant no byte of memory.
     #[derive(Debug)]
     struct Nothing;
 
@@ -221,7 +221,7 @@ mod tests {
             drop(channel);
             let (mut channel, _) = connect(Some(&Nothing), |_| Ok(true));
             for _ in 0..2 {
-                // The server's description is written for the client: "this process" is the
+                // The server words the description for the client, so "this process" means the
                 // client's process.
                 let refused = call(&mut channel).unwrap_err();
                 assert!(

@@ -55,7 +55,7 @@ impl Drop for Scopes {
 struct Wait(Mutex<Option<Bell>>);
 
 impl Wait {
-    /// Sets the bell that a cancellation rings, if any, and returns the previous one.
+    /// Sets the bell that a cancellation rings; `None` means no bell. Returns the previous bell.
     fn set(&self, bell: Option<Bell>) -> Option<Bell> {
         std::mem::replace(&mut *lock(&self.0), bell)
     }
@@ -71,7 +71,8 @@ impl Wait {
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,
-    /// The waits of the threads whose calls the canceller ends, once for each scope.
+    /// The waits of the threads whose calls the canceller ends. A thread's wait occurs once for
+    /// each time that the thread has added the canceller.
     waits: Mutex<Vec<Arc<Wait>>>,
 }
 
@@ -179,8 +180,8 @@ pub(crate) fn remove(canceller: &Canceller) -> bool {
 pub(crate) fn register(alarm: Alarm) -> Result<()> {
     let register = |scopes: &Scopes| {
         drop(scopes.wait.set(Some(alarm.into())));
-        // The flags are read after the alarm is in place, so that a cancellation in between rings
-        // the alarm.
+        // The flags are read after the alarm is in place. So every cancellation is either seen
+        // here, or rings the alarm.
         scopes.check()
     };
     Scopes::with(register).unwrap_or(Ok(()))
@@ -192,8 +193,8 @@ pub(crate) fn check_cancellers() -> Result<()> {
 }
 
 /// Runs `work`, the exchanges on a new connection. The thread's cancellers can end the exchanges.
-/// Afterwards the thread's wait has its previous bell again, which belongs to the call for which
-/// the exchanges are made.
+/// Afterwards the thread's wait has its previous bell again: the bell of the call for which the
+/// exchanges are made.
 ///
 /// # Errors
 ///

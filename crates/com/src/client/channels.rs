@@ -3,8 +3,8 @@
 //! The channel used last is *at hand*: the thread's [`Calls`] have the channel and the slot for its
 //! next request. A call over the channel at hand begins with one comparison and takes no reference
 //! count, since only the transport's code runs before the reply arrives. A call with objects as
-//! arguments or results runs foreign code in between, which may make calls itself. Such a call
-//! takes its channel out of [`Calls`] first.
+//! arguments or results can run foreign code before the reply arrives, and this code can make calls
+//! itself. Such a call takes its channel out of [`Calls`] first.
 
 mod lease;
 mod owned;
@@ -30,7 +30,7 @@ use windows_core::HRESULT;
 /// The thread's channel at hand. C code reads the first fields.
 #[repr(C)]
 pub struct Calls {
-    /// The address of the link that the channel belongs to; 0 where a call must prepare first.
+    /// The address of the link to which the channel belongs; 0 if the next call must prepare first.
     link: Cell<usize>,
     // Invariant: while `link` is not 0, the slot of the next request, used by this thread alone
     // until the request is published.
@@ -79,8 +79,8 @@ impl Drop for Unanswered<'_> {
 pub struct RawReply {
     /// The results' frame; [`RawReply::NO_FRAME`] where the call failed in transit.
     pub frame: *const u8,
-    /// The HRESULT of the method or of the failed call in the lower half, the length of the frame
-    /// in the upper half.
+    /// The lower half is the HRESULT of the method or of the failed call. The upper half is the
+    /// length of the frame in bytes.
     pub word: u64,
 }
 
@@ -182,17 +182,18 @@ impl Calls {
         raw
     }
 
-    /// Returns the selected region for an array of a method. `at` is the array's index: if
-    /// `is_written`, among the arrays that the method writes, otherwise among the arrays that the
-    /// method reads.
+    /// Returns the cache entry with the selected region for an array of a method. `at` is the
+    /// array's index among the arrays that the method writes, if `is_written`, and otherwise among
+    /// the arrays that the method reads.
     #[inline(always)]
     pub(crate) fn region(&self, at: usize, is_written: bool) -> &RegionCache {
         &self.regions[cache_at(at, is_written)]
     }
 
-    /// Selects the region that contains an address and maps it at the peer. Returns false where the
-    /// array cannot be passed by reference, where the region is already selected, or where no
-    /// channel is at hand, because the selection of another array of the call has failed.
+    /// Selects the region that contains an address, and maps the region at the peer. Returns false
+    /// if the array cannot be passed by reference, or if the region is already selected. Also
+    /// returns false if no channel is at hand, because the selection for another array of the call
+    /// has failed.
     ///
     /// # Errors
     ///
@@ -211,8 +212,8 @@ impl Calls {
         if self.owned.get().is_null() || cache.begins_at(region.start().as_ptr().addr()) {
             return Ok(false);
         }
-        // Registers the thread's destructor, which removes the thread from the list of threads when
-        // it ends.
+        // The use of `Others` registers a destructor. When the thread ends, the destructor removes
+        // the thread's selections from the table of the process.
         if Others::with(|_| ()).is_none() {
             return Ok(false);
         }
@@ -268,8 +269,8 @@ impl Calls {
         &mut owned.channel
     }
 
-    /// Ends a call that has got no reply. The channel is dropped unless the server itself reported
-    /// the failure.
+    /// Ends a call that has failed. The channel is dropped unless the server itself reported the
+    /// failure.
     #[cold]
     #[inline(never)]
     #[expect(clippy::boxed_local, reason = "it comes in a register")]

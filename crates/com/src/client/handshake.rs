@@ -18,9 +18,9 @@ pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) address: Address,
     pub(crate) home: Channel,
-    /// A further connection, which the first call will use, if the handshake has made one. The
-    /// handshake makes none to a server that polls, because each of the server's connections except
-    /// home connections keeps a thread of the server busy.
+    /// The connection that the first call will use. `None` if the handshake has made no connection
+    /// besides `home`, or if the server polls: each connection to such a server, except home
+    /// connections, keeps one of the server's threads busy.
     pub(crate) channel: Option<Channel>,
     pub(crate) terms: Terms,
 }
@@ -38,8 +38,8 @@ pub(super) fn for_home(options: &Options) -> Options {
 /// that OXID, which only the process itself serves. A server that claims another process's OXID
 /// thus gets none of the calls to that process. If the kernel says that the process at the endpoint
 /// is the process at the name, the connection to the name is the home connection. Over a network
-/// only the server's address is known, so the link is for the OXID that the server at that host
-/// claims.
+/// this process knows only the server's address. The link is therefore for the OXID that the server
+/// at this address claims.
 pub(crate) fn reach<L>(
     local: &'static LocalProcess,
     to: Destination,

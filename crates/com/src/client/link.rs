@@ -2,8 +2,8 @@
 //! it uses.
 //!
 //! A link has one home connection, over which references are requested and given back. The end of
-//! this connection tells each side at once that the other has ended or is unreachable. A link also
-//! has a pool of channels, from which each calling thread takes one.
+//! this connection tells each side at once that the other side has ended or is unreachable. A link
+//! also has a pool of channels, from which each calling thread takes one.
 
 mod home;
 mod process;
@@ -72,11 +72,11 @@ pub(crate) struct Link {
     /// Whether this process has proved to the server that it is the client of an earlier link.
     is_proved: bool,
     terms: Terms,
-    /// The interface and object of a server that is not an obvia process and performs functions
-    /// only.
+    /// The interface and object of a server that is not an obvia process; `None` for an obvia
+    /// process.
     foreign: Option<ForeignServer>,
-    /// The IIDs and fingerprints of the interfaces that were verified: both sides describe them
-    /// alike.
+    /// The IIDs and fingerprints of those interfaces for which a check has shown that both sides
+    /// describe them alike.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
 
@@ -203,7 +203,7 @@ impl Link {
         }
     }
 
-    /// Registers a target of which only the interface's identity is known.
+    /// Registers a target for calls by frames, which need only the identity of its interface.
     pub(crate) fn note_frames(&self, target: TargetId, info: &InterfaceInfo) {
         if let Some(targets) = &self.terms.targets {
             targets.insert(target, info, None);
@@ -248,8 +248,9 @@ impl Link {
         for _ in 1..CONNECT_MAX {
             let outcome = self.connect_once(options, deadline);
             let now = group();
-            // A further attempt helps only where the server refused the group or another thread
-            // joined a group meanwhile. A missing interface is missing in every group.
+            // A further attempt helps only if the server has refused the group, or if another
+            // thread has joined a group since the last attempt. An interface that the server lacks
+            // is missing in every group.
             let is_over = outcome.as_ref().map_or_else(|error| error.code() != code::E_FAIL, |_| true);
             if is_over || std::mem::replace(&mut joined, now) == now || deadline.is_over() {
                 return outcome;
@@ -276,8 +277,8 @@ impl Link {
         }
     }
 
-    /// Introduces this process on a connection, with a proof of its mark if there is a key. Returns
-    /// whether the server has accepted the proof.
+    /// Introduces this process on a connection. If there is a key, this process also proves the
+    /// mark that the server has sent to it. Returns whether the server has accepted a proof.
     fn introduce(&self, channel: &mut Channel, key: Option<u128>, deadline: Deadline) -> Result<bool> {
         let own = self.local_process.oxid();
         let welcome = match key {
@@ -292,14 +293,14 @@ impl Link {
         match welcome {
             Welcome::Confirmed => Ok(true),
             Welcome::Process(oxid) if oxid == self.oxid => Ok(false),
-            // By now, another process may listen at the address, with objects of the same numbers.
+            // Another process listens at the address now. Its objects can have the same numbers.
             Welcome::Process(_) => Err(self.process_ended()),
         }
     }
 
-    /// Introduces this process on a further connection. Over a network or a proved link, this
-    /// process proves its mark again if it knows the key, so that the server recognises it at
-    /// another address, too.
+    /// Introduces this process on a further connection. Over a network, and on a link with
+    /// `is_proved`, this process proves the mark again if it has the mark's key. The server then
+    /// recognises this process at another address, too.
     fn introduce_further(&self, channel: &mut Channel, deadline: Deadline) -> Result<()> {
         let (known, key) = {
             let mark = lock(&self.mark);
@@ -314,7 +315,8 @@ impl Link {
             if Some(own_calls::mark(channel, deadline)?.0) == known {
                 return Ok(());
             }
-            // The server will treat the next connection as that of a new client.
+            // The server counts the next connection as that of a new client, so the old mark is
+            // forgotten.
             *lock(&self.mark) = process::Mark::default();
         }
         // Calls over the channel would count as calls of another client, which owns none of the
@@ -323,9 +325,9 @@ impl Link {
         Err(Error::new(code::RPC_E_DISCONNECTED, text))
     }
 
-    /// Proves to the server that this process has received the key of a mark over another link, and
-    /// replaces the home connection by a connection of the client with that mark. Returns whether
-    /// the server knows the key and has accepted the proof.
+    /// Proves on a new connection that this process has received the key of a mark over another
+    /// link. If the server knows the key and accepts the proof, the new connection becomes the home
+    /// connection. Returns whether the server has accepted the proof.
     fn prove_process(&mut self, key: u128, deadline: Deadline) -> Result<bool> {
         let greet = |channel: &mut Channel| self.introduce(channel, Some(key), deadline);
         let options = for_home(&self.options);
@@ -355,14 +357,15 @@ impl Link {
         }
     }
 
-    /// Performs a call of the runtime's own that may take long, on a channel of the pool: the home
-    /// connection is for calls that return at once. The thread's cancellers end the call.
+    /// Performs a call of the runtime's own that can take long. The call uses a channel of the
+    /// pool, because the home connection is for calls that return at once. The thread's cancellers
+    /// end the call.
     pub(crate) fn long_call(&self, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
         self.on_channel(|channel, deadline| own_calls::call(channel, deadline, opnum, request))
     }
 
-    /// As [`Self::long_call`]; the call also ends when `is_awaited`, which is called at intervals,
-    /// returns false.
+    /// As [`Self::long_call`], but calls `is_awaited` at intervals, and ends the call when
+    /// `is_awaited` returns false.
     pub(crate) fn long_call_while(&self, opnum: u16, request: &[u8], is_awaited: &dyn Fn() -> bool) -> Result<Vec<u8>> {
         self.on_channel(|channel, deadline| own_calls::call_while(channel, deadline, opnum, request, is_awaited))
     }
@@ -382,8 +385,8 @@ impl Link {
 
     /// Performs a call of the runtime's own on the home connection. The thread's cancellers end the
     /// call. One deadline holds for the wait for the connection, for making a new connection, and
-    /// for the call. After the deadline nothing is sent: a call whose response is not awaited would
-    /// break the connection.
+    /// for the call. Nothing is sent after the deadline, because a call whose response is not
+    /// awaited would break the connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel, Deadline) -> Result<R>) -> Result<R> {
         let deadline = deadline::of_thread().start();
         self.home.lend(deadline, |home| {
@@ -391,8 +394,9 @@ impl Link {
             if home.channel.is_ended() && self.is_private() {
                 return Err(self.process_ended());
             }
-            // A call on the connection may also have timed out. The new connection is made before
-            // the old one closes, so that the server does not consider this client gone.
+            // The channel can be closed because the connection has ended, or because a call has
+            // timed out. The new connection is made before the old one closes, so that the server
+            // does not consider this client gone.
             if home.is_spent || home.channel.is_closed() {
                 deadline::check_in_time(deadline)?;
                 *home = self.connect(&for_home(&self.options), deadline)?.into();
@@ -410,7 +414,7 @@ impl Link {
         self.bind_once(info, || self.with_home(|home, deadline| binding::alter(home, info, self.transfers(), deadline)))
     }
 
-    /// As [`Self::bind`], over a channel of the pool.
+    /// As [`Self::bind`], but over a channel of the pool instead of the home connection.
     pub(crate) fn bind_aside(&self, info: &InterfaceInfo) -> Result<()> {
         let alter = |channel: &mut Channel, deadline| binding::alter(channel, info, self.transfers(), deadline);
         self.bind_once(info, || self.on_channel(alter))
@@ -434,12 +438,12 @@ impl Link {
 
     /// Returns the place of the process at the other end.
     pub(crate) fn place(&self) -> Place {
-        // A process that the kernel has identified is known without its bindings.
+        // The place of a process that the kernel has identified needs no bindings.
         let ways = if let Peer::Host(_) = self.peer { self.ways() } else { Vec::new() };
         Place::of([(&Origin::of(&self.peer), self.local())]).reached_by(ways)
     }
 
-    /// Returns the record of the client that was found last at [`Self::place`].
+    /// Returns the record of the client that the last search found at [`Self::place`].
     pub(crate) fn found(&self) -> &FoundClient {
         &self.found
     }
@@ -475,11 +479,12 @@ impl Link {
         }
     }
 
-    /// Returns a link to this process itself that counts as a link to a process with another OXID.
+    /// Returns a link to this process itself. By `oxid`, the link counts as a link to another
+    /// process.
     pub(crate) fn to_another(oxid: u64) -> Self {
         let itself = Self::to_itself();
-        // The pool gets a connection now, because one that is made after the change of `oxid` would
-        // find that the peer has another OXID.
+        // The pool gets a connection now, because a connection that is made after the change of
+        // `oxid` would fail: the peer still has its own OXID.
         itself.on_channel(|_, _| Ok(())).unwrap();
         Self { oxid, ..itself }
     }

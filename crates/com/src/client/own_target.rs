@@ -56,9 +56,9 @@ pub(crate) fn confirm(link: &Link, reference: &ObjRef) -> Result<u32> {
     Err(error).inspect_err(refuse)
 }
 
-/// Asks the server to count references for the process with the given OXID. That process is this
-/// process, or a third process, at the given place, to which this process is about to pass the
-/// pointer.
+/// Asks the server to count `refs` references for the process whose OXID is in `to`: either this
+/// process, or a third process to which this process is about to pass the pointer. For a third
+/// process, `to` also has the process's place.
 pub(crate) fn transfer(link: &Link, target: TargetId, to: (u64, Option<&Place>), refs: u32) -> Result<()> {
     let (oxid, place) = to;
     let mut request: Vec<u8> = [target.word(), oxid, u64::from(refs)].into_iter().flat_map(u64::to_le_bytes).collect();
@@ -133,7 +133,7 @@ pub(crate) fn keep(link: &Link, target: TargetId) -> Result<Exported> {
     exported(&link.with_home(|home, deadline| call(home, deadline, OP_KEEP, &target.word().to_le_bytes()))?)
 }
 
-/// Unmarshals data for this process. The caller owns the returned references.
+/// Asks the server to unmarshal data for this process. The caller owns the returned references.
 pub(crate) fn unmarshal(link: &Link, data: TargetId, info: &InterfaceInfo) -> Result<Exported> {
     link.bind(info)?;
     let request = [data.word().to_le_bytes().as_slice(), &guid::to_wire(&info.iid)].concat();

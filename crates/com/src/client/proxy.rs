@@ -45,8 +45,8 @@ pub(crate) const UNKNOWN_POINTER: VtablePointer = VtablePointer((&raw const UNKN
 pub struct Proxy {
     // Callers read the vtable through the interface pointer.
     vtable: VtablePointer,
-    // The link's address and the target's word, which calls compare and send. C code reads them at
-    // these offsets.
+    // The link's address, which calls compare, and the target's word, which calls send. C code
+    // reads both at their offsets in this structure.
     link_address: usize,
     target_word: u64,
     target: TargetId,
@@ -74,7 +74,7 @@ impl ManagerPointer {
 }
 
 impl Proxy {
-    /// Returns the proxy behind the `this` pointer of a proxy's method.
+    /// Returns the proxy to which the `this` pointer of a proxy's method leads.
     ///
     /// # Safety
     ///
@@ -113,9 +113,9 @@ impl Proxy {
         Calls::with(|calls| calls.prepare(&self.link)).err().map(leave)
     }
 
-    /// Selects the regions that contain a call's arrays: see [`Calls::select_region`]. Each array
-    /// has its index, whether the method writes it, and its address. Returns whether a region was
-    /// selected.
+    /// Selects the regions that contain a call's arrays: see [`Calls::select_region`]. `arrays` has
+    /// for each array its index, whether the method writes the array, and its address. Returns
+    /// whether a region was selected.
     ///
     /// # Errors
     ///
@@ -170,7 +170,8 @@ impl Proxy {
 /// Returns the manager of an object, if there is one, with a reference counted for the caller.
 fn take_known(managers: &HashMap<u64, ManagerPointer>, oid: u64) -> Option<ManagerPointer> {
     managers.get(&oid).copied().filter(|known| {
-        // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
+        // SAFETY: a manager removes itself from this table, under the table's lock, before it is
+        // freed.
         let references = unsafe { &(*known.manager().as_ptr()).references };
         // A manager whose count has reached zero is being destroyed.
         references
@@ -196,7 +197,7 @@ pub(crate) fn find(link: &Link, oid: u64) -> Option<IUnknown> {
 /// Returns the interface proxy for a target, with a reference for the caller. Makes the proxy if
 /// there is none.
 ///
-/// The proxy takes over `public_refs` references of `target`.
+/// The proxy takes over `public_refs` references to `target`.
 pub(crate) fn import(
     link: &Arc<Link>,
     oid: u64,
@@ -211,7 +212,7 @@ pub(crate) fn import(
         managers.insert(oid, fresh);
         fresh
     });
-    // The caller gets the reference that was just taken or that a new manager begins with.
+    // The caller gets the reference that `take_known` has counted, or a new manager's first one.
     // SAFETY: the reference keeps the manager alive.
     let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
     let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -231,11 +232,11 @@ pub(crate) fn import(
     pointer
 }
 
-/// Whether there is an interface proxy for a reference's target, with its interface, over a link.
+/// Whether there is an interface proxy over a link for the target and the interface of a reference.
 pub(crate) fn is_imported(link: &Arc<Link>, reference: &ObjRef) -> bool {
     let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
     let Some(manager) = managers.get(&reference.oid) else { return false };
-    // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
+    // SAFETY: a manager removes itself from this table, under the table's lock, before it is freed.
     let proxies = unsafe { &(*manager.manager().as_ptr()).proxies };
     let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |proxy: &Proxy| proxy.target == reference.target && proxy.info.iid == reference.iid;
@@ -250,15 +251,15 @@ fn add_refs(count: &AtomicU32, refs: u32) {
     let _ = count.fetch_update(Ordering::AcqRel, Ordering::Acquire, add);
 }
 
-/// Takes one of the references that a proxy holds at the server, to pass the object back to its own
-/// process. Returns `None` for an object that is no proxy.
+/// Takes one of the references that a proxy holds at the server, in order to pass the object back
+/// to the object's process. Returns `None` for an object that is no proxy.
 pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Imported>> {
     let Some(imported) = look_behind(object) else { return Ok(None) };
     // SAFETY: `look_behind` returns `Some` for proxies only.
     let proxy = unsafe { Proxy::from_raw(object.as_raw()) }.targeted();
     let split = |refs: u32| refs.checked_sub(1).filter(|&left| left > 0);
     if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
-        // The last reference stays with the proxy.
+        // The last reference stays with the proxy, so the server counts further references.
         own_target::transfer(&imported.link, imported.target, (own, None), own_calls::REFS_PER_QUERY)?;
         add_refs(&proxy.public_refs, own_calls::REFS_PER_QUERY - 1);
     }

@@ -44,8 +44,8 @@ struct Tables {
 
 struct CachesPointer(NonNull<RegionCaches>);
 
-// SAFETY: the pointer leads to atomic words of a thread that removes it from the table before the
-// thread ends.
+// SAFETY: the pointer leads to atomic words of a thread. The thread removes the pointer from the
+// table before the thread ends.
 unsafe impl Send for CachesPointer {}
 
 static TABLES: Mutex<Option<Tables>> = Mutex::new(None);
@@ -65,7 +65,8 @@ pub(crate) fn make(bytes: usize, access: Access) -> Result<Arc<Known>> {
     Ok(known)
 }
 
-/// Releases the memory that begins at an address. Any other address is ignored.
+/// Releases the memory that begins at `start`. Ignores an address at which no memory of the table
+/// begins.
 pub(crate) fn end(start: *mut u8) {
     let mut tables = tables();
     let Some(tables) = tables.as_mut() else { return };
@@ -96,9 +97,8 @@ impl Known {
         self.region.is_writable()
     }
 
-    /// Selects this region for one array position of this thread. `cache` is the position's entry
-    /// in `caches`, and `number` is the region's number at the peer. Returns false if the region
-    /// has ended meanwhile.
+    /// Selects this region in `cache`, an entry of this thread's selections `caches`. `number` is
+    /// the region's number at the peer. Returns false if the region has ended since it was found.
     pub(crate) fn fill_cache(&self, cache: &RegionCache, number: u16, caches: &RegionCaches) -> bool {
         let mut tables = tables();
         let tables = tables.get_or_insert_default();
@@ -115,7 +115,7 @@ impl Known {
     }
 }
 
-/// Removes from the table the selections of a thread that is ending.
+/// Removes the selections of an ending thread from the table.
 pub(crate) fn leave(caches: &RegionCaches) {
     if let Some(tables) = tables().as_mut() {
         tables.threads.retain(|known| known.0 != NonNull::from(caches));
@@ -144,9 +144,9 @@ pub(crate) fn number_for(channel: &mut Channel, region: &Known, caches: &RegionC
     let number = number_at(at.0);
     let outcome = channel.pass_region(number, &region.region).map_err(crate::Error::from);
     let outcome = outcome.and_then(|()| own_calls::regions(channel, number, &numbers));
-    // If the peer did not answer, the message with this region may still wait at the peer, which
-    // would mistake it for the message with the next region of the same number. So the connection
-    // ends.
+    // If the peer did not answer, the message with this region may still wait at the peer. The peer
+    // would then mistake this message for the message with the next region of the same number. So
+    // the connection ends.
     let is_mapped = outcome.inspect_err(|_| channel.break_off())?;
     channel.passed_regions()[at.0] = Some(PassedRegion { id: region.id, is_mapped });
     Ok(is_mapped.then_some(number))
@@ -170,9 +170,9 @@ fn take_ended(channel: &mut Channel) -> Vec<u16> {
     ended
 }
 
-/// Returns a free place in a channel's table. If all are taken, returns the place and the number of
-/// another region, which the peer then unmaps. Selected regions keep their places, since the call
-/// may need them for its other arrays.
+/// Returns a free place in a channel's table. If all places are taken, returns the place and the
+/// number of another region, which the peer must unmap. Selected regions keep their places, since
+/// the call may need them for its other arrays.
 fn free_place(channel: &mut Channel, id: u64, caches: &RegionCaches) -> (usize, Option<u16>) {
     let passed = channel.passed_regions();
     if let Some(at) = passed.iter().position(Option::is_none) {

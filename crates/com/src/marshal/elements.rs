@@ -236,8 +236,8 @@ pub struct Lending<'a, T> {
     life: PhantomData<&'a mut T>,
 }
 
-/// Elements in this process's own memory. The `Vec` is boxed in its owner, since it takes three
-/// words and is rarely needed.
+/// Elements in this process's own memory. [`Lending`] has the `Vec` in a box, since a `Vec` takes
+/// three words and is rarely needed.
 struct More<T>(Vec<T>);
 
 impl<T: Scalar + 'static> Lending<'_, T> {
@@ -443,12 +443,12 @@ mod tests {
     /// Returns the elements that `work` lends, called as a method with room for three elements.
     fn lent(work: impl FnOnce(&mut Lending<'_, u16>)) -> Vec<u16> {
         let mut room = [0; 3];
-        // SAFETY: the array has that many elements, and no other code uses them.
+        // SAFETY: `room` has `room.len()` elements, and no other code uses them.
         let mut lending = unsafe { Lending::new(room.as_mut_ptr(), room.len()) };
         work(&mut lending);
         let count = lending.len();
         let first = lending.finish();
-        // SAFETY: that many elements are valid until the thread lends again.
+        // SAFETY: `count` elements at `first` are valid until the thread lends again.
         unsafe { Elements::from_raw(first, count) }.to_vec()
     }
 

@@ -73,7 +73,7 @@ pub(crate) fn unmarshal(
     sender: Sender<'_>,
 ) -> Result<IUnknown> {
     let any = parse(bytes)?;
-    // A reference to an unknown interface is given back.
+    // If the interface is unknown, the reference is given back.
     let info = wanted.info().inspect_err(|_| runtime.refuse(&any))?;
     match any {
         Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),

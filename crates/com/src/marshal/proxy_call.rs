@@ -136,8 +136,9 @@ impl ProxyCall<'_> {
     /// does not receive it.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
         let reference = self.unsent.reference(object, info, self.link)?;
-        // During its marshaling, the object may have made calls. They have registered another
-        // channel's alarm with the thread's cancellers, and the deadline may have passed meanwhile.
+        // During its marshaling, the object may have made calls. In that case the thread's
+        // cancellers have the alarm of another channel, so this channel's alarm is registered
+        // again. The deadline may have passed, too.
         self.owned.register()?;
         deadline::check_in_time(deadline::of_thread())?;
         Ok(reference)

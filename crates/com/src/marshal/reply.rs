@@ -79,7 +79,8 @@ impl<'a> ReplyView<'a> {
         if self.frame.len() >= aligned(length) { Ok(self.frame) } else { Err(refusal(self.frame, self.status)) }
     }
 
-    /// Returns an array that the method lends, after a block of `length` bytes.
+    /// Returns the address of the array that the method lends. The array follows a block of
+    /// `length` bytes.
     ///
     /// # Errors
     ///
@@ -236,7 +237,7 @@ impl<'a> ReplyView<'a> {
 }
 
 /// Returns the reason why a frame does not have the length of the results. The function takes no
-/// reference, so that replies stay in registers.
+/// reference to the reply, so that replies stay in registers.
 #[cold]
 #[inline(never)]
 pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {

@@ -172,7 +172,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         self.call.reply_max()
     }
 
-    /// Returns private memory for this call.
+    /// Returns `bytes` bytes of private memory for this call.
     fn scratch(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.used;
         let end = start + bytes.div_ceil(8);

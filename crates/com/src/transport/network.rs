@@ -129,10 +129,11 @@ impl Network {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a NIC for an end: an open one that fits, or a new one.
+    /// Returns a NIC for an end of a connection, or for a listener: an open NIC whose options fit,
+    /// or a new one.
     pub(crate) fn nic(&self, wanted: Wanted, means: NicMeans, end: End) -> Result<Opened> {
-        // The protection belongs to each connection, and connections with different protection
-        // share a NIC.
+        // Each connection has its own protection, so connections with different protection share a
+        // NIC.
         let mut wanted = wanted.without_protection();
         let sequence = wanted.sequence;
         (means.settle)(&mut wanted, end)?;

@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::atomic::AtomicU32;
 use std::sync::{PoisonError, RwLock};
 
-/// The call targets in another process that have users in this process, with their interfaces.
+/// The call targets in another process that this process uses, with their interfaces.
 pub(crate) struct Targets {
     transfers: Transfers,
     protection: Option<Protection>,
@@ -33,13 +33,13 @@ struct Known {
     interfaces: HashMap<TargetId, Called>,
 }
 
-/// The description of a target for calls.
+/// The data about a target that its calls need.
 struct Called {
     object: Option<Uuid>,
     syntax: SyntaxId,
     transfers: Vec<SyntaxId>,
     interface: Interface,
-    /// The number of users of the target.
+    /// The number of users of the target in this process, such as proxies.
     users: u32,
 }
 

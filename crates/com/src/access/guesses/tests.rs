@@ -65,7 +65,7 @@ fn counts_of_guesses_are_limited_and_expire() {
     assert_eq!(guesses.0.len(), 1);
 }
 
-/// Proves a user's password to the accounts of a server that the client at `peer` has called.
+/// Authenticates a client at `peer` as anna, with this password, at a server with these accounts.
 fn prove(accounts: &Arc<dyn Accounts>, peer: &Peer, password: &str) -> std::result::Result<(), SecurityError> {
     let credential = Credential::user("", "anna", password);
     let mut client = initiate(AuthType::NTLM, Level::Connect, "", &credential)?.context;
@@ -90,7 +90,7 @@ fn not_even_the_right_password_is_accepted_after_too_many_wrong_ones() {
     ground::until("the pause is over", || prove(&accounts, &guesser, "right").is_ok());
 }
 
-/// Accounts for which wrong proofs arrive while a proof is checked.
+/// Accounts that count further wrong proofs of `guesser` while a proof is checked.
 struct Busy {
     table: AccountTable,
     guesser: Peer,
@@ -98,7 +98,7 @@ struct Busy {
 
 impl Accounts for Busy {
     fn hash(&self, domain: &str, user: &str) -> Option<NtHash> {
-        // As many wrong proofs as cause the longest pause.
+        // So many wrong proofs cause the longest pause.
         for _ in 0..FREE + 6 {
             lock(&GUESSES).tried(&SourceGroup::of(&self.guesser), user, false, Instant::now());
         }

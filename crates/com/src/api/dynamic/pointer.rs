@@ -113,14 +113,14 @@ pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown
 pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
     let mut unsent = Unsent::default();
     let reference = unsent.reference(object, info, &imported(through)?.link)?;
-    // `unsent` no longer takes the reference back: that is the duty of this function's caller, if
-    // no call passes the reference.
+    // From here on, the drop of `unsent` does not take the reference back. If no call passes the
+    // reference, the caller of this function must take the reference back.
     unsent.is_published(None);
     Ok(reference)
 }
 
 /// Takes back references that were marshaled for a call through an interface pointer. A program
-/// calls this function if it does not make the call after all.
+/// that has marshaled references and then does not make the call must call this function.
 ///
 /// # Errors
 ///

@@ -41,11 +41,11 @@ static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, 
 
 const STUBS: Stubs = Stubs::new(&[stub as StubFn]);
 
-/// The target of an interface pointer of an object.
+/// The structure to which one of an object's interface pointers leads.
 #[repr(C)]
 struct Facet {
     vtable: *const IUnknown_Vtbl,
-    // Invariant: the object that owns this facet, in an `Arc`.
+    // Invariant: the address of the object that owns this facet. The object is in an `Arc`.
     object: *const Object,
     iid: GUID,
 }
@@ -62,8 +62,7 @@ struct Object {
 // SAFETY: the performer is `Send`, and the pointer in a facet leads only to the object that owns
 // the facet.
 unsafe impl Send for Object {}
-// SAFETY: the performer is `Sync`. The list of facets is behind a lock, and a facet is not changed
-// once it is made.
+// SAFETY: the performer is `Sync`. A lock guards the list of facets, and a facet is never changed.
 unsafe impl Sync for Object {}
 
 /// A weak reference to the object of a performer.
@@ -96,8 +95,8 @@ impl<K: Eq + Hash> ObjectTable<K> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the interface pointer for IUnknown of the object with a key. `make` makes the object
-    /// by [`object`] if there is none.
+    /// Returns the IUnknown of the object with a key. If the key has no live object, `make` makes
+    /// one by [`object`].
     pub fn get(&self, key: K, make: impl FnOnce() -> (IUnknown, WeakObject)) -> IUnknown {
         let mut objects = self.objects();
         objects.get(&key).and_then(WeakObject::upgrade).unwrap_or_else(|| {
@@ -177,7 +176,8 @@ impl Object {
 }
 
 impl Facet {
-    /// Returns the facet behind an interface pointer, or `None` if the pointer is not a facet's.
+    /// Returns the facet to which an interface pointer leads. `None` if the pointer does not lead
+    /// to a facet.
     ///
     /// # Safety
     ///
@@ -190,7 +190,7 @@ impl Facet {
         ptr::eq(vtable, &raw const VTABLE).then(|| unsafe { &*this.cast::<Self>() })
     }
 
-    /// Returns the facet behind the `this` pointer of its methods.
+    /// Returns the facet to which the `this` pointer of a facet's method leads.
     ///
     /// # Safety
     ///
@@ -304,7 +304,7 @@ mod tests {
 
     fn query(object: &IUnknown, iid: &GUID) -> Option<IUnknown> {
         let mut found = ptr::null_mut();
-        // SAFETY: a QueryInterface with room for one pointer.
+        // SAFETY: the call passes an IID and room for one pointer, as QueryInterface requires.
         let result = unsafe { object.query(iid, &mut found) };
         // SAFETY: a successful query returns a counted interface pointer.
         result.is_ok().then(|| unsafe { IUnknown::from_raw(found) })

@@ -70,8 +70,8 @@ pub(super) fn map(
     let (order, results) = call(&mut calls, epm::map_request(&wanted, object), deadline)?;
     let found = epm::mapped(order, &results)
         .map_err(|error| Error::from(error).with_detail(|why| format!("{}, at {mapper}: {why}", info.name)))?;
-    // Only the endpoint is taken from the answer. Behind an address translation (NAT), the mapper
-    // may know the host by an address that is not valid here.
+    // Only the endpoint is taken from the answer. Because of address translation (NAT), the mapper
+    // may know its host by an address that this process cannot reach.
     let endpoints = found.into_iter().map(|way| match way {
         Way::Tcp(_, port) | Way::Udp(_, port) => port.to_string(),
         Way::Local(name) => name,

@@ -21,8 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The time that the mapper may take to answer when the registration's thread adds or removes
-/// entries.
+/// The time limit for the mapper's answer when the registration's thread adds or removes entries.
 const PATIENCE: Deadline = Deadline::after_secs(2);
 /// The pause between two attempts to reach a mapper that is gone.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -44,7 +43,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     is_over: bool,
-    /// The connection to the mapper, which shows the thread when the mapper has ended.
+    /// The connection to the mapper. Its end shows the registration's thread that the mapper has
+    /// ended.
     stream: Option<Arc<Stream>>,
 }
 

@@ -65,8 +65,8 @@ impl Connection {
         let Some(point) = self.point.take() else { return Ok(()) };
         let (ended, is_unsent) = sending(|| point.get().Unadvise(self.cookie));
         if is_unsent && ended.as_ref().is_err_and(|error| error.code() == code::RPC_E_TIMEOUT) {
-            // The drop makes the call again. A call that was sent is not repeated, because the
-            // source may have given the cookie to another sink.
+            // The call was not sent, so the drop of this value makes it again. A call that was sent
+            // is not repeated, because the source may have given the cookie to another sink.
             self.point = Some(point);
         }
         ended

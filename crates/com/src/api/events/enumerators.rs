@@ -57,8 +57,8 @@ struct Connections(Cursor<(Agile<IUnknown>, u32)>);
 
 impl IPoints_Impl for Points_Impl {
     unsafe fn Next(&self, count: u32, to: *mut *mut c_void, fetched: *mut u32) -> HRESULT {
-        // SAFETY: by the contract of `Next`, the caller provides room for `count` elements, and for
-        // one number.
+        // SAFETY: by the contract of `Next`, `to` is null or has room for `count` elements, and
+        // `fetched` is null or writable.
         unsafe { self.0.next(count, to, fetched, |point| point.get().clone().into_raw()) }
     }
 
@@ -80,8 +80,8 @@ impl IConnections_Impl for Connections_Impl {
     unsafe fn Next(&self, count: u32, to: *mut Data, fetched: *mut u32) -> HRESULT {
         let data =
             |(sink, cookie): &(Agile<IUnknown>, u32)| Data { sink: sink.get().clone().into_raw(), cookie: *cookie };
-        // SAFETY: by the contract of `Next`, the caller provides room for `count` elements, and for
-        // one number.
+        // SAFETY: by the contract of `Next`, `to` is null or has room for `count` elements, and
+        // `fetched` is null or writable.
         unsafe { self.0.next(count, to, fetched, data) }
     }
 
@@ -113,7 +113,7 @@ unsafe fn put(to: *mut *mut c_void, made: impl Interface) -> HRESULT {
     code::S_OK
 }
 
-/// The elements at the time when the enumerator was made, and the index of the next one.
+/// The elements at the time when the enumerator was made, and the index of the next element.
 struct Cursor<T> {
     all: Arc<[T]>,
     at: AtomicUsize,

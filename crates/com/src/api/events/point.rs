@@ -31,7 +31,7 @@ impl<I: Remote> ConnectionPoint<I> {
     /// # Errors
     ///
     /// CONNECT_E_CANNOTCONNECT for an object that lacks the interface, or that belongs to a thread;
-    /// CONNECT_E_ADVISELIMIT when there are too many sinks; as for every call when an object of
+    /// CONNECT_E_ADVISELIMIT when there are too many sinks; the error of the query if an object of
     /// another process cannot be queried.
     pub fn advise(&self, sink: &I) -> Result<u32> {
         self.point.advise(&sink.cast()?)

@@ -71,8 +71,8 @@ enum Told {
     Failure,
     /// The sink did not answer in time.
     Late {
-        /// Whether the missing answer counts against the sink, because the sink had all the time of
-        /// its own limit. Otherwise the deadline of this thread's caller ended the call.
+        /// Whether the missing answer counts against the sink: true if the sink had the whole time
+        /// of its own limit, and false if the deadline of this thread's caller ended the call.
         counts: bool,
     },
 }
@@ -81,7 +81,8 @@ impl Point {
     /// Makes a connection point without sinks, for the described interface.
     pub fn new(info: &'static InterfaceInfo, limits: Limits) -> Arc<Self> {
         register_module(info);
-        // Registers the connection interfaces, which clients of a process with events query.
+        // Registers the interfaces of connection points, because clients query them in a process
+        // with events.
         register(INTERFACES);
         Arc::new(Self { info, limits, sinks: Mutex::default() })
     }
@@ -99,7 +100,8 @@ impl Point {
             .map_err(|error| if error.code() == code::E_NOINTERFACE { cannot(error) } else { error })?;
         let link = look_behind(&pointer).map(|imported| imported.link);
         let pointer = Agile::new(&pointer).map_err(cannot)?;
-        // The dead sinks are dropped after the guard, so that they are released without the lock.
+        // `dead` is dropped after the guard `sinks`, so the dead sinks are released without the
+        // lock.
         let dead: Vec<Arc<Sink>>;
         let mut sinks = lock(&self.sinks);
         // Sinks whose processes have ended stay connected until the next event, so they are removed
@@ -173,8 +175,8 @@ impl Point {
         successes
     }
 
-    /// Queues an event for every sink. The sink's own thread makes the call. Returns the number of
-    /// sinks that lost an event.
+    /// Queues an event for every sink. Each sink has its own thread, which makes the calls. Returns
+    /// the number of sinks that lost an event.
     pub fn post(self: &Arc<Self>, event: &Posted) -> usize {
         let sinks = lock(&self.sinks).all.clone();
         sinks.iter().filter(|sink| self.enqueue(sink, Arc::clone(event))).count()
@@ -198,8 +200,8 @@ impl Point {
             if counts {
                 self.miss(sink);
             }
-            // If the call failed before the sink's limit, the method itself returned this code. The
-            // process has then answered, and its other sinks are called.
+            // If the call failed before the sink's limit, the method itself returned RPC_E_TIMEOUT.
+            // The process has then answered, so its other sinks are called.
             let is_answer = counts && now - start < self.limits.timeout;
             return if is_answer { Told::Failure } else { Told::Late { counts } };
         }
@@ -210,8 +212,8 @@ impl Point {
         Told::Failure
     }
 
-    /// Records that a sink's process did not answer in time, and ends the connection if that has
-    /// happened too often.
+    /// Counts a call that a sink's process did not answer in time. Ends the connection when the
+    /// number of such calls in a row reaches the limit.
     fn miss(&self, sink: &Sink) {
         if sink.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= self.limits.unanswered {
             self.lose(sink);
@@ -285,7 +287,8 @@ impl Sink {
         self.is_more.notify_one();
     }
 
-    /// Returns the next event; `None` when the thread must end.
+    /// Waits for the next event and returns it. `None` if no event comes within [`LINGER`], or if
+    /// the connection has ended; the sink's thread then ends.
     fn next(&self) -> Option<Posted> {
         let is_idle = |queue: &mut Queue| queue.events.is_empty() && self.is_connected.load(Ordering::Acquire);
         let (mut queue, _) =

@@ -44,7 +44,7 @@ fn sink(on_event: impl Fn(u32) -> Result<()> + Send + Sync + 'static) -> ISink {
     Sink(Box::new(on_event)).into()
 }
 
-/// Returns a sink, and the events that it received.
+/// Returns a sink, and the list to which the sink adds the events that it receives.
 fn noting() -> (ISink, Arc<Mutex<Vec<u32>>>) {
     let got = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&got);
@@ -151,7 +151,7 @@ fn connection_points_and_connections_are_enumerated() {
     assert_eq!(told(&other, 9), cookies[1..]);
     all.Reset().unwrap();
     assert_eq!(told(&all, 2), cookies[..2]);
-    // The results are checked in the form that C and C++ programs use.
+    // From here on, `Next` is called through the vtable, as C and C++ programs call it.
     let (mut room, mut fetched) = ([std::ptr::null_mut::<c_void>(); 4], 9);
     // SAFETY: there is room for two CONNECTDATA.
     let next = |room: *mut *mut c_void, count, fetched| unsafe {
@@ -275,7 +275,7 @@ fn posting_never_blocks_and_a_full_queue_drops_its_oldest_event() {
     assert_eq!(post(0), 0);
     assert_eq!((told.recv_timeout(within), quick_told.recv_timeout(within)), (Ok(0), Ok(0)), "both are called");
     for n in 1..=5 {
-        // The slow sink has 1, 2, 3 waiting; then 4 and 5 replace 1 and 2.
+        // The queue of the slow sink takes the events 1, 2 and 3. Then 4 and 5 displace 1 and 2.
         assert_eq!(post(n), usize::from(n > 3), "{n}");
         assert_eq!(quick_told.recv_timeout(within), Ok(n), "nobody waits for the slow one");
     }
@@ -283,7 +283,7 @@ fn posting_never_blocks_and_a_full_queue_drops_its_oldest_event() {
         go.send(()).unwrap();
         assert_eq!(told.recv_timeout(within), Ok(n));
     }
-    // Events that wait for a sink are dropped with its connection.
+    // Events that wait for a sink are dropped when the sink's connection ends.
     post(6);
     point.unadvise(cookie).unwrap();
     go.send(()).unwrap();

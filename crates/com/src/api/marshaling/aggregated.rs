@@ -16,7 +16,8 @@ struct Inner {
     // The inner unknown, which only the outer object uses, and which counts the part's own
     // references.
     unknown: &'static IUnknown_Vtbl,
-    // The interface for all other code. Its methods of IUnknown are those of the outer object.
+    // The vtable of the IMarshal that all other code uses. Its methods of IUnknown forward to the
+    // outer object.
     marshal: &'static IMarshal_Vtbl,
     references: AtomicU32,
     // The pointer is not counted, because the outer object keeps this part exactly as long as

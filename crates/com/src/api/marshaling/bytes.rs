@@ -32,8 +32,8 @@ pub(crate) fn marshal_object(
     if Flags::from_number(flags.number()).is_none() {
         return Err(Error::new(code::E_INVALIDARG, "the flags ask for both a strong and a weak table"));
     }
-    // Some objects have marshalers of their own, which do not all need the runtime. So an error in
-    // making the runtime is returned only if the object has no marshaler.
+    // An object can have a marshaler of its own, which perhaps does not need the runtime. So an
+    // error in making the runtime is returned only if the object has no such marshaler.
     let runtime = process::runtime();
     match custom::marshal(object, info, context, flags)? {
         Some(bytes) => Ok(bytes),
@@ -63,8 +63,9 @@ pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Re
     }
 }
 
-/// Releases [`marshal`]ed data (CoReleaseMarshalData): data that is not unmarshaled after all, or
-/// the data of a table entry that is removed. Any process can make this call.
+/// Releases [`marshal`]ed data (CoReleaseMarshalData). A program calls this function for data that
+/// no process is going to unmarshal, and for the data of a table entry that it removes. Any process
+/// can make this call.
 ///
 /// # Errors
 ///

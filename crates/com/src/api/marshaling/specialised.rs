@@ -19,9 +19,9 @@ use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
 /// `impl Specialised for Calc_Impl {}`.
 pub trait Specialised: Send + Sync + 'static {
     /// Returns a string binding of virtual interfaces, such as `ncacn_vi_fabric:10.0.0.1`. The
-    /// process begins to listen on it when an object of the type is first passed to another host.
-    /// The default, an empty string, means `ncacn_vi_udp` at those addresses where the process
-    /// listens on `ncacn_ip_tcp` but on no virtual interface.
+    /// process begins to listen on this binding when an object of the type is first passed to
+    /// another host. The default, an empty string, means `ncacn_vi_udp` at those addresses where
+    /// the process listens on `ncacn_ip_tcp` but on no virtual interface.
     fn endpoint(&self) -> &str {
         ""
     }
@@ -49,7 +49,7 @@ impl<T: Specialised + IUnknownImpl> Marshaler for T {
             ));
         }
         let mut object = std::ptr::null_mut();
-        // SAFETY: an IID, and room for one pointer.
+        // SAFETY: the call passes an IID and room for one pointer, as QueryInterface requires.
         unsafe { self.QueryInterface(&IUnknown::IID, &mut object) }.ok()?;
         // SAFETY: the query succeeded, so the pointer is a counted interface pointer.
         let object = unsafe { IUnknown::from_raw(object) };

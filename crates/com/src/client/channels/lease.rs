@@ -37,7 +37,7 @@ pub(crate) struct Lease {
     number: u64,
     /// The value of [`Calls::link`] before the lease.
     link: usize,
-    // Leased memory belongs to one thread.
+    // Makes the type `!Send` and `!Sync`, because leased memory belongs to one thread.
     thread: PhantomData<*const ()>,
 }
 

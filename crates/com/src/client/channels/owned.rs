@@ -1,4 +1,4 @@
-//! The channels of a thread besides the one at hand, and the channels that are taken out.
+//! The channels of a thread that are not at hand, and those that a call has taken out.
 
 use super::{Calls, has_to_prepare};
 use crate::client::canceller::{self, Canceller, is_cancellable, register};
@@ -20,7 +20,7 @@ thread_local! {
     static LAST: Others = const { Others(RefCell::new(Vec::new())) };
     /// The number of used cancellers that were removed from this thread.
     static REMOVED: Cell<u64> = const { Cell::new(0) };
-    /// Whether, since [`sending`] began, a call of this thread found no channel, or a full one.
+    /// Whether a call of this thread has found no channel, or a full one, since [`sending`] began.
     static IS_UNSENT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -80,8 +80,8 @@ impl Drop for Others {
         let at_hand = Calls::with(Calls::take_from_hand);
         Calls::with(|calls| shared::leave(&calls.regions));
         let all = self.0.take().into_iter().chain(at_hand);
-        // Cancellers that the thread still has may interrupt the channels that were registered with
-        // them. These channels are closed.
+        // The thread's remaining cancellers may still interrupt the channels that were registered
+        // with them. So these channels are closed.
         all.filter(|owned| !owned.alarmed.get()).for_each(|owned| owned.give_back());
     }
 }
@@ -254,7 +254,8 @@ pub(crate) fn take_out<R>(link: &Arc<Link>, work: impl FnOnce(&mut OwnedChannel)
     outcome
 }
 
-/// A channel that was taken out; its drop puts it back, even when a call panics.
+/// A channel that was taken out. The drop puts the channel at hand, or closes it if it must not be
+/// used again.
 struct Taken {
     owned: Option<Box<OwnedChannel>>,
     /// The value of [`REMOVED`] before the channel was taken out.
@@ -263,8 +264,9 @@ struct Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // A broken channel is closed, and so is a channel whose response may still arrive: the end
-        // of the connection tells the server that the caller no longer waits.
+        // A broken channel is closed. A channel is also closed after a panic, because the call's
+        // response may still arrive; the end of the connection tells the server that the caller no
+        // longer waits.
         if let Some(owned) = self.owned.take()
             && !owned.channel.is_broken()
             && !std::thread::panicking()

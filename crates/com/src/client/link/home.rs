@@ -36,7 +36,8 @@ impl Home {
 
     /// Whether the peer is known to have ended the connection. The function does not wait.
     pub(super) fn is_ended(&self) -> bool {
-        // A connection in use counts as alive: the thread that uses it notices its end.
+        // A connection in use counts as alive, because the thread that uses the connection notices
+        // the end.
         lock(&self.idle).as_ref().is_some_and(|connection| connection.channel.is_ended())
     }
 
@@ -63,7 +64,7 @@ impl Home {
     }
 }
 
-/// A connection in use; its drop puts it back, even when a call panics.
+/// A connection in use. The drop returns the connection to its link, even when a call panics.
 struct Lent<'a> {
     home: &'a Home,
     connection: Option<Connection>,

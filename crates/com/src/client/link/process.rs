@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
-/// The time that a process may take to send its mark: see [`own_calls::mark`]. It is shorter than
-/// the time limit for an attempt at one binding, so that the wait for a silent process leaves time
-/// to make a new link.
+/// The time that a process may take to send its mark: see [`own_calls::mark`]. This time is shorter
+/// than the time limit for an attempt at one binding, so that the wait for a silent process leaves
+/// time to make a new link.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The mark of a link's process.
@@ -98,8 +98,8 @@ impl Link {
         self.is_private() || other.is_private() || level(self) == level(other)
     }
 
-    /// Returns the mark by which the process at the other end is recognised. `None` if the process
-    /// sends none within [`PATIENCE`]: it counts as a separate process.
+    /// Returns the mark by which the process at the other end is recognised. If the process sends
+    /// no mark within [`PATIENCE`], returns `None`, and the process counts as a separate one.
     ///
     /// # Errors
     ///
@@ -177,8 +177,8 @@ impl Link {
         self.is_private().then(|| self.pidfd.as_ref().is_none_or(has_ended))
     }
 
-    /// Returns the bindings by which this process has reached the peer. The peer has no influence
-    /// on them, unlike on [`Self::bindings`].
+    /// Returns the bindings by which this process has reached the peer. Unlike [`Self::bindings`],
+    /// the result has no bindings that the peer has sent.
     pub(crate) fn ways(&self) -> Vec<StringBinding> {
         lock(&self.process.ways).clone()
     }

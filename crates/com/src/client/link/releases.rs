@@ -2,8 +2,9 @@
 //!
 //! The sender of a reference may have invented the reference's count, and the server subtracts a
 //! released count from all references of this process to the target. The references to a target are
-//! therefore given back with its last proxy, so that no count ends another proxy. Only a release
-//! that is already being sent when the first proxy of its target is made can still end that proxy.
+//! therefore given back with its last proxy, so that an invented count cannot take the references
+//! of the target's other proxies. Only a release that is already being sent when the first proxy of
+//! its target is made can still take that proxy's references.
 
 use super::Link;
 use crate::client::address::Address;
@@ -18,8 +19,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Duration;
 
-/// The limit of a round's releases to one process, and of each release. The last release may begin
-/// just before the round's limit, so one process delays the janitor by at most twice this time.
+/// The time limit of all releases to one process in a round of the janitor, and of each release.
+/// The last release can begin just before the round's limit, so one process delays the janitor by
+/// at most twice this time.
 pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The references to be given back to a process. A target has an entry in one of the maps at most.
@@ -59,7 +61,8 @@ impl Releases {
         }
     }
 
-    /// Adds references, which wait for the last proxy of their target if there is one.
+    /// Adds references. If their target has proxies, the references wait for the last of these
+    /// proxies.
     fn add(&mut self, target: TargetId, refs: u32) {
         if refs == 0 {
             return;
@@ -130,8 +133,8 @@ impl Link {
     }
 
     /// Gives back the queued references, until `limit`. References that could not be sent are
-    /// queued again, or wait for a proxy that was made meanwhile; those of a dead link are dropped.
-    /// Returns whether none are left.
+    /// queued again. If their target has a proxy again, they wait for that proxy instead. The
+    /// references of a dead link are dropped. Returns whether no references are left to be sent.
     pub(crate) fn flush_releases(&self, limit: Deadline) -> bool {
         let queued = lock(&self.process.releases).take();
         let unsent = self.release(&queued, limit);
@@ -143,7 +146,7 @@ impl Link {
         is_done
     }
 
-    /// Gives back references until `limit`. Returns those that were not sent.
+    /// Gives back references until `limit`. Returns the part of `batch` that was not sent.
     pub(crate) fn release<'a>(&self, batch: &'a [(TargetId, u32)], limit: Deadline) -> &'a [(TargetId, u32)] {
         for (at, part) in batch.chunks(own_calls::RELEASES_MAX).enumerate() {
             let mut is_sent = false;

@@ -8,5 +8,5 @@ use std::ptr::NonNull;
 #[derive(Clone, Copy)]
 pub(crate) struct ManagerPointer(pub(super) NonNull<c_void>);
 
-// SAFETY: any thread may use a manager: its count is atomic, and its proxies are behind a lock.
+// SAFETY: any thread may use a manager: its count is atomic, and a lock guards its proxies.
 unsafe impl Send for ManagerPointer {}

@@ -4,10 +4,11 @@ use crate::types::error::{Error, Result, code};
 use crate::types::memory::{allocate, release, slice};
 use std::fmt;
 
-/// The number of bytes before the characters. The last four contain the length in bytes; the
-/// characters are aligned to 8.
+/// The number of bytes before the characters. The last four of these bytes contain the string's
+/// length in bytes. The characters are aligned to 8 bytes.
 const PREFIX: usize = 8;
-/// The greatest length in bytes, with room for the terminating zero.
+/// The greatest length of a string in bytes. With the prefix and the terminating zero, an
+/// allocation has at most `i32::MAX` bytes.
 const BYTES_MAX: usize = i32::MAX as usize - PREFIX - 2;
 
 /// A string of Automation: 16-bit units, any of which may be zero, with their length before them
@@ -231,7 +232,7 @@ mod tests {
         assert_eq!(text, *"a\0ö");
         // SAFETY: four bytes lie before the text.
         let length = unsafe { text.as_ptr().cast::<u32>().wrapping_sub(1).read() };
-        // SAFETY: two bytes lie behind the text.
+        // SAFETY: two bytes follow the text.
         let end = unsafe { text.as_ptr().wrapping_add(3).read() };
         assert_eq!((length, end), (6, 0));
         assert_eq!(text.as_ptr().addr() % 8, 0);

@@ -136,7 +136,8 @@ impl IDispatch {
     pub fn invoke(&self, id: i32, flags: u16, arguments: &[Variant], named: &[(i32, Variant)]) -> Result<Variant> {
         let (mut names, mut all): (Vec<i32>, Vec<Variant>) = named.iter().cloned().unzip();
         for argument in arguments.iter().rev() {
-            // A copy of an argument by reference refers to the caller's value.
+            // The copy of an argument by reference refers to the caller's value, so that the method
+            // can change that value.
             all.push(match argument.target() {
                 // SAFETY: the copy lives no longer than the caller's argument.
                 Some((vt, to)) => unsafe { Variant::by_reference(vt, to.cast()) },

@@ -83,7 +83,7 @@ pub enum Absent {
     Text(&'static str),
 }
 
-/// The error of a call by name, with the number of the offending argument, if it is known.
+/// The error of a call by name, with the index of the argument that caused the error, if any.
 struct Wrong {
     error: Error,
     argument: Option<usize>,

@@ -85,7 +85,8 @@ pub fn wire_result<T: Automation>(result: HRESULT, value: &T) -> std::result::Re
 ///
 /// # Safety
 ///
-/// `wire` must be null, or lead to an element of that type that the caller owns.
+/// `wire` must be null, or lead to an element that the caller owns. `kind` must be the index of the
+/// element's type in `types`.
 pub unsafe fn free_wire(wire: *mut u8, kind: u16, types: &'static [ElementType]) {
     if !wire.is_null() {
         // SAFETY: the caller promises that `wire` is null, or leads to an element of this type that

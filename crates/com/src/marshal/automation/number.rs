@@ -143,8 +143,7 @@ impl Number {
     pub(super) fn decimal(self) -> Result<Decimal> {
         let (value, scale) = match self {
             Self::Exact(value, scale) => (value, scale),
-            // The DECIMAL gets the digits of the shortest text from which this double can be
-            // parsed.
+            // The DECIMAL gets the digits of the shortest text that parses to exactly this double.
             Self::Float(value) => match Self::parse(&value.to_string()) {
                 Some(Self::Exact(value, scale)) => (value, scale),
                 _ => (self.integer()?, 0),

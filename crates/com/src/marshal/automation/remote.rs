@@ -26,8 +26,9 @@ crate::include_idl! {
 
 pub use made::{IDispatch_GetIDsOfNames_stub, IDispatch_GetTypeInfo_stub, IDispatch_GetTypeInfoCount_stub};
 
-/// The indices of wireVARIANT and FLAGGED_WORD_BLOB among the types of IDispatch.
+/// The index of wireVARIANT among the types of IDispatch.
 const VARIANT_KIND: u16 = 3;
+/// The index of FLAGGED_WORD_BLOB among the types of IDispatch.
 const BSTR_KIND: u16 = 4;
 
 /// The bit that distinguishes a FACILITY_DISPATCH failure from the success code that is sent in its
@@ -132,7 +133,7 @@ unsafe extern "system" fn names_proxy(
 struct Outgoing {
     wires: Wires,
     arguments: Vec<*mut u8>,
-    /// The indices of arguments by reference, with their wire forms.
+    /// The indices of the arguments by reference. `references` has their wire forms.
     indices: Vec<u32>,
     references: Vec<*mut u8>,
 }
@@ -142,7 +143,8 @@ impl Outgoing {
         let mut made =
             Self { wires: Wires::lent(), arguments: Vec::new(), indices: Vec::new(), references: Vec::new() };
         for (at, argument) in (0..).zip(arguments) {
-            // Arguments by reference travel both ways, in an array beside the other arguments.
+            // Arguments by reference are sent in both directions, so they have an array of their
+            // own. An empty VARIANT takes their place among the other arguments.
             let by_value = if argument.target().is_some() {
                 made.indices.push(at);
                 made.references.push(made.wires.reference(argument)?);
@@ -244,7 +246,7 @@ struct Incoming {
 }
 
 impl Incoming {
-    /// Stores the returned values of arguments by reference at their targets.
+    /// Stores the returned values of arguments by reference at the targets of these arguments.
     ///
     /// # Safety
     ///
@@ -434,8 +436,8 @@ unsafe extern "system" fn adapted(
         return outcome;
     }
     let results = Returned { value: &value, told: &told, arguments: &received.arguments, indices };
-    // SAFETY: the stub passed writable addresses for the results, and these references, which the
-    // method may replace.
+    // SAFETY: the stub passed writable addresses for the results, and passed `references` for the
+    // arguments, which the results may replace.
     if let Err(error) = unsafe { results.put(result.cast(), exception.cast(), references) } {
         return leave(error);
     }

@@ -43,10 +43,12 @@ impl SafeArray {
         Ok(made)
     }
 
-    /// Returns the position in memory of the element with these indices.
+    /// Returns the position in memory of the element with these indices: the number of elements
+    /// before it.
     pub(super) fn position(&self, indices: &[i32]) -> Result<usize> {
         let bounds = self.stored();
-        // In an array without elements, a product of dimensions may overflow.
+        // An array without elements has no position, and the product of its other dimensions may
+        // overflow.
         if indices.len() != bounds.len() || self.is_empty() {
             return Err(bad_index());
         }

@@ -73,13 +73,13 @@ impl Variant {
         self.vt = vt;
     }
 
-    /// Returns the address of a value of a type within the variant.
+    /// Returns the address within the variant at which a value of type `vt` lies.
     pub(crate) const fn place(&mut self, vt: u16) -> *mut u8 {
         // A DECIMAL covers the whole variant, and its first two bytes are the variant's type.
         if vt == vt::DECIMAL { (&raw mut *self).cast() } else { (&raw mut self.data).cast() }
     }
 
-    /// Returns the address of a value of a type within the variant, for reading.
+    /// Returns the address within the variant at which a value of type `vt` lies, for reading.
     pub(crate) const fn data(&self, vt: u16) -> *const u8 {
         if vt == vt::DECIMAL { (&raw const *self).cast() } else { (&raw const self.data).cast() }
     }
@@ -298,7 +298,7 @@ impl SafeArray {
         if self.is_null() {
             return vt::EMPTY;
         }
-        // SAFETY: by the invariant, the array is from `with_bounds`, which stores its type there.
+        // SAFETY: by the invariant, `with_bounds` has stored the type before the descriptor.
         unsafe { self.0.cast::<u32>().wrapping_sub(1).read() as u16 }
     }
 
@@ -418,9 +418,9 @@ impl Drop for SafeArray {
                 unsafe { clear(vt, data.wrapping_add(at * size)) };
             }
         }
-        // SAFETY: by the invariant, the array owns this memory, which is not used again.
+        // SAFETY: by the invariant, the array owns its elements' memory, which is not used again.
         unsafe { release(data.cast()) };
-        // SAFETY: by the invariant, the array owns this memory, whose allocation begins there.
+        // SAFETY: by the invariant, the array owns this allocation, which begins with the prefix.
         unsafe { release(self.0.cast::<u8>().wrapping_sub(PREFIX).cast()) };
     }
 }
@@ -429,7 +429,7 @@ impl Drop for SafeArray {
 ///
 /// # Safety
 ///
-/// A value of that type must be at `from`, aligned.
+/// There must be an aligned value of type `vt` at `from`.
 pub(crate) unsafe fn read(vt: u16, from: *const u8) -> Result<Variant> {
     if vt == VARIANT {
         // SAFETY: the caller promises an aligned VARIANT at `from`.
@@ -437,7 +437,7 @@ pub(crate) unsafe fn read(vt: u16, from: *const u8) -> Result<Variant> {
     }
     let mut made = Variant::zero(vt);
     let bytes = size(vt).ok_or_else(|| unknown(vt))?;
-    // SAFETY: a variant has room for every value except another variant; the new one owns nothing
+    // SAFETY: a variant has room for every value except another variant, and `made` owns nothing
     // yet.
     unsafe { made.place(vt).copy_from_nonoverlapping(from, bytes) };
     // The copy of a DECIMAL overwrote the variant's type with the DECIMAL's unused first two bytes.
@@ -476,7 +476,7 @@ pub(crate) unsafe fn write(vt: u16, to: *mut u8, value: Variant) -> Result<()> {
 ///
 /// # Safety
 ///
-/// There must be a value of that type at `at`, aligned, which the caller owns.
+/// There must be an aligned value of type `vt` at `at`, which the caller owns.
 pub(crate) unsafe fn clear(vt: u16, at: *mut u8) {
     match vt {
         VARIANT => {
@@ -498,7 +498,7 @@ pub(crate) unsafe fn clear(vt: u16, at: *mut u8) {
         }
         _ => {}
     }
-    // SAFETY: the caller promises a value at `at`, which has that many bytes.
+    // SAFETY: the caller promises a value of type `vt` at `at`, which has `size(vt)` bytes.
     unsafe { at.write_bytes(0, size(vt).unwrap_or(0)) };
 }
 

@@ -114,7 +114,7 @@ impl Wires {
         let length = if text.as_ptr().is_null() { NO_TEXT } else { bytes.len() as u32 };
         // SAFETY: the allocation has room for the structure.
         unsafe { made.cast::<WireBstr>().write(WireBstr { bytes: length, units: units as u32 }) };
-        // SAFETY: the allocation has room for the units behind the structure.
+        // SAFETY: the allocation has room for the units after the structure.
         let to = unsafe { made.add(size_of::<WireBstr>()) };
         // SAFETY: the allocation has room for the bytes. It is fresh, so the ranges do not overlap.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -144,7 +144,7 @@ impl Wires {
         if !vt::is_known(vt) {
             return Err(vt::unknown(vt));
         }
-        // SAFETY: the address leads to the value, of the value's own type.
+        // SAFETY: `value.data(vt)` leads to the variant's value, which is of type `vt`.
         let (arm, bytes) = unsafe { self.arm(vt, value.data(vt), depth) }?;
         self.made(vt, arm, bytes)
     }
@@ -234,7 +234,7 @@ impl Wires {
             unsafe { elements.cast::<*mut u8>().wrapping_add(at).write(made) };
         }
         if !is_pointer(kind) {
-            // SAFETY: the fresh memory has room for that many bytes.
+            // SAFETY: `elements` is fresh memory with room for `count * size` bytes.
             unsafe { elements.copy_from_nonoverlapping(array.data(), count * size) };
         }
         let bounds = array.stored();
@@ -252,7 +252,7 @@ impl Wires {
         };
         // SAFETY: the allocation has room for the structure and its bounds.
         unsafe { made.cast::<WireArray>().write(wire) };
-        // SAFETY: the allocation has room for the bounds behind the structure.
+        // SAFETY: the allocation has room for the bounds after the structure.
         let to = unsafe { made.add(size_of::<WireArray>()) };
         // SAFETY: the allocation has room for the bounds. It is fresh, so the ranges do not
         // overlap.
@@ -387,7 +387,7 @@ unsafe fn to_array(wire: *const u8, depth: usize) -> Result<SafeArray> {
     if dimensions == 0 || dimensions > DIMENSIONS_MAX {
         return Err(invalid("a SAFEARRAY has no dimensions, or too many"));
     }
-    // The other bytes are padding.
+    // The lower two bytes are the type; the other bytes are padding.
     let kind = found.kind as u16;
     // An array whose objects have a stated interface (SF_HAVEIID) is treated as an array of
     // objects.
@@ -440,7 +440,7 @@ pub trait Automation: Default {
     ///
     /// # Safety
     ///
-    /// `wire` must be null, or lead to the wire form of `oaidl.idl`.
+    /// `wire` must be null, or lead to a value in the wire form that `oaidl.idl` declares.
     ///
     /// # Errors
     ///

@@ -27,8 +27,8 @@ use windows_core::{GUID, HRESULT, IUnknown, Interface};
 /// The parameters of a request or a reply at their offsets in a frame, with pointers in place of
 /// offsets.
 pub struct Image {
-    // Invariant: a leaked box that the drop frees. Pointers into the box would become invalid when
-    // the box is used for the next parameter.
+    // Invariant: a leaked box that the drop frees. The field is not a `Box`, because each use of a
+    // `Box` makes earlier pointers into it invalid.
     words: NonNull<[MaybeUninit<u64>]>,
     /// The places of the structures that were copied into this image, each with the address from
     /// which the structure was copied. Rings of pointers can lead to that address.
@@ -104,7 +104,7 @@ impl Image {
     }
 
     /// Allocates `count` elements for the method to fill, and stores their address at offset `at`.
-    /// The elements are freed with everything that the parameters reach, or else with the image.
+    /// The elements are freed by [`Self::free`], or else when the image is dropped.
     ///
     /// # Errors
     ///
@@ -133,8 +133,8 @@ impl Image {
         let images = self.images(layout, &survey);
         let is_reached = |room: *mut u8| survey.objects.iter().any(|found| found.from == room.cast_const());
         for room in self.rooms.take().into_iter().filter(|room| !is_reached(*room)) {
-            // SAFETY: the array is an allocation of its own. The method has left no number of
-            // elements for it.
+            // SAFETY: the array is an allocation of its own. The survey has not found the array, so
+            // `free_but` does not free it.
             unsafe { release(room.cast()) };
         }
         // SAFETY: the caller promises to own everything that the parameters reach, and the images
@@ -230,7 +230,7 @@ impl<'c> ProxyCall<'c> {
     }
 }
 
-/// The results of a call, in the caller's memory.
+/// The results of a call, in the private memory of the caller's process.
 pub struct Results {
     private: PrivateFrame,
     copies: Allocations,
@@ -277,7 +277,7 @@ impl Results {
     /// If the offset is beyond the block.
     pub fn pointer(&mut self, at: usize) -> *mut u8 {
         assert!(is_within(at, 8, self.private.length), "the check has seen the block");
-        // SAFETY: the slot is within the frame, and contains a pointer by now.
+        // SAFETY: the slot is within the frame, and `copy_objects` has converted it to a pointer.
         unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read_unaligned() }
     }
 
@@ -375,8 +375,8 @@ impl StubCall<'_, '_> {
     }
 
     /// Copies and checks the request's frame, for a method that may free and replace arguments. The
-    /// arguments of `kept` are freed when the call is over; the method owns the others after
-    /// [`Arguments::release`].
+    /// arguments of `kept` are freed when the call is over; the method owns all other arguments
+    /// after [`Arguments::release`].
     ///
     /// # Safety
     ///
@@ -445,7 +445,7 @@ impl StubCall<'_, '_> {
 
     /// # Safety
     ///
-    /// `survey` must be of `root`.
+    /// `survey` must be a survey of `root`.
     unsafe fn write_graph(&mut self, survey: &Survey, root: Root, block: usize, outer: &[i64]) -> Result<usize> {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
         let marshal = |reference: &Reference| {

@@ -82,7 +82,7 @@ impl Survey {
         }
     }
 
-    /// Lays out a frame with references of these lengths.
+    /// Lays out a frame for the survey's objects, and for these references as bytes.
     pub(crate) fn lay_out(&self, references: &[Vec<u8>]) -> Result<FrameLayout> {
         let mut layout = FrameLayout { length: self.block, objects: Vec::new(), references: Vec::new() };
         let mut waiting = self.references.iter().zip(references).peekable();

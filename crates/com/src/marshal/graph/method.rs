@@ -54,7 +54,8 @@ fn parts_at(block: &Block, at: u32, size: u32) -> impl Iterator<Item = Part> {
 }
 
 impl Method {
-    /// Makes a method whose objects have these types. `None` where the tables are inconsistent.
+    /// Makes a method from its tables. `types` has the types of the objects to which its parameters
+    /// lead. Returns `None` if the tables are inconsistent.
     ///
     /// The tables made here are leaked and live as long as the process.
     pub fn new(words: words::Method, types: &'static [ElementType]) -> Option<Self> {
@@ -78,8 +79,8 @@ impl Method {
         Layout { block, types: self.types }
     }
 
-    /// Finds the array behind a slot of the reply's block. Returns the expression for the number of
-    /// its elements, and their type. `None` if no counted array belongs to the slot.
+    /// Finds the array to which a slot of the reply's block leads. Returns the expression for the
+    /// number of its elements, and their type. `None` if no counted array belongs to the slot.
     fn array(&self, at: u32) -> Option<(Expr, Element)> {
         let part = self.words.reply.shape.parts.iter().find(|part| part.at == at)?;
         match part.what {
@@ -105,8 +106,8 @@ impl Method {
     }
 
     /// Returns the values of those arguments that the reply does not contain, but that expressions
-    /// over the reply use. The second result is false if an unsigned value is too large for the
-    /// sizes and lengths of arrays, which are signed.
+    /// in the reply's layout use. The second result is false if an unsigned value is too large for
+    /// the sizes and lengths of arrays, which are signed.
     ///
     /// # Safety
     ///
@@ -148,7 +149,7 @@ impl Method {
 struct Room {
     /// The offset of the array's slot in the reply.
     at: u32,
-    /// The address and the size in bytes of the caller's array.
+    /// The address of the caller's array, and its size in bytes.
     to: *mut u8,
     bytes: usize,
 }
@@ -174,7 +175,8 @@ impl Method {
         ProxyCall::make(proxy, |call| unsafe { self.exchange(call, arguments) })
     }
 
-    /// Sets results with pointers to null. By COM's rules they stay null when the call fails.
+    /// Sets the results that contain pointers to null. By COM's rules such results stay null when
+    /// the call fails.
     ///
     /// # Safety
     ///
@@ -349,7 +351,7 @@ impl Method {
             let given = param.request.map(|at| arguments.place::<u8>(at as usize));
             let place = param.reply.map(|at| image.place::<u8>(at as usize));
             if let (Some(given), Some(place)) = (given, place) {
-                // SAFETY: both blocks have that many bytes for the parameter.
+                // SAFETY: both blocks have `param.size` bytes for the parameter.
                 unsafe { place.copy_from_nonoverlapping(given, param.size as usize) };
             }
             addresses.push(place.or(given).unwrap_or(std::ptr::null_mut()).cast());

@@ -1,7 +1,7 @@
 //! Structures that end in an open array: members, followed by elements in the same allocation.
 //!
 //! A Rust reference to such a structure covers only the members. [`elements_after`] returns the
-//! elements behind them.
+//! elements that follow the members.
 
 use super::memory::Allocations;
 use super::owned::{Graph, Owned};
@@ -42,7 +42,7 @@ pub unsafe fn open<T: Graph, E: Copy>(members: T, at: usize, elements: &[E]) -> 
 /// them while the result lives.
 pub unsafe fn elements_after<T, E>(members: &T, at: usize, count: usize) -> &[E] {
     let first = std::ptr::from_ref(members).wrapping_byte_add(at).cast::<E>();
-    // SAFETY: the caller promises `count` elements behind the members in the same allocation, so
+    // SAFETY: the caller promises `count` elements after the members in the same allocation, so
     // they live as long as the members.
     unsafe { std::slice::from_raw_parts(first, count) }
 }
@@ -50,7 +50,7 @@ pub unsafe fn elements_after<T, E>(members: &T, at: usize, count: usize) -> &[E]
 /// An argument that a caller lent to a method. The method may replace the argument. The drop stores
 /// the final pointer at the caller's address, even after a panic.
 pub struct Held<T: Graph> {
-    // Invariant: writable by the promise to `new`.
+    // Invariant: writable, as the caller of `new` promises.
     place: *mut *mut u8,
     // Invariant: the value whose pointer is stored in `place` on drop.
     owned: ManuallyDrop<Owned<T>>,
@@ -93,8 +93,8 @@ impl<T: Graph> Drop for Held<T> {
     }
 }
 
-/// Gives `owner` the value at `first`. A method to which `owner` had lent its former value has
-/// replaced that value by the value at `first`.
+/// Stores the value at `first` in `owner`. Before, `owner` had lent its former value to a method,
+/// which replaced that value by the value at `first`.
 ///
 /// # Safety
 ///

@@ -16,7 +16,7 @@ use windows_core::{GUID, HRESULT, Interface};
 ///
 /// The element type must describe the memory of an `Item`, including its pointers.
 pub unsafe trait Graph {
-    /// The structure while it is borrowed.
+    /// The Rust type of the structure while it is borrowed.
     type Item<'a>;
     /// The table of element types that contains this type.
     const TYPES: &'static [ElementType];

@@ -30,7 +30,8 @@ pub(super) enum Target {
 /// allocation.
 const ALLOCATION: usize = 64;
 
-/// The owner of all kept parameters. The number of any other owner is its parameter's offset.
+/// The number of the owner of all kept parameters. The number of any other owner is its parameter's
+/// offset.
 const KEPT: u32 = u32::MAX;
 
 /// Returns the copies for the owners of a frame. `parts` are the parts of the block. The parts in
@@ -69,8 +70,8 @@ pub(super) fn copies(found: &Checked, parts: &[Part], kept: &[Part], rooms: &[us
     Ok(copies)
 }
 
-/// Returns the slots of the block, and then those of each object. The check finds the slots of an
-/// object one after the other.
+/// Returns the slots of the block, and then those of each object. In `found`, the slots of one
+/// object follow each other.
 fn slots_of(found: &Checked) -> Vec<Range<usize>> {
     let mut slots = vec![0..0; found.objects.len() + 1];
     let mut at = 0;
@@ -102,7 +103,7 @@ struct Making<'a> {
     numbers: Vec<usize>,
     /// The last copy of each object, with its owner.
     made: Vec<Option<(u32, usize)>>,
-    /// The bytes of second and further copies so far.
+    /// The total size, in bytes, of the second and further copies that have been made.
     more: usize,
 }
 
@@ -162,7 +163,7 @@ mod tests {
     /// first structure, and the third parameter leads to the second structure.
     const RING: [u64; 7] = [32, 32, 48, HEADER, 48, HEADER, 32];
 
-    /// Returns the source of each copy, and all targets.
+    /// Returns, for each copy, the number of the copied object, and the targets of all pointers.
     fn copied(kept: &[Part]) -> (Vec<usize>, Vec<usize>) {
         let found = checked(&RING, &BLOCK, &TYPES);
         let rooms = vec![8; found.objects.len()];
@@ -176,8 +177,8 @@ mod tests {
 
     #[test]
     fn every_owner_has_objects_of_its_own() {
-        // With one owner there are the targets of the three pointers in the block, and then those
-        // of the pointers in both copies.
+        // With one owner, the targets are those of the three pointers in the block, and then those
+        // of the pointers in the two copies.
         assert_eq!(copied(&[node(0), node(8), node(16)]), (vec![0, 1], vec![0, 0, 1, 1, 0]));
         // The second parameter has an owner of its own. Owners follow each other by their offsets,
         // and the kept parameters come last.

@@ -110,7 +110,8 @@ impl<T: Graph> Lifted<T> {
             return Err(Error::new(code::E_POINTER, "a parameter that must not be null is null"));
         }
         let memory = place_for::<T>()?;
-        // SAFETY: there is a structure at `place`, and `memory` has that many bytes.
+        // SAFETY: the caller promises a structure at `place`, and `memory` has room for one
+        // structure.
         unsafe { move_elements::<T>(place, memory, 1) };
         // SAFETY: the structure has been moved to `memory`.
         let owned = unsafe { Owned::adopt(memory) }.ok_or(code::E_OUTOFMEMORY)?;

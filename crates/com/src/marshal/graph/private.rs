@@ -108,7 +108,7 @@ impl PrivateFrame {
             if room > object.bytes as usize {
                 let memory = Zeros::new(memory(object, room, types))?;
                 let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
-                // SAFETY: the new memory has at least that many bytes.
+                // SAFETY: `memory` has at least `body.len()` bytes.
                 unsafe { memory.0.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
                 wider.push(Wide { index, memory });
             }
@@ -116,8 +116,8 @@ impl PrivateFrame {
         Ok(wider)
     }
 
-    /// Converts the slots to pointers in place. Returns the objects that were moved elsewhere, and
-    /// the interface pointers, which must live as long as the frame.
+    /// Converts the slots to pointers in place. Returns the objects that were copied out of the
+    /// frame, and the interface pointers. Both must live as long as the frame.
     pub(super) fn link(
         &mut self,
         found: &Checked,
@@ -147,8 +147,9 @@ impl PrivateFrame {
         Ok((wider, references))
     }
 
-    /// Copies every object to which a pointer leads into memory of its own, and converts the slots
-    /// to pointers. An object gets a copy for each of its [owners](super::owners).
+    /// Copies every object to which a pointer leads, once for each of the object's
+    /// [owners](super::owners), and converts the slots to pointers. Each copy is an allocation of
+    /// its own.
     ///
     /// The copies own the interface pointers in them.
     pub(super) fn copy_objects(
@@ -167,7 +168,7 @@ impl PrivateFrame {
             let object = found.objects[object];
             let memory = copies.add(memory(object, room, layout.types))?;
             let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
-            // SAFETY: the copy has room for at least that many bytes.
+            // SAFETY: the copy has room for at least `body.len()` bytes.
             unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
         }
         for (place, target) in plan.links {

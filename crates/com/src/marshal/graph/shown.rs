@@ -1,5 +1,5 @@
 //! The depth to which generated code prints structures that contain or lead to each other. A peer
-//! may send a list that is longer than the stack is deep.
+//! may send a list that is so long that its recursive printing would overflow the stack.
 
 use std::cell::Cell;
 use std::fmt;
@@ -30,7 +30,7 @@ impl Drop for Level {
 pub fn nested(f: &mut fmt::Formatter<'_>, print: impl FnOnce(&mut fmt::Formatter<'_>) -> fmt::Result) -> fmt::Result {
     let depth = DEPTH.try_with(|depth| depth.replace(depth.get().saturating_add(1)));
     let _level = depth.is_ok().then_some(Level);
-    // Without the thread's storage, the depth would be unknown.
+    // On a thread that is ending, the depth is unknown, so two dots are printed.
     if depth.unwrap_or(DEPTH_MAX) < DEPTH_MAX { print(f) } else { f.write_str("..") }
 }
 

@@ -30,10 +30,10 @@ pub(crate) struct Found {
     pub(crate) bytes: usize,
 }
 
-/// The identity of an object that several pointers may share: its address, its type, and two
-/// numbers: of its used elements, and of all its elements. Pointers that state other numbers lead
-/// to separate objects. In a survey of memory to free, both numbers are 0, because each allocation
-/// must be found once.
+/// The identity of an object that several pointers may share: its address, its type, the number of
+/// its used elements, and the number of all its elements. Pointers that state different numbers
+/// lead to separate objects. In a survey of memory to free, both numbers are 0, because each
+/// allocation must be found once.
 type Target = (usize, Element, (usize, usize));
 
 /// The position of a pointer: the object that contains it, and its offset in that object.
@@ -75,7 +75,7 @@ pub(crate) struct Survey {
     look_at: usize,
 }
 
-/// Returns the number of a type in an object's header.
+/// Returns the number by which an object's header states a type.
 pub(crate) const fn kind(element: Element) -> u32 {
     match element {
         Element::Char => KIND_TEXT8,
@@ -109,7 +109,7 @@ pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType
 pub(crate) unsafe fn evaluate(base: *const u8, expr: &Expr, outer: &[i64]) -> Option<i64> {
     let load = |at: u32, int: Int| {
         let mut bytes = [0; 8];
-        // SAFETY: the caller promises a structure that has this member, which has that many bytes.
+        // SAFETY: the caller promises a structure with this member, of `int.size()` bytes.
         unsafe { base.wrapping_add(at as usize).copy_to_nonoverlapping(bytes.as_mut_ptr(), int.size()) };
         int.extend(u64::from_le_bytes(bytes))
     };

@@ -77,7 +77,7 @@ fn numbers(first: *const Node) -> Vec<u64> {
     numbers
 }
 
-/// Makes memory of a caller, with a ring through it.
+/// Makes a place as in a caller's memory, with a ring of nodes that leads through the place.
 fn place_in_ring(first: u64, count: usize) -> *mut u8 {
     let place = place_for::<Node>().unwrap();
     // SAFETY: the place is fresh.
@@ -105,7 +105,7 @@ fn slices_are_lowered_to_the_first_of_several_places() {
     let own = nodes(0, 1);
     own[0].next.set(&raw const own[0]);
     let places = places_for::<Node>(5).unwrap();
-    // SAFETY: there are that many fresh places.
+    // SAFETY: there are five fresh places at `places`.
     unsafe { lower_slice(OwnedSlice::<Node>::new(&own).unwrap(), places, 5) }.unwrap();
     assert_eq!(numbers(places.cast()), [0]);
     // SAFETY: the places are one allocation.
@@ -211,7 +211,7 @@ fn rooms_are_freed_once() {
     unsafe { (*room).next.set(ring(0, 2).into_raw().cast()) };
     // SAFETY: the image owns everything that it reaches.
     unsafe { image.free(LAYOUT, &[]) };
-    // The method has left no pointer to the room.
+    // In this case the method has left no pointer to the room.
     let (mut image, _) = made();
     image.put(0, ptr::null::<Node>());
     // SAFETY: the image owns everything that it reaches.

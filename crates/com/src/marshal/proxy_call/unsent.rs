@@ -29,7 +29,7 @@ struct RequestReferences {
 }
 
 impl Unsent {
-    /// Marshals a reference to an object for the process behind a link.
+    /// Marshals a reference to an object for the process to which a link leads.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo, link: &Link) -> Result<Vec<u8>> {
         let runtime = Runtime::current()?;
         let receiver = runtime.receiver_behind(link);
@@ -44,7 +44,7 @@ impl Unsent {
         made.to_wire_with(0, runtime.handler_class_of(object, receiver))
     }
 
-    /// Takes over references that were marshaled earlier for the process behind a link.
+    /// Takes over references that were marshaled earlier for the process to which a link leads.
     pub(crate) fn of(references: &[&[u8]], link: &Link) -> Result<Self> {
         let (runtime, unsent) = (Runtime::current()?, Self::default());
         if references.is_empty() {

@@ -21,8 +21,8 @@ pub fn lend<T: Scalar>(call: &mut ServerCall<'_>, length: usize, room: usize) ->
     Some(frame[aligned(length)..].as_mut_ptr().cast())
 }
 
-/// Makes the room, and runs the stub again. The first run has had no effect. Returns a fault where
-/// the caller is gone, or its memory is too small for the frame.
+/// Makes the room that [`lend`] has not found, and runs the stub again. The first run has had no
+/// effect. Returns a fault where the caller is gone, or its memory is too small for the frame.
 ///
 /// # Safety
 ///

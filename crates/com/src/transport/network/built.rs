@@ -40,8 +40,8 @@ pub(crate) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequenc
     })
 }
 
-/// Returns a binding without the options that concern one process alone: the form in which bindings
-/// are sent, and to which received bindings are reduced.
+/// Returns a binding without the options that concern one process alone. Bindings are sent in this
+/// form, and received bindings are reduced to it.
 pub(crate) fn for_peers(binding: StringBinding) -> StringBinding {
     match sequence_of(binding.protocol) {
         Ok(sequence) => sequence.for_peers(binding),

@@ -40,7 +40,7 @@ impl Activities {
         if self.0.get().is_none() {
             let made = Identity { client: relay::draw()?, keeper: Arc::default() };
             let keeper = Arc::clone(&made.keeper);
-            // If two threads arrive at once, only the identity of one is used.
+            // If two threads make identities at the same time, only one of the identities is used.
             if self.0.set(made).is_ok() {
                 attend("obvia-keep", move || {
                     keeper.round();

@@ -12,9 +12,9 @@ use obvia_via::provider::fabric;
 /// other hosts, so both ends can assume it.
 const PROVIDER: &str = "tcp";
 
-/// The number of file descriptors that a connection needs. libfabric's `tcp` has eight, for its
-/// socket and its two queues; the other two are the bells that end waits to receive and to send.
-/// Other providers have fewer.
+/// The number of file descriptors that a connection needs. libfabric's `tcp` needs eight, for its
+/// socket and its two queues; the other two are for the bells that end waits to receive and to
+/// send. Other providers need fewer.
 const DESCRIPTORS: u64 = 10;
 
 pub(super) const SEQUENCE: Sequence = Sequence {

@@ -12,7 +12,7 @@ pub(crate) const SECURITY: &str = "security";
 pub(crate) const SHARED: (&str, &str) = (SECURITY, NO_SECURITY);
 /// The other options for protection, which concern clients only.
 pub(crate) const OF_CLIENTS: [&str; 2] = ["auth", "spn"];
-/// The value for no protection.
+/// The value of the option `security` for no protection.
 pub(crate) const NO_SECURITY: &str = "none";
 
 /// A protocol sequence with its properties.
@@ -140,16 +140,17 @@ impl Wanted {
         self.own.push((option.to_owned(), value));
     }
 
-    /// Whether a NIC with these options can be used for `other`. The shared options must be the
-    /// same, and the NIC must have every option of this process that `other` has. A binding from a
-    /// peer has no options of this process.
+    /// Whether a NIC with these options can serve connections with the options `other`. The shared
+    /// options must be the same, and the NIC must have every option of this process that `other`
+    /// has. A binding from a peer has no options of this process.
     pub(crate) fn serves(&self, other: &Self) -> bool {
         self.sequence.protocol == other.sequence.protocol
             && self.shared == other.shared
             && other.own.iter().all(|option| self.own.contains(option))
     }
 
-    /// Returns the resource that the two sets of options cannot share, if any.
+    /// Returns the resource that both sets of options name, but that only one NIC can use; `None`
+    /// if there is no such resource.
     pub(crate) fn collides(&self, other: &Self) -> Option<&str> {
         let alone = self.sequence.alone.filter(|_| self.sequence.protocol == other.sequence.protocol)?;
         Some(self.value(alone)).filter(|value| *value == other.value(alone))

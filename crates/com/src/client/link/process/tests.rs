@@ -35,7 +35,7 @@ fn a_thread_waiting_for_the_process_mark_holds_no_lock() {
             ground::until("the thread waits", || ground::is_asleep(number) || asks.is_finished());
             Ok(link.mark.try_lock().is_ok())
         };
-        // The thread below waits for this home connection, which is in use here.
+        // While this thread uses the home connection, the thread that `look` starts waits for it.
         assert!(link.with_home(|_, _| look()).unwrap());
     });
 }
@@ -45,7 +45,7 @@ fn a_thread_waiting_for_the_process_mark_holds_no_lock() {
 fn a_process_without_mark_does_not_block_new_links() {
     let (first, second) = (Arc::new(Link::to_itself()), &mut Link::to_itself());
     let silent = Arc::clone(&first);
-    // The thread waits for this connection.
+    // While this thread uses the home connection of `first`, the thread that joins waits for it.
     let joined = first.with_home(|_, _| {
         let join = || {
             let others = [silent];
@@ -85,8 +85,9 @@ fn by_name() -> Link {
 const NETWORKS: [&str; 3] = ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1", "ncadg_ip_udp:127.0.0.1"];
 
 /// Joins a link by memory and a link by a network. The later link proves that it leads to the
-/// process of the earlier one. Needs a process of its own: as long as a client has a connection
-/// that has proved the client's mark, the process need not prove the mark again.
+/// process of the earlier one. Each test needs a process of its own. Otherwise an earlier test's
+/// connection may have proved the client's mark already, and the links of this test would need no
+/// proof.
 fn links_lead_to_one_process(network: &str, is_late_by_memory: bool) {
     let (near, far) = (by_name(), over(network));
     assert_ne!(near.mark().unwrap(), far.mark().unwrap(), "{network}");
@@ -131,8 +132,8 @@ fn a_false_proof_changes_nothing() {
         let mut far = over(network);
         let own = far.mark().unwrap();
         assert!(!far.prove_process(key.wrapping_add(1), limit).unwrap(), "{network}");
-        // The proof is made for the server at another address, as if that server had passed the
-        // proof on.
+        // The proof is made for a server at another address, as if that server had relayed the
+        // proof to this server.
         let relayed = |challenge| MarkProof::new(key, challenge, far.oxid, "ncacn_ip_tcp:127.0.0.1[1]");
         let (mut channel, welcome) = introduced(&far, relayed);
         assert_eq!(welcome, Welcome::Process(far.oxid), "{network}");
@@ -151,8 +152,8 @@ fn the_mark_of_confidential_links_goes_over_no_other_network() {
     let mut further = far.connect(&far.options, limit()).unwrap();
     let (in_clear, key) = own_calls::mark(&mut further, limit()).unwrap();
     assert!(key.is_none() && near.mark().unwrap().is_some_and(|mark| mark != in_clear));
-    // A server that sends a mark that it has read on the network is not the process that was
-    // reached by memory.
+    // A server can send a mark that it has read on the network. This server must not count as the
+    // process that was reached by memory.
     let stranger = over("ncacn_ip_tcp:127.0.0.2");
     lock(&stranger.mark).known = Some(in_clear);
     let mut near = Link::to_itself();
@@ -185,7 +186,7 @@ fn introduced(link: &Link, prove: impl Fn(u128) -> MarkProof) -> (Channel, Welco
 fn a_proof_is_not_valid_on_another_connection() {
     let near = Link::to_itself();
     let (mark, key) = (near.mark().unwrap().unwrap(), key_of(&near));
-    // The connections of a datagram client share one challenge.
+    // Datagrams are left out, because all connections of a datagram client share one challenge.
     for network in &NETWORKS[..2] {
         let far = over(network);
         let Address::Binding(binding) = &far.address else { panic!("a network link has a binding") };
@@ -232,10 +233,12 @@ fn a_connection_of_a_client_that_the_server_has_given_up_fails_once() {
     for network in NETWORKS {
         let link = over(network);
         let own = link.mark().unwrap();
-        // The server refuses the proof, but sees the same client.
+        // The server refuses the proof by the wrong key, but still counts this process as the same
+        // client.
         lock(&link.mark).key = Some(0);
         assert!(link.connect(&link.options, limit()).is_ok(), "{network}");
-        // The server sees another client than before, as after the loss of all connections.
+        // By the changed mark, the link finds that the server counts this process as another client
+        // than before, as after the loss of all connections.
         lock(&link.mark).known = own.map(|mark| !mark);
         let refused = link.connect(&link.options, limit()).err().map(|error| error.code());
         assert_eq!(refused, Some(code::RPC_E_DISCONNECTED), "{network}");

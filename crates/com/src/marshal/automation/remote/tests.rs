@@ -43,7 +43,8 @@ fn frame_of(stub: &[u8], format: Format) -> Vec<u8> {
     frame
 }
 
-/// Returns the arguments in a frame, in the form for an object, and their names.
+/// Returns the arguments in a frame, as the object receives them, and the DISPIDs of the named
+/// arguments.
 fn received(frame: &[u8]) -> Result<(Vec<Variant>, Vec<i32>)> {
     // SAFETY: the compiler generated the layout.
     let mut arguments = unsafe { Arguments::of_bytes(frame, LAYOUT) }?;

@@ -9,15 +9,15 @@ use std::collections::HashSet;
 /// The number of objects at which a survey first looks for a ring. Smaller surveys make no search.
 pub(super) const FIRST_LOOK: usize = 1024;
 /// The ratio of the numbers of objects at two consecutive checks. All checks together thus visit at
-/// most a third more objects than the survey has.
+/// most 4/3 as many objects as the survey has.
 pub(super) const LATER_LOOK: usize = 4;
 
 /// Checks that the object found last does not contain itself.
 ///
 /// A survey finds near objects first, so the object found last is one of the most distant from the
 /// root. If the survey follows a ring, the path from the root to this object visits the same
-/// structures twice. The path is searched backwards, up to an object that pointers share, which a
-/// survey finds only once.
+/// structures twice. The path is searched backwards, up to an object that several pointers may
+/// share, because a survey finds such an object only once.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ mod tests {
     static UNIQUE: [ElementType; 1] = [node(&[pointer(0, Class::Unique), pointer(8, Class::Unique)])];
     static FULL: [ElementType; 1] = [node(&[pointer(0, Class::Unique), pointer(8, Class::Full)])];
 
-    /// Returns the number of objects that the first of some nodes reaches.
+    /// Returns the number of objects that the first of the nodes `made` reaches.
     fn surveyed(made: &[Node], other: Class) -> Result<usize, windows_core::HRESULT> {
         let types = nodes(other);
         let root = Root { base: (&raw const made[0]).cast(), shape: &types[0].shape };
@@ -95,7 +95,7 @@ mod tests {
             |number: Option<usize>| number.map_or(std::ptr::null(), |number| base.wrapping_add(number).cast_const());
         for at in 0..count {
             let [next, other] = next(at).map(to);
-            // SAFETY: the vector has that many nodes.
+            // SAFETY: the vector has `count` nodes, and `at` is less than `count`.
             unsafe { base.wrapping_add(at).write(Node { next, other }) };
         }
         made
@@ -108,7 +108,7 @@ mod tests {
             let ring = made(length, |at| [Some((at + 1) % length), None]);
             assert_eq!(surveyed(&ring, Class::Unique), Err(code::E_INVALIDARG), "{length}");
         }
-        // The ring lies behind a list, and its nodes also lead to a node outside of the ring.
+        // A list leads to the ring. All nodes also lead to a node outside of the ring.
         let count = if cfg!(miri) { 50 } else { 5000 };
         let next = |at| if at == count - 1 { count / 2 } else { at + 1 };
         let far = made(count + 1, |at| if at == count { [None; 2] } else { [Some(next(at)), Some(count)] });
@@ -124,7 +124,7 @@ mod tests {
         let tree = made(count, |at| [at * 2 + 1, at * 2 + 2].map(|to| (to < count).then_some(to)));
         assert_eq!(surveyed(&tree, Class::Unique), Ok(count - 1));
         // A node to which two unique pointers lead counts as two objects, and so does every node
-        // behind it.
+        // after it.
         let twice = made(3000, |at| [(at + 1 < 3000).then_some(at + 1), (at == 0).then_some(1)]);
         assert_eq!(surveyed(&twice, Class::Unique), Ok(2 * 2999));
     }
@@ -133,9 +133,9 @@ mod tests {
     #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn the_survey_of_full_pointer_rings_ends() {
         let both = made(100, |at| [(at + 1 < 100).then_some(at + 1), at.checked_sub(1)]);
-        // Along `next` there are 99 nodes behind the first. The full pointers lead back to 99
-        // nodes, each found once. From each of these, `next` leads to further copies: 99 + 98 + ...
-        // + 1 objects.
+        // Along `next`, 99 nodes follow the first node. The full pointers lead back to 99 nodes,
+        // each found once. From each of these, `next` leads to further copies: 99 + 98 + ... + 1
+        // objects.
         assert_eq!(surveyed(&both, Class::Full), Ok(99 + 99 + 4950));
     }
 }
