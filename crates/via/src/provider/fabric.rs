@@ -4,9 +4,9 @@
 //! With a connection-oriented provider of libfabric (`tcp`, `verbs`), a VI is an endpoint of type
 //! `FI_EP_MSG`. With a connectionless one (`shm`, `efa`, `psm3`), a VI is an endpoint of type
 //! `FI_EP_RDM` with a single peer. A socket introduces the two endpoints to each other. The socket
-//! stays open, and its end shows that the peer's process is gone. A protection tag is a domain, so
-//! that a peer reaches no region of another tag. `docs/fabric.md` has the properties of each
-//! provider.
+//! stays open: end of file on it shows that the peer's process is gone. Each protection tag has a
+//! domain of its own, so that a peer reaches no region of another tag. `docs/fabric.md` has the
+//! properties of each provider.
 
 mod contexts;
 mod endpoint;
@@ -53,7 +53,7 @@ pub struct Options {
     pub queue_depth: usize,
     /// The time without a sign of life after which a peer counts as gone.
     pub silence: Duration,
-    /// The directory for the names of listeners. The default is this user's.
+    /// The directory for the names of listeners. The default is the directory of this user's names.
     pub directory: Option<PathBuf>,
 }
 
@@ -88,8 +88,8 @@ struct NicState {
     options: Options,
     attributes: Attributes,
     capabilities: Capabilities,
-    // Whether the provider reports the delivery of sends. Later queries ask for the same delivery
-    // (`delivers`) and order (`ordered`) as the query that found the provider.
+    // Whether the provider reports the delivery of sends. Later queries ask for the same values of
+    // `delivers` and `ordered` as the query that found the provider.
     delivers: bool,
     // Whether messages without a receive descriptor are detected by a probe receive, which requires
     // that receives can be cancelled.
@@ -189,7 +189,7 @@ impl NicState {
         Ok(found)
     }
 
-    /// Returns the maximum number of completions of an endpoint that are not taken yet.
+    /// Returns the number of completions for which an endpoint's completion queue needs room.
     fn completions(&self) -> usize {
         self.attributes.queue_depth * 4
     }

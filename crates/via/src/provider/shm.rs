@@ -3,8 +3,8 @@
 //! Each side makes one anonymous segment: a memfd, so nothing is left behind when a process is
 //! killed. The side seals the segment against shrinking, growing and foreign writes, and passes the
 //! segment over a Unix socket. From then on the socket carries no frames. The socket is the
-//! connection's *pulse*: its end shows at once that the peer is gone. The socket also carries
-//! larger areas, and the calls to a peer that waits without a thread (`parking.rs`).
+//! connection's *pulse*: end of file on it shows at once that the peer is gone. The socket also
+//! carries larger areas, and the calls to a peer that waits without a thread (`parking.rs`).
 //!
 //! A [`Directory`] maps names to listening sockets. Names lead to two kinds of connection, which do
 //! not interfere with each other:
@@ -37,8 +37,8 @@
 //! the receive queue has no room. A refused unreliable RDMA completes with the error, and the
 //! connection goes on.
 //!
-//! A thread sleeps on the socket, and a byte from the peer calls the thread, at most once for each
-//! sleep ([`crate::doorbell`]). The socket's end is the end of the connection. A side that
+//! A thread sleeps on the socket, and a byte from the peer wakes the thread, at most once for each
+//! sleep ([`crate::doorbell`]). End of file on the socket ends the connection. A side that
 //! disconnects first writes to its segment that the connection is closed. Any other end counts as a
 //! peer that fell silent.
 //!

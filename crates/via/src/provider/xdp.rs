@@ -93,7 +93,7 @@ pub enum Mode {
     Generic,
 }
 
-/// Preferred busy polling: Linux, Documentation/networking/napi.rst.
+/// The settings of preferred busy polling: Linux, Documentation/networking/napi.rst.
 #[derive(Clone, Copy, Debug)]
 pub struct BusyPoll {
     /// The maximum time that the kernel polls in one call; whole microseconds.
@@ -289,7 +289,7 @@ fn attributes() -> Attributes {
     }
 }
 
-/// A refusal by the system, with advice on its requirements.
+/// A refusal by the system, with advice on the system's requirements.
 #[derive(Debug)]
 struct Refused {
     doing: &'static str,

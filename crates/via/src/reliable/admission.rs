@@ -1,7 +1,7 @@
 //! The admission of connection requests, for listeners over any datagrams.
 //!
-//! A request whose source may be forged is answered by a token and forgotten. So a datagram of an
-//! unproved peer costs processing time, but no memory.
+//! A request whose source may be forged is answered by a token and forgotten. So a datagram of a
+//! peer whose address is not proved costs processing time, but no memory.
 
 use super::handshake::Answering;
 use super::moved::{self, Claimed};
@@ -39,10 +39,9 @@ impl Admission {
         Ok(Self { tokens, start, requests, observer, refused: None })
     }
 
-    /// Processes a packet by which a client says that it may have moved to `from`. `judge` gets the
-    /// ids of the connection at this end and at the client, and the packet's seal.
-    /// Returns this end's id and the time of the client's token if the client has moved. Otherwise,
-    /// an answer may be sent by `send`.
+    /// Processes a client's claim to have moved to `from`. `judge` gets the ids of the connection
+    /// at this end and at the client, and the claim's seal. Returns this end's id and the time of
+    /// the client's token if the client has moved. Otherwise, an answer may be sent by `send`.
     pub(crate) fn moved(
         &mut self,
         from: SocketAddr,
@@ -72,8 +71,8 @@ impl Admission {
         }
     }
 
-    /// Returns a new request of a proved peer. Answers any other datagram by `send`, if an answer
-    /// is due.
+    /// Returns a new request of a peer whose address is proved. Answers any other datagram by
+    /// `send`, if an answer is due.
     pub(crate) fn take(
         &mut self,
         from: SocketAddr,
@@ -106,8 +105,8 @@ impl Admission {
         None
     }
 
-    /// Tells the observer of the last refusal, unless it was told already. The observer may be
-    /// slow, so the caller holds no lock.
+    /// Tells the observer of the last refusal, unless the observer was told already. The observer
+    /// may be slow, so the caller holds no lock.
     pub(crate) fn report(&mut self) {
         if let (Some(host), Some(observe)) = (self.refused.take(), self.observer) {
             observe(host);
@@ -120,14 +119,14 @@ impl Admission {
         self.start = self.start.checked_sub(span).unwrap();
     }
 
-    /// Returns the number of requests known.
+    /// Returns the number of requests that the listener knows.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         lock(&self.requests).count()
     }
 }
 
-/// A request of a proved peer, which is to be answered.
+/// A request that is to be answered, of a peer whose address is proved.
 #[derive(Debug)]
 pub(crate) struct AdmittedRequest {
     requests: Arc<Mutex<Requests>>,

@@ -31,11 +31,12 @@ pub(super) struct Congestion {
     exact: f64,
     threshold: f64,
     packet: u64,
-    // The first slow start, which `threshold` does not limit. Later ones end at `threshold`, and
-    // are never conservative.
+    // The first slow start, which `threshold` does not limit. Later slow starts end at `threshold`,
+    // and are never conservative.
     slow_start: SlowStart,
-    // The window to which the cubic function returns, and the window at the last reduction.
+    // The window to which the cubic function returns.
     peak: f64,
+    // The window before the last reduction.
     reduced_from: f64,
     epoch: Option<Epoch>,
 }
@@ -43,9 +44,9 @@ pub(super) struct Congestion {
 /// The growth since slow start or the last reduction.
 #[derive(Clone, Debug)]
 struct Epoch {
-    // The time in which the window was in use, and the time of the last acknowledgement, both in
-    // nanoseconds.
+    // The time in which the window was in use, in nanoseconds.
     elapsed: u64,
+    // The time of the last acknowledgement, in nanoseconds.
     last: u64,
     // The time in seconds at which the cubic function reaches the peak.
     peak_at: f64,
@@ -245,7 +246,8 @@ mod tests {
     fn over_short_round_trips_the_window_grows_as_renos() {
         let (mut congestion, mut now) = (grown(100), 0);
         congestion.lost();
-        // The window grows by 0.53 packets in a round trip up to 100 packets, and then by one.
+        // The window grows by 0.53 packets in a round trip up to 100 packets, and then by one
+        // packet.
         for (round_trips, expected) in [(28, 85), (28, 100), (20, 120)] {
             let window = used(&mut congestion, &mut now, MILLISECOND, round_trips);
             assert!(window.abs_diff(expected) <= 2, "{window} packets instead of {expected}");

@@ -10,19 +10,21 @@ const REPORTED_AFTER: u32 = 8;
 /// as one that carries no marks.
 const UNREPORTED_MAX: u32 = 64;
 
-/// The notifications of both directions.
+/// The state of explicit congestion notification in both directions.
 #[derive(Debug, Default)]
 pub(super) struct Ecn {
-    // The marks that this end has received, and the marks that it has reported to the peer.
+    // The marks that this end has received.
     received: Marks,
+    // The marks that this end has reported to the peer.
     told: Marks,
     // The latest report of the peer.
     reported: Marks,
     is_congested: bool,
     // The number of long packets acknowledged since the last report of new marks.
     unreported: u32,
-    // Whether this end has sent a long packet, and whether the path does not carry marks.
+    // Whether this end has sent a long packet.
     has_sent: bool,
+    // Whether datagrams are sent without marks, because the path does not seem to carry marks.
     is_off: bool,
 }
 
@@ -48,7 +50,7 @@ impl Ecn {
     pub(super) fn reported(&mut self, marks: Marks) {
         let more = |now: u32, before: u32| now.wrapping_sub(before).cast_signed() > 0;
         if !more(marks.capable, self.reported.capable) {
-            // An old report, which newer ones have overtaken.
+            // The report is old: newer reports have overtaken it.
             return;
         }
         self.is_congested |= more(marks.congested, self.reported.congested);

@@ -63,9 +63,9 @@ pub struct Engine {
     probed: Option<u32>,
     // The number of close packets that are still to be sent.
     closes: u8,
-    // For unreliable delivery: the number of bytes that may still be sent in the current span, and
-    // the end of the span.
+    // For unreliable delivery: the number of bytes that may still be sent until `budget_until`.
     budget: u64,
+    // For unreliable delivery: the time at which `budget` is renewed.
     budget_until: u64,
     is_held_up: bool,
     // The deferred part of the processing of the last predicted packet.
@@ -116,13 +116,15 @@ enum Phase {
 /// The operations of this side.
 #[derive(Debug, Default)]
 struct Own {
-    // The descriptor that is being sent, and the number of its bytes sent.
+    // The number of the descriptor that is being sent.
     next: u64,
+    // The number of bytes of that descriptor that have been sent.
     offset: u32,
     // Descriptors below this number are acknowledged.
     acknowledged: u64,
-    // Unanswered reads, and the number of bytes received for the first of them.
+    // The unanswered reads, by the numbers of their descriptors.
     reads: VecDeque<u64>,
+    // The number of bytes received for the first unanswered read.
     read: u32,
     // Reads below this number have been answered.
     reads_done: u64,
@@ -276,7 +278,7 @@ impl Engine {
 
     /// Whether datagrams are sent with marks. Unreliable delivery sends none, because it would not
     /// learn of congestion. A handshake sends none, because it would not learn whether the network
-    /// loses them.
+    /// loses datagrams with marks.
     pub(super) fn sends_marks(&self) -> bool {
         self.is_reliable && self.is_open() && self.sending.ecn.is_on()
     }

@@ -19,7 +19,7 @@ use super::move_key::MoveKey;
 use crate::Error;
 use std::fmt;
 
-/// The length of a code, in bytes.
+/// The length of the code of a sealed datagram, in bytes.
 pub const TAG: usize = 16;
 /// The length that the seal adds to a datagram, in bytes.
 pub(super) const OVERHEAD: usize = 8 + TAG;
@@ -61,8 +61,8 @@ pub struct Guard {
     /// Whether the peer is known to have its keys. If not, this end sends unsealed datagrams until
     /// it receives a sealed one.
     pub peer_has_keys: bool,
-    /// The key of the packets by which a client says that it may have moved. The key is separate
-    /// from the cipher because the listener, which has no cipher, also verifies these packets.
+    /// The key of a client's claims to have moved. The key is separate from the cipher because the
+    /// listener, which has no cipher, also verifies these claims.
     pub moves: MoveKey,
 }
 

@@ -59,8 +59,8 @@ impl Requesting {
         self.repeat.due
     }
 
-    /// Processes a datagram; `mtu` is the link's maximum. Returns `None` for any datagram other
-    /// than the answer to the request.
+    /// Processes a datagram. `mtu` is the maximum length of the link's datagrams. Returns `None`
+    /// for any datagram other than the answer to the request.
     pub fn handle(&mut self, now: u64, datagram: &[u8], mtu: usize) -> Option<Answer> {
         let (header, body) = packet::parse(datagram).ok()?;
         if header.to != self.own_id {
@@ -100,7 +100,7 @@ pub struct Answering {
     window: u32,
     discriminator: String,
     offer: Offer,
-    // A bound of the round trip, in nanoseconds; 0 if none is known.
+    // An upper bound of the round trip, in nanoseconds; 0 if none is known.
     trip_bound: u64,
 }
 

@@ -10,10 +10,10 @@ use std::sync::Arc;
 /// Both numbers wrap around.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// The number of datagrams that show their sender to support notification, including those that
-    /// met congestion.
+    /// The number of datagrams whose mark says that the sender supports notification, or that the
+    /// datagram met congestion.
     pub capable: u32,
-    /// The number of datagrams that met congestion.
+    /// The number of datagrams whose mark says that the datagram met congestion.
     pub congested: u32,
 }
 
@@ -46,8 +46,8 @@ pub trait Link: Send + fmt::Debug {
     fn file(&self) -> Option<Arc<OwnedFd>>;
 
     /// Returns a file as [`Self::file`] does, for one sleep. [`Self::end_sleep`] always follows. If
-    /// maintaining the file costs something for each datagram, the link has to maintain it only
-    /// between the two calls.
+    /// maintaining the file costs something for each datagram, the link has to maintain the file
+    /// only between this call and [`Self::end_sleep`].
     fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
         self.file()
     }

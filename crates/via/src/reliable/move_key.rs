@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The length, in bytes, of the code that authenticates a claim to have moved.
 pub(super) const CODE: usize = 16;
 
-/// The key by which a client seals the packets that say that it may have moved. Both ends have it.
+/// The key by which a client seals its claims to have moved. Both ends have the key.
 // Clones share the key, so that no unwiped copy of it remains in memory.
 #[derive(Clone)]
 pub struct MoveKey(Arc<ChaCha20Poly1305>);

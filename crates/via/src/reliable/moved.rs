@@ -1,10 +1,11 @@
 //! The packets of a client whose address may have changed on the way, as address translators (NAT)
 //! change it.
 //!
-//! A client that receives nothing says that it may have moved. If its address is still the same,
-//! the packet arrives at the connection, which does not move. Otherwise the packet arrives at the
-//! listener, which sends a token to the new address. Once the client has returned the token, the
-//! listener has the connection send to the new address.
+//! A client that receives nothing sends a packet that says that the client may have moved: a
+//! *claim*. If the client's address is still the same, the packet arrives at the connection, which
+//! does not move. Otherwise the packet arrives at the listener, which sends a token to the new
+//! address. Once the client has returned the token, the listener has the connection send to the new
+//! address.
 //!
 //! If a key protects the connection, the client seals each claim with a number. Once the client has
 //! shown its key, a claim moves the connection only with a seal that was not used before. So
@@ -19,7 +20,7 @@
 use super::move_key::{CODE, MoveKey};
 use super::packet::{self, Body, Header, MoveSeal, REJECTION_LENGTH, RETRY_LENGTH, SEALED_MOVED_LENGTH, TOKEN, Token};
 
-/// The maximum number of tokens that a client returns for each claim under a key.
+/// The maximum number of tokens that a client with a key returns for each claim.
 const RETURNS_MAX: u32 = 4;
 
 /// The claims of a client.
@@ -38,17 +39,18 @@ impl Claims {
         self.key = Some(key);
     }
 
-    /// Returns the packet by which a client says that it may have moved. `ids` are the connection's
-    /// ids: the client's and the peer's.
+    /// Returns a claim of the client to have moved. `ids` are the connection's ids: the client's
+    /// and the peer's.
     pub(crate) fn claim(&mut self, ids: [u64; 2]) -> Option<Vec<u8>> {
         self.returns = RETURNS_MAX;
         self.claim_with([0; TOKEN], ids)
     }
 
-    /// Returns the packet that returns the token of the listener's answer to a claim. Under a key,
-    /// `None` after [`RETURNS_MAX`] tokens for the last claim, so strangers cannot make the client
-    /// seal packets without limit. The client returns more than one token for a claim. Otherwise, a
-    /// single forged answer could keep the client from returning the genuine token.
+    /// Returns the packet that returns the token of the listener's answer to a claim. If the client
+    /// has a key, `None` after [`RETURNS_MAX`] tokens for the last claim, so that strangers cannot
+    /// make the client seal packets without limit. The client returns more than one token for a
+    /// claim. Otherwise, a single forged answer could keep the client from returning the genuine
+    /// token.
     pub(crate) fn return_token(&mut self, token: Token, ids: [u64; 2]) -> Option<Vec<u8>> {
         if self.key.is_some() {
             self.returns = self.returns.checked_sub(1)?;
@@ -76,7 +78,7 @@ impl Claims {
 #[derive(Debug)]
 pub(crate) struct ReceivedSeals {
     key: MoveKey,
-    // The lowest number that was not used.
+    // The lowest number of a claim whose seal does not count as used.
     next: u64,
 }
 
@@ -132,8 +134,8 @@ pub(crate) fn answer(ids: [u64; 2], datagram: &[u8]) -> Option<ClaimAnswer> {
     }
 }
 
-/// Returns the packet by which a listener says to a client with this id that it does not know the
-/// connection.
+/// Returns the packet by which a listener tells the client with this id that the listener does not
+/// know the connection.
 pub(crate) fn rejection(client: u64) -> Option<[u8; REJECTION_LENGTH]> {
     let mut rejection = [0; REJECTION_LENGTH];
     packet::write(&mut rejection, &header(client), &Body::Reject { why: "" }).ok()?;

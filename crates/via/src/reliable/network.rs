@@ -295,7 +295,8 @@ impl<N: Network> Incoming for ReceivedRequest<N> {
                     None => {
                         accept(link, settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)
                     }
-                    // The two ends have different numbers, so that they lose different datagrams.
+                    // The last argument is the number of this end. The two ends have different
+                    // numbers, so that they lose different datagrams.
                     Some(fault) => {
                         let link = FaultLink::new(link, fault, 1)?;
                         accept(link, settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)

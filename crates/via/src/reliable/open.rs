@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 pub(super) const POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// The maximum time between two checks whether a connection that is being accepted is still wanted.
 const LOOK: Duration = Duration::from_nanos(REPEAT_MAX);
-/// The time for which hints that nothing listens at the other end must go on before they count.
+/// The time for which hints must go on before they count. A hint says that nothing listens at the
+/// other end.
 const HINTS: Duration = Duration::from_millis(50);
 
 /// Asks the other end of a link for a connection, and waits for the answer. `id` is a random

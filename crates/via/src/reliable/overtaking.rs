@@ -5,11 +5,10 @@ use super::timing::RoundTrip;
 /// The number of transmissions by which a packet must be overtaken to count as lost, as long as the
 /// network has kept the order. RFC 8985, 6.2; RFC 9002, 6.1.1.
 const DISTANCE: u64 = 3;
-/// The minimum of the time beyond a round trip in which an overtaken packet may still arrive, in
-/// nanoseconds.
+/// The minimum tolerance for overtaken packets, in nanoseconds: the time beyond a round trip in
+/// which an overtaken packet may still arrive.
 const WAIT_MIN: u64 = 100_000;
-/// The maximum of the time beyond a round trip in which an overtaken packet may still arrive, in
-/// quarters of the shortest round trip.
+/// The maximum tolerance for overtaken packets, in quarters of the shortest round trip.
 const QUARTERS_MAX: u64 = 4;
 
 /// The newest packet that has arrived, and the tolerance for packets that it has overtaken.
@@ -21,7 +20,8 @@ const QUARTERS_MAX: u64 = 4;
 #[derive(Debug, Default)]
 pub(super) struct Overtaking {
     newest: u64,
-    // The newest packet that had arrived according to the acknowledgements before this one.
+    // The number of the newest transmission that had arrived according to earlier acknowledgements
+    // than the current one.
     newest_before: u64,
     // The tolerance in quarters of the shortest round trip; 0 while the network has kept the order.
     quarters: u64,
@@ -56,12 +56,13 @@ impl Overtaking {
         true
     }
 
-    /// Whether a packet that was sent later has arrived.
+    /// Whether a packet that was sent after this transmission has arrived.
     pub(super) fn has_overtaken(&self, transmission: u64) -> bool {
         transmission < self.newest
     }
 
-    /// Returns the time from which an overtaken packet counts as lost; 0 for at once.
+    /// Returns the time from which an overtaken packet counts as lost. 0 means that it counts as
+    /// lost at once.
     pub(super) fn lost_at(&self, (transmission, sent): (u64, u64), trip: &RoundTrip) -> u64 {
         if self.quarters == 0 && transmission + DISTANCE <= self.newest {
             return 0;

@@ -3,9 +3,10 @@
 /// The minimum number of packets that may pass at once.
 const BURST_PACKETS: u64 = 10;
 /// The length of a burst, in nanoseconds. All packets that the rate allows in this time may pass at
-/// once, up to [`BURST_BYTES`], because a sleeping thread wakes late. A full window opens once it
-/// has room for the bytes that it sends in this time.
+/// once, up to [`BURST_BYTES`], because a sleeping thread wakes late. A full congestion window
+/// opens again when it has room for the bytes that the connection sends in this time.
 pub(super) const BURST_TIME: u64 = 1_000_000;
+/// The maximum number of bytes of a burst, unless [`BURST_PACKETS`] packets are longer.
 const BURST_BYTES: u64 = 64 << 10;
 
 /// The rate of a connection: `bytes` bytes in `time` nanoseconds.
@@ -33,7 +34,7 @@ impl Rate {
 /// A leaky bucket: sent packets fill it, and it leaks at the rate of the connection.
 #[derive(Debug, Default)]
 pub(super) struct Pacing {
-    // The level in bytes, and the time of that level.
+    // The level, in bytes, at the time `at`.
     level: u64,
     at: u64,
 }

@@ -38,8 +38,8 @@ pub const HANDSHAKE_MAX: usize = HEADER + request::FIXED + DISCRIMINATOR_MAX + 8
 /// The maximum number of data packets in flight, from the oldest unacknowledged one on. With
 /// packets of 1200 bytes, this is more than a rate of 100 Mbit/s needs over a round trip of 250 ms.
 pub const PACKETS_MAX: u64 = 4096;
-/// The maximum length of the words behind an acknowledgement, in bytes. Together with the word in
-/// the header, they have a bit for each packet in flight.
+/// The maximum length of an acknowledgement's further words, in bytes. Together with the word in
+/// the header, these words have a bit for each packet in flight.
 pub const FURTHER_MAX: usize = (PACKETS_MAX / 64 - 1) as usize * 8;
 const _: () = assert!(HEADER + MARKS + FURTHER_MAX <= HANDSHAKE_MAX);
 /// The length of the counts of marks in an acknowledgement, in bytes.
@@ -182,7 +182,7 @@ pub enum Body<'a> {
     Probe,
     /// Confirms a probe.
     Probed {
-        /// The length of the probe.
+        /// The length of the probe, in bytes.
         length: u32,
     },
     /// Ends the connection.
@@ -196,7 +196,7 @@ pub enum Body<'a> {
     Fragment {
         /// The number of the fragment within the data packet.
         index: u32,
-        /// The length of the data packet.
+        /// The length of the data packet, in bytes.
         length: u32,
         /// The bytes of the fragment.
         bytes: &'a [u8],
@@ -395,7 +395,7 @@ impl DataHeader {
     }
 }
 
-/// Returns the reason of a refusal on the wire.
+/// Returns the number that stands for a refusal's reason on the wire.
 pub(super) fn refusal_code(refusal: Refusal) -> u32 {
     match refusal {
         Refusal::ReceiverNotReady => 1,

@@ -17,14 +17,14 @@ pub(super) struct Path {
     // The length that every path takes.
     base: usize,
     current: usize,
-    // The maximum length that is not known to be too long.
+    // The maximum length that may still get through: longer packets count as too long.
     ceiling: usize,
     most: usize,
     candidate: usize,
     tries: u32,
     // The time of the last probe.
     sent: u64,
-    // `None` if no probe is due, or if the search waits for a sign of life.
+    // The time of the next probe; `None` if none is due, or if the search waits for a sign of life.
     due: Option<u64>,
     // Whether the search goes on when a packet of the peer arrives. While nothing arrives, the loss
     // of a probe does not show that the probe was too long.

@@ -28,7 +28,7 @@ pub struct LinkPort<L> {
     outgoing: Box<[u8]>,
     // The length of the datagram in `outgoing` that the link had no room for.
     held: Option<usize>,
-    // The result of the last full check. Until it is out of date, there is nothing to do, unless a
+    // The result of the last full check. As long as it is valid, there is nothing to do until a
     // datagram arrives.
     rest: Rest,
     // The number of predicted packets that may still arrive before a call takes the full path,
@@ -36,8 +36,8 @@ pub struct LinkPort<L> {
     expected: u32,
     // Whether the link sends marks.
     sends_marks: bool,
-    // The number of short datagrams since the last long one: the link reads marks while it is less
-    // than `UNREAD_AFTER`.
+    // The number of short datagrams since the last long one: the link reads marks while this number
+    // is less than `UNREAD_AFTER`.
     short_in_row: u8,
     // Whether the link has got a report that the peer is gone, and the NIC's other VIs have not
     // been checked since.
@@ -45,8 +45,8 @@ pub struct LinkPort<L> {
 }
 
 /// The time of the engine's next timer, and the number of posted descriptors at the last full
-/// check. As long as the time has not come and no further descriptor is posted, an idle connection
-/// is not checked again.
+/// check. Until that time, and as long as no further descriptor is posted, an idle connection is
+/// not checked again.
 #[derive(Clone, Copy, Debug)]
 struct Rest {
     until: u64,

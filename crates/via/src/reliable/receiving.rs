@@ -15,9 +15,9 @@ const EARLY_BYTES: u64 = PACKETS_MAX * 1500;
 #[derive(Debug)]
 pub(super) struct Receiving {
     expected: u64,
-    // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; bit `key %
-    // PACKETS_MAX` of `early_bits` is set for the keys alone. `early_bits` is empty until the first
-    // packet comes early.
+    // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; in `early_bits`,
+    // exactly the bits `key % PACKETS_MAX` of the keys are set. `early_bits` is empty until the
+    // first packet comes early.
     early: BTreeMap<u64, Box<[u8]>>,
     early_bits: Vec<u64>,
     // The packets of which only some fragments have arrived.
@@ -119,7 +119,8 @@ impl Receiving {
         }
     }
 
-    /// Notes that the next packet was processed, to be acknowledged after `delay` at the latest.
+    /// Notes that the next packet was processed. Its acknowledgement is due after `delay`, or at
+    /// once if many packets or bytes are unacknowledged, or if early packets wait.
     pub(super) fn processed(&mut self, now: u64, length: usize, delay: u64) {
         self.expected += 1;
         self.drop_incomplete();
@@ -130,13 +131,13 @@ impl Receiving {
         self.ack_due = Some(self.ack_due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// Whether all received packets are processed.
+    /// Whether all packets that have arrived whole are processed.
     #[inline]
     pub(super) fn has_no_gaps(&self) -> bool {
         self.early.is_empty()
     }
 
-    /// Whether all received packets are processed and acknowledged.
+    /// Whether all packets that have arrived whole are processed and acknowledged.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.has_no_gaps() && self.unanswered == 0 && self.ack_due.is_none()
@@ -149,8 +150,8 @@ impl Receiving {
         (self.unanswered, self.unanswered_bytes) = (1, length as u64);
     }
 
-    /// Sets the latest time for acknowledging the processed packets. Has no effect if they are
-    /// acknowledged or the time is set already.
+    /// Sets the latest time for acknowledging the processed packets. Has no effect if these packets
+    /// are acknowledged, or if the time is set already.
     pub(super) fn answer_by(&mut self, due: u64) {
         if self.unanswered > 0 {
             self.ack_due.get_or_insert(due);
@@ -188,7 +189,8 @@ impl Receiving {
         if self.early.contains_key(&number) {
             return None;
         }
-        // A packet has another length if its sender's connection broke meanwhile.
+        // The length changes if the sender's connection breaks after it has sent some of the
+        // fragments.
         if self.incomplete.get(&number).is_some_and(|packet| packet.bytes.len() != length) {
             self.remove_incomplete(number);
         }

@@ -1,9 +1,9 @@
 //! Repetition of handshake packets.
 
-/// The time until a handshake packet is repeated for the first time while no bound of the round
-/// trip is known, in nanoseconds.
+/// The time until the first repetition of a handshake packet, in nanoseconds, if no bound of the
+/// round trip is known.
 const REPEAT_MIN: u64 = 20_000_000;
-/// The maximum interval that doubling leads to, in nanoseconds.
+/// The maximum to which doubling raises the interval between repetitions, in nanoseconds.
 pub(super) const REPEAT_MAX: u64 = 320_000_000;
 /// The maximum time until the first repetition, in nanoseconds: the initial timeout of RFC 6298,
 /// 2.1. This maximum limits the delay if the known bound of the round trip is far too high. An

@@ -9,16 +9,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The maximum number of requests that are being answered, for one host and for all. A network of
-/// IPv6 with a prefix of 64 bits counts as a host, because a host may use all of its addresses.
+/// The maximum number of requests of one host that are being answered. A network of IPv6 with a
+/// prefix of 64 bits counts as a host, because a host may use all of its addresses.
 pub(crate) const PENDING_OF_HOST_MAX: usize = 128;
+/// The maximum number of requests of all hosts that are being answered.
 pub(super) const PENDING_MAX: usize = 256;
 /// The time after which a request yields its place to a new one, if no place is free.
 pub(crate) const YIELDS_AFTER: Duration = Duration::from_millis(750);
 /// Half of the maximum number of answered requests that are remembered.
 const ANSWERED_MAX: usize = 2048;
 
-/// The reasons of refusals.
+/// The reasons that peers are given for a refusal.
 pub(crate) const TOO_MANY_OF_HOST: &str = "too many connections are being made from this host";
 const TOO_MANY: &str = "too many connections are being made to this server";
 
@@ -102,7 +103,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Returns the number of requests known.
+    /// Returns the number of requests that are being answered or are remembered.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.pending.len() + self.answered.iter().map(HashMap::len).sum::<usize>()
@@ -170,7 +171,7 @@ mod tests {
         let other = ("[2001:db8:0:1::1]:9".parse().unwrap(), 1);
         let refused = requests.arrived(now, other);
         assert!(matches!(refused, Treatment::Refuse(TOO_MANY)), "{refused:?}");
-        // An answer makes a place at once.
+        // An answer frees a place at once.
         requests.answered(now, (SocketAddr::from(([10, 0, 0, 1], 1000)), 1), None);
         assert!(is_answered(&requests.arrived(now, other)));
     }

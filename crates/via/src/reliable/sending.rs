@@ -11,20 +11,20 @@ use std::collections::VecDeque;
 
 /// The number of packets in flight for which memory is reserved from the start.
 const PACKETS_RESERVED: usize = 256;
-/// The number of bytes that a packet takes of the receiver's window beside its length, for the
-/// system's bookkeeping in a socket's buffer.
+/// The number of bytes that a packet takes of the receiver's window in addition to its length, for
+/// the system's bookkeeping in a socket's buffer.
 pub(super) const OVERHEAD: u64 = 512;
-/// The number of timeouts in a row after which losses show persistent congestion. Together they
-/// last three times as long as the first. RFC 9002, 7.6.1.
+/// The number of timeouts in a row after which losses show persistent congestion. Together these
+/// timeouts last three times as long as the first of them. RFC 9002, 7.6.1.
 const PERSISTENT: u32 = 2;
 
 /// The number of times in a row that long packets must be found lost before they count as too long
 /// for the path.
 const LONG_LOSSES: u32 = 3;
 
-/// The round trip below which packets are not paced, and the round trip assumed while none is known
-/// (RFC 9002, 6.2.2), in nanoseconds.
+/// The round trip, in nanoseconds, below which packets are not paced.
 const PACED_TRIP_MIN: u64 = 1_000_000;
+/// The round trip, in nanoseconds, that is assumed while none is known: RFC 9002, 6.2.2.
 const ASSUMED_TRIP: u64 = 333_000_000;
 
 /// The assumed interval between the receiver's reads of its socket, in nanoseconds. Over longer
@@ -56,11 +56,11 @@ struct Packet {
     // The length on the wire, in bytes.
     length: u32,
     state: State,
-    // Whether the packet was sent more than once, and whether in fragments.
+    // Whether the packet was sent more than once, and whether it was sent in fragments.
     is_repeated: bool,
     is_fragmented: bool,
-    // The number and the time of the first transmission, or of the last transmission if the packet
-    // counted as lost. See `Overtaking`.
+    // `transmission` and `sent` are the number and the time of the first transmission or, if the
+    // packet counted as lost, of its last transmission. See `Overtaking`.
     transmission: u64,
     sent: u64,
 }
@@ -69,14 +69,14 @@ struct Packet {
 #[derive(Default)]
 struct NewlyAcked {
     bytes: u64,
-    // The number of bytes of the packets that were in flight, and the number of packets that
-    // counted as lost.
+    // `in_flight` is the number of bytes of the packets that were in flight. `lost` is the number
+    // of packets that counted as lost.
     in_flight: u64,
     lost: usize,
     // The number of bytes of the packets sent after the last reduction of the congestion window.
     fresh: u64,
-    // The number and the time of the newest transmission among packets that were sent only once; 0
-    // if there is none.
+    // `transmission` and `sent` are the number and the time of the newest transmission among
+    // packets that were sent only once; 0 if there is none.
     transmission: u64,
     sent: u64,
     // An upper bound of the round trip, from packets that were sent several times.
@@ -125,7 +125,7 @@ pub(super) struct Sending {
     // Whether the congestion window had no room at the last attempt to send a new packet.
     was_window_full: bool,
     // The number of transmissions at the last reduction of the congestion window. Losses of packets
-    // that were sent before that reduction belong to it, and cause no further reduction.
+    // that were sent before that reduction cause no further reduction.
     reduced_at: u64,
     // The receiver's window, in bytes.
     window: u64,
@@ -134,13 +134,13 @@ pub(super) struct Sending {
     // The time of the next search for lost packets, or if there is none, the time at which an
     // acknowledgement is overdue.
     expires: Option<u64>,
-    // The number of overdue acknowledgements in a row, and the number of packets that are to be
-    // sent again because of the last overdue one.
+    // `timeouts` is the number of overdue acknowledgements in a row. `probes` is the number of
+    // packets that are to be sent again because of the last overdue one.
     timeouts: u32,
     probes: u8,
     pub(super) trip: RoundTrip,
     congestion: Congestion,
-    // The length of a packet, in bytes, and the length that every path takes.
+    // `packet` is the length of a packet, in bytes. `base` is the length that every path takes.
     packet: u64,
     base: u64,
     // The number of times in a row that packets longer than `base` were found lost.
@@ -280,10 +280,10 @@ impl Sending {
         fits
     }
 
-    /// Returns the number of free bytes at which a full window opens: as many as the window sends
-    /// in [`BURST_TIME`], and at most a quarter of the window. If the result is less than a packet,
-    /// the window opens for each packet. The result is 0 without pacing, and in slow start, where
-    /// several packets at once would overfill the queue further.
+    /// Returns the number of free bytes at which a full window opens: as many as the connection
+    /// sends in [`BURST_TIME`], but at most a quarter of the window. If the result is less than a
+    /// packet, the window opens for each packet. The result is 0 without pacing, and in slow start,
+    /// where several packets at once would overfill the queue further.
     fn several(&self, window: u64) -> u64 {
         let Some(rate) = self.rate().filter(|_| !self.congestion.is_in_slow_start()) else { return 0 };
         Rate { bytes: window, ..rate }.bytes_in(BURST_TIME).min(window / 4)

@@ -10,10 +10,12 @@
 //! frequent evaluations would mistake jitter for growth more often. The doubled number of samples
 //! makes up for that: jitter seldom delays all sixteen.
 
-/// The growth of the round trip that ends slow start: the round trip divided by `GROWTH_PART`, but
-/// at least `GROWTH_MIN` and at most `GROWTH_MAX`, both in nanoseconds. RFC 9406, 4.3.
+/// The minimum growth of the round trip that ends slow start, in nanoseconds. RFC 9406, 4.3.
 const GROWTH_MIN: u64 = 4_000_000;
+/// The maximum growth of the round trip that ends slow start, in nanoseconds. RFC 9406, 4.3.
 const GROWTH_MAX: u64 = 16_000_000;
+/// The round trip divided by this number is the growth that ends slow start, within the limits
+/// `GROWTH_MIN` and `GROWTH_MAX`. RFC 9406, 4.3.
 const GROWTH_PART: u64 = 8;
 /// The number of samples whose minimum shows the round trip.
 const SAMPLES: u32 = 16;
@@ -27,10 +29,11 @@ const ROUNDS: u32 = 5;
 pub(super) struct SlowStart {
     // The number of transmissions at the beginning of the round.
     begin: u64,
-    // The shortest round trips of the round before, of this round, and of the latest samples;
-    // `u64::MAX` while none is known.
+    // The shortest round trip of the round before; `u64::MAX` while none is known.
     before: u64,
+    // The shortest round trip of this round; `u64::MAX` while none is known.
     shortest: u64,
+    // The shortest round trip of the latest samples; `u64::MAX` while none is known.
     latest: u64,
     // The number of the latest samples.
     samples: u32,
@@ -40,7 +43,8 @@ pub(super) struct SlowStart {
 /// The state of conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    // The bound that the round trip exceeded. A round trip below it ends conservative slow start.
+    // The bound that the round trip exceeded. A round trip below this bound ends conservative slow
+    // start.
     from: u64,
     rounds: u32,
 }
@@ -143,8 +147,8 @@ mod tests {
 
     #[test]
     fn sixteen_samples_beyond_the_last_round_slow_the_growth_down() {
-        // Growth counts from an eighth of the round trip on, but from at least 4 ms and at most 16
-        // ms.
+        // The growth that ends slow start is an eighth of the round trip, but at least 4 ms and at
+        // most 16 ms.
         for (trip, grown) in [(1, 5), (20, 24), (64, 72), (104, 117), (128, 144), (400, 416)] {
             for (trips, growth) in [(grown - 1, Growth::Full), (grown, Growth::Conservative)] {
                 let mut rounds = Rounds::new();

@@ -27,7 +27,7 @@ use std::sync::{Arc, OnceLock};
 pub(super) const MTU: usize = 1472;
 const MILLISECOND: u64 = 1_000_000;
 
-/// xorshift64*: Vigna, ACM TOMS 42, 2016.
+/// The random number generator xorshift64*: Vigna, ACM TOMS 42, 2016.
 #[derive(Debug)]
 pub(super) struct Chance(u64);
 

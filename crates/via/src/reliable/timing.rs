@@ -8,8 +8,9 @@ const FIRST_TIMEOUT: u64 = 1_000_000_000;
 pub(super) struct RoundTrip {
     smoothed: Option<u64>,
     variation: u64,
-    // The latest sample and the shortest one; 0 while there is none.
+    // The latest sample; 0 while there is none.
     latest: u64,
+    // The shortest sample; 0 while there is none.
     shortest: u64,
     // Whether the handshake gave the only sample.
     is_of_handshake: bool,
@@ -20,7 +21,7 @@ pub(super) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Makes an estimator. The timeout exceeds the round trip by `least` at least, and is at most
+    /// Makes an estimator. The timeout exceeds the round trip by at least `least`, and is at most
     /// `most`. Doubling does not raise the timeout above `backoff_max`.
     pub(super) fn new(least: u64, most: u64, backoff_max: u64) -> Self {
         let most = most.max(least);

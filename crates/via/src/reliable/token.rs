@@ -64,7 +64,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Begins with a random key.
+    /// Makes the keys of tokens. `key`, which must be random, is the first of them.
     pub fn new(key: [u8; 32]) -> Self {
         Self { period: 1, key: ChaCha20Poly1305::new(&Key::from(key)), previous: None, next: 0 }
     }

@@ -8,11 +8,12 @@ use std::ffi::c_void;
 /// connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PostedOperation {
-    /// A receive descriptor.
+    /// A receive, by the number of its descriptor.
     Receive(u64),
-    /// A send or an RDMA.
+    /// A send or an RDMA, by the number of its descriptor.
     Send(u64),
-    /// The message that announces an RDMA write with immediate data.
+    /// The message that announces an RDMA write with immediate data, by the number of the write's
+    /// descriptor.
     Notice(u64),
     /// A message to the peer's provider.
     Control,
@@ -24,8 +25,8 @@ pub(super) enum PostedOperation {
 /// numbered kind, and one operation of each other kind.
 #[derive(Debug)]
 pub(super) struct Contexts {
-    // Rust code never accesses the contents, so that libfabric may write them at any time. The box
-    // keeps its address when its owner moves.
+    // Rust code never accesses the contents, so that libfabric may write them at any time. The
+    // contents keep their address when the owner of the box moves.
     words: Box<[UnsafeCell<u64>]>,
     depth: u64,
     // The size of an element, in words.

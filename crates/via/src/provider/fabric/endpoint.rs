@@ -219,7 +219,7 @@ impl Endpoint {
         let _ = unsafe { ffi::ob_cancel(self.object.0, context) };
     }
 
-    /// Posts an operation. Returns `false` when there is no room now.
+    /// Posts an operation. Returns `false` when the endpoint has no room for the operation now.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! Memory handles: a key of libfabric, and a word about its region.
+//! Memory handles: a key of libfabric, and a word that describes the region.
 //!
 //! If peers name memory by address, the word holds the address; otherwise the word holds the
 //! region's length and the peers' rights. The highest bits of the word are a checksum of the key

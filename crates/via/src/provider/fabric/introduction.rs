@@ -23,11 +23,12 @@ const MARK: [u8; 4] = *b"OVF\x01";
 const REQUEST: u8 = 1;
 const ACCEPT: u8 = 2;
 const REJECT: u8 = 3;
-/// The maximum length of a reason, in bytes.
+/// The maximum length of the reason for a refusal, in bytes.
 const REASON_MAX: usize = 256;
-/// The maximum number of connections whose request is incomplete, and the time that each may take.
-/// A further connection replaces the oldest one, so that silent peers do not shut out others.
+/// The maximum number of connections whose request is incomplete. A further connection replaces the
+/// oldest one, so that silent peers do not shut out others.
 const PENDING_MAX: usize = 64;
+/// The maximum time for which a connection's request may stay incomplete.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn piece(kind: u8, name: &[u8], rest: &[u8]) -> Vec<u8> {

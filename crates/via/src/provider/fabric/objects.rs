@@ -12,7 +12,7 @@ use std::io;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, Weak};
 
-/// An object of libfabric that is closed with its owner.
+/// An object of libfabric. Dropping this value closes the object.
 #[derive(Debug)]
 pub(super) struct Owned(
     // Invariant: a live `struct fid` of libfabric that no other owner closes.
@@ -38,7 +38,8 @@ pub(super) fn check(doing: &'static str, result: c_int) -> Result<u32, Error> {
     u32::try_from(result).map_err(|_| error(doing, result.unsigned_abs()))
 }
 
-/// Makes an error of libfabric. Numbers below 256 are the system's.
+/// Returns the error for an error number. Numbers below 256 are those of the system; the others are
+/// those of libfabric.
 pub(super) fn error(doing: &'static str, number: u32) -> Error {
     let number = c_int::try_from(number).unwrap_or(c_int::MAX);
     if number < 256 {
@@ -162,7 +163,7 @@ impl Drop for Info {
     }
 }
 
-/// A fabric.
+/// A fabric of libfabric (`fid_fabric`), on which domains and event queues are opened.
 #[derive(Debug)]
 pub(super) struct Fabric(pub(super) Owned);
 
@@ -217,7 +218,7 @@ impl Domain {
     }
 }
 
-/// A registration.
+/// The registration of memory with libfabric.
 #[derive(Debug)]
 pub(super) struct Registration {
     _object: Owned,

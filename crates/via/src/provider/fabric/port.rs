@@ -27,9 +27,12 @@ use std::time::{Duration, Instant};
 const COMPLETIONS_MAX: usize = 64;
 /// The interval between checks of the connection itself while no completion arrives.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
-/// The bounds of a sleep where no file wakes the thread. Between them, a sleep is as long as the
-/// time since the last completion.
+/// The minimum length of a sleep where no file announces completions, or while an operation waits
+/// for room. Between the minimum and the maximum, a sleep is as long as the time since the last
+/// completion.
 const NAP_MIN: Duration = Duration::from_micros(50);
+/// The maximum length of a sleep where no file announces completions, or while an operation waits
+/// for room.
 const NAP_MAX: Duration = Duration::from_millis(2);
 
 /// The outcome of a receive.
@@ -77,7 +80,7 @@ pub(super) struct FabricPort {
     // The number of a send whose memory handle is invalid. No later send is begun.
     refused: Option<u64>,
     probe: ProbeReceive,
-    // Whether the endpoint lacked room for an operation.
+    // Whether the endpoint lacked room for an operation when this side last posted operations.
     is_stalled: bool,
     is_lost: bool,
     checked: Instant,
@@ -85,8 +88,9 @@ pub(super) struct FabricPort {
     // The number of the oldest send, the time at which this send became the oldest, and the time
     // after which the peer is asked whether the RDMA is allowed.
     oldest: (u64, Instant, Duration),
-    // The time of the last request for a sign of life, and whether that request is unanswered.
+    // The time of the last request for a sign of life.
     asked: Instant,
+    // Whether the last request for a sign of life is unanswered.
     waiting: bool,
 }
 
@@ -113,8 +117,8 @@ impl FabricPort {
         for file in [bell.as_ref(), events.as_ref(), side_channel.file()].into_iter().flatten() {
             watch(file)?;
         }
-        // The returned files are duplicates of the endpoint's, and may be closed now: epoll goes on
-        // watching the open files of the endpoint.
+        // The endpoint returned duplicates of its files. They may be closed now, because epoll goes
+        // on watching the open files, which the endpoint keeps open.
         let depth = nic.attributes.queue_depth;
         let now = Instant::now();
         Ok(Self {
@@ -213,7 +217,7 @@ impl FabricPort {
         self.probe == ProbeReceive::Off
     }
 
-    /// Takes completions. Returns their number.
+    /// Takes at most `most` completions from the endpoint. Returns the number taken.
     fn take(&mut self, most: usize) -> usize {
         for taken in 0..most {
             match self.endpoint.next() {

@@ -1,4 +1,4 @@
-//! Registrations of regions with libfabric, and the page that the two providers write.
+//! Registrations of regions with libfabric, and the page to which the peer's provider writes.
 
 use super::endpoint::Piece;
 use super::ffi::{Handle, Iovec};
@@ -115,10 +115,10 @@ pub(super) struct TagDomain {
     pub(super) domain: Arc<Domain>,
 }
 
-/// Memory behind every receive, for the excess of a message that is too long. Providers never write
-/// beyond a receive, but without this memory they would break the connection without a reason
-/// (`tcp`) or hang (`shm`). No code reads this memory, and the system allocates its pages only when
-/// they are written.
+/// Memory for the excess of a message that is too long for its receive. This memory is the last
+/// piece of every receive. Providers never write beyond a receive, but without this memory they
+/// would break the connection without a reason (`tcp`) or hang (`shm`). No code reads this memory,
+/// and the system allocates its pages only when they are written.
 #[derive(Debug)]
 struct Overflow {
     // Declared before the memory, so that the registration ends before the memory is unmapped.

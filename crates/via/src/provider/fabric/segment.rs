@@ -8,7 +8,7 @@ use crate::{Error, Violation};
 use rustix::fs::{AtFlags, CWD, FileType, statat};
 use std::path::Path;
 
-/// The prefix of endpoint names.
+/// The prefix of the names of `shm`'s endpoints.
 const PREFIX: &[u8] = b"fi_shm://";
 const FOLDER: &str = "/dev/shm";
 

@@ -29,21 +29,21 @@
 #define MR_MODES (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 #define EVENT_DATA 512
 
-/* Must equal ffi::Capabilities. */
+/* The layout must equal ffi::Capabilities. */
 struct ob_capabilities {
 	uint64_t max_message;
 	uint32_t segments, send_depth, receive_depth, data_bytes;
 	uint8_t local, virtual_address, provider_keys, automatic, send_after_write, consumes, unsupported, is_msg;
 };
 
-/* Must equal ffi::Event. */
+/* The layout must equal ffi::Event. */
 struct ob_event {
 	struct fi_info *info;
 	uint32_t kind, error, length;
 	uint8_t data[EVENT_DATA];
 };
 
-/* Must equal ffi::Done. */
+/* The layout must equal ffi::Done. */
 struct ob_done {
 	void *context;
 	uint64_t data, length;
@@ -71,7 +71,7 @@ static struct {
 
 static void find(void *library, const char *name, void *function)
 {
-	/* ISO C cannot cast an object pointer to a function pointer; POSIX writes it like this. */
+	/* ISO C cannot cast an object pointer to a function pointer; POSIX gives this form instead. */
 	*(void **)function = library ? dlsym(library, name) : NULL;
 	if (!*(void **)function && !libfabric.missing[0]) {
 		const char *why = dlerror();
@@ -90,8 +90,8 @@ static void keep_signals(struct sigaction *before)
 }
 
 /* Restores the signals that libraries of adapters have taken over: libpsm_infinipath handles
- * SIGSEGV, SIGTERM and others. Handlers of the program stay, even those that it has installed
- * meanwhile. */
+ * SIGSEGV, SIGTERM and others. Handlers of the program stay, even handlers that the program has
+ * installed while the libraries were loaded. */
 static void give_signals_back(const struct sigaction *before)
 {
 	struct sigaction now;
@@ -135,7 +135,7 @@ const char *ob_load(void)
 	return libfabric.missing[0] ? libfabric.missing : NULL;
 }
 
-/* The size of libfabric's own state of an operation. */
+/* The size of libfabric's own state of an operation, in bytes. */
 const size_t ob_context_size = sizeof(struct fi_context2);
 
 int ob_info(const char *provider, const char *domain, const char *node, const char *service, uint8_t is_msg,
@@ -165,12 +165,12 @@ int ob_info(const char *provider, const char *domain, const char *node, const ch
 	if (domain)
 		hints->domain_attr->name = strdup(domain);
 	if ((!provider || hints->fabric_attr->prov_name) && (!domain || hints->domain_attr->name)) {
-		/* The first call may load libraries of adapters. */
+		/* The first call may load libraries of adapters, which take over signals. */
 		keep_signals(before);
 		result = libfabric.getinfo(VERSION, node, service, node && is_source ? FI_SOURCE : 0, hints, info);
 		give_signals_back(before);
 	}
-	/* The flags were only a test of the provider's support; each operation sets its own flags. */
+	/* The requested flags only tested the provider's support; each operation sets its own flags. */
 	if (!result)
 		(*info)->tx_attr->op_flags = 0;
 	libfabric.freeinfo(hints);
@@ -445,7 +445,7 @@ static void flags(struct ob_done *done, uint64_t flags)
 	done->is_receive = !!(flags & FI_RECV);
 }
 
-/* Reads one completion. Returns 1 when there was one, even a failed one. */
+/* Reads one completion. Returns 1 if there was one, even if its operation failed. */
 int ob_done(struct fid_cq *cq, struct ob_done *done)
 {
 	struct fi_cq_data_entry entry;
@@ -490,7 +490,7 @@ static int failed_event(struct fid_eq *eq, struct ob_event *event)
 		return count == -FI_EAGAIN ? 0 : (int)count;
 	event->kind = EVENT_ERROR;
 	event->error = (uint32_t)abs(failed.err);
-	/* The provider may have pointed to data of its own that lives until the next read. */
+	/* The provider may have set err_data to data of its own, which live until the next read. */
 	if (failed.err_data && failed.err_data_size && failed.err_data_size <= sizeof(event->data)) {
 		event->length = (uint32_t)failed.err_data_size;
 		if (failed.err_data != event->data)
@@ -499,8 +499,8 @@ static int failed_event(struct fid_eq *eq, struct ob_event *event)
 	return 1;
 }
 
-/* Reads one event. Returns 1 when there was one. A request comes with an info, which the caller
- * then owns. */
+/* Reads one event. Returns 1 if there was one. The event of a connection request has an info,
+ * which the caller then owns. */
 int ob_event(struct fid_eq *eq, struct ob_event *event)
 {
 	union {

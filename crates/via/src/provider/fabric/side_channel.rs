@@ -25,7 +25,8 @@ pub(super) enum SideChannel {
     None,
     /// The introduction's socket, whose end of file also shows that the peer's process is gone.
     Socket(SocketMessages),
-    /// Writes to this address in the peer's memory, and the reason that the peer gave for the end.
+    /// Writes to this address in the peer's memory, and the reason that the peer gave for the end
+    /// of the connection.
     Writes(RemoteRange, Option<Ended>),
 }
 
@@ -42,7 +43,8 @@ const QUESTION: u8 = 8;
 const VERDICT: u8 = 9;
 const QUESTION_LENGTH: usize = 1 + 8 + 16 + 8 + 8 + 1;
 const VERDICT_LENGTH: usize = 1 + 8 + 1;
-/// The maximum number of unanswered questions. A peer asks one at a time.
+/// The maximum number of the peer's questions that this side has not answered. The peer asks one
+/// question at a time.
 const QUESTIONS_MAX: usize = 4;
 
 fn code_of(why: Option<Ended>) -> u8 {

@@ -21,10 +21,10 @@ use std::time::Duration;
 
 /// The length of a note, which announces a file on the socket: u32 number, u32 kind, u64 length.
 const NOTE: usize = 16;
-/// The first byte of a message on the socket to a peer that cannot pass files. The message is a
-/// call, which ends a sleep on the socket, or a name: a note followed by the number of a file
-/// descriptor.
+/// The first byte of a call, which ends a sleep on the socket. Calls and names are the messages on
+/// the socket to a peer that cannot pass files.
 const CALL: u8 = 0;
+/// The first byte of a name: a note and the number of a file descriptor follow.
 const NAMED: u8 = 1;
 /// The kind of a note without a file: a call, at which a parked connection looks for a message.
 const CALL_NOTE: u32 = 3;
@@ -61,8 +61,9 @@ pub(super) struct Socket {
 #[derive(Debug, Default)]
 struct Calls {
     count: u64,
-    /// The number of messages counted, and the number of the first message not counted.
+    /// The number of messages counted.
     messages: u64,
+    /// The number of the first message that is not counted.
     next: u32,
 }
 
@@ -72,8 +73,8 @@ impl Calls {
     /// # Errors
     ///
     /// [`Violation::FalseCalls`] when the calls outnumber the messages by more than
-    /// [`EARLY_CALLS_MAX`]. A call without a message wakes a thread that waits for all parked
-    /// connections.
+    /// [`EARLY_CALLS_MAX`]. The limit is needed, because a call without a message wakes a thread
+    /// that waits for all parked connections.
     fn count(&mut self, calls: u64, next: u32) -> Result<(), Error> {
         self.count += calls;
         self.messages += u64::from(next.wrapping_sub(self.next));
@@ -92,8 +93,8 @@ pub(super) enum Side {
 /// The way by which the two sides of a connection sleep and wake each other.
 #[derive(Debug)]
 pub(super) enum Sleep {
-    /// Sleeping on the bell in the peer's segment, and on the state of the connection, by which
-    /// threads of this process end the sleep.
+    /// Sleeping on two words: the bell in the peer's segment, and the state of the connection.
+    /// Threads of this process change the state to end the sleep.
     OnWord,
     /// Sleeping on the socket, for a peer that can neither sleep on a word nor pass files: see
     /// [`named`].
@@ -173,7 +174,8 @@ impl Socket {
         }
     }
 
-    /// Returns the note of the area or region with this number, of at most `most` bytes.
+    /// Returns the note of the area or region with this number, as `is_area` says. A file of more
+    /// than `most` bytes is an error.
     fn take(&self, number: u32, is_area: bool, most: u64) -> Result<Note, Error> {
         let mut waiting = lock(&self.waiting);
         let is_it = |note: &Note| note.number == number && (note.kind == FileKind::Area) == is_area;
@@ -288,7 +290,7 @@ impl Carrier for Socket {
         match &self.sleep {
             Sleep::OnWord if self.side == Side::Connector && is_parked(wire.peer.word(layout::SLEEP)) => {
                 // An error needs no action: a full socket is readable at the peer's end, and a
-                // closed one needs no call.
+                // closed socket needs no call.
                 let _ = self.send(&bytes_of_note(0, CALL_NOTE, 0));
             }
             Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),

@@ -60,7 +60,7 @@ pub struct Directory {
     held: Arc<Mutex<Vec<Weak<Held>>>>,
 }
 
-/// The kind of listener behind a name. Names of different kinds do not collide.
+/// The kind of a name's listener. Names of different kinds do not collide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Service {
     /// Connections with a window in each direction: [`Window`].

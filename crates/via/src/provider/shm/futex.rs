@@ -11,7 +11,8 @@ use std::time::Duration;
 /// second word are noticed after that time.
 const NAP: Duration = Duration::from_millis(250);
 
-/// The word of another process on which a thread sleeps, with the value that it last had.
+/// The word of another process on which a thread sleeps, and the value that the word must have for
+/// the thread to sleep.
 #[derive(Clone, Copy)]
 pub(super) struct PeerWord<'a> {
     pub(super) word: &'a AtomicU32,
@@ -38,8 +39,9 @@ impl Futexes {
         *OF_SYSTEM.get_or_init(|| if probe() == Err(Errno::INVAL) { Self::Two } else { Self::One })
     }
 
-    /// Sleeps for `span` at most, while `peer` has its value and `own`, a word of this process
-    /// alone, is 0. May also return early, so callers look at the words again.
+    /// Sleeps for at most `span`, as long as the peer's word has the value in `peer`, and `own` is
+    /// 0. Only this process uses `own`. The sleep can also end early, so callers look at the words
+    /// again.
     pub(super) fn wait(self, peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
         match self {
             Self::Two => wait_for_both(peer, own, span),
@@ -74,7 +76,7 @@ fn wait_for_both(peer: PeerWord<'_>, own: &AtomicU32, span: Duration) {
     let until = clock_gettime(ClockId::Monotonic).checked_add(timespec(span));
     let outcome = futex::waitv(&waits, WaitvFlags::empty(), until.as_ref(), ClockId::Monotonic);
     if !matches!(outcome, Ok(_) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)) {
-        // The kernel lacks memory, or the program has forbidden the system call meanwhile.
+        // The kernel lacks memory, or a filter of system calls that was set later forbids the call.
         wait_for_one(peer, span.min(NAP));
     }
 }

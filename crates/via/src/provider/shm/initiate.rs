@@ -2,8 +2,8 @@
 //!
 //! Sends go into the ring (long ones by reference, see [`super::lent`]) and are complete when the
 //! peer has taken them. The bytes are then in the peer's memory at all levels of reliability, so
-//! reliable delivery here promises no less than reliable reception. Unreliable sends are complete
-//! at once.
+//! reliable delivery here promises as much as reliable reception. Unreliable sends are complete at
+//! once.
 //!
 //! For an RDMA on a region that the peer has opened (see [`super::opened`]), this side makes the
 //! copy. Any other RDMA, and any in which this side finds a fault, goes to the peer. The peer
@@ -23,9 +23,9 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub(super) struct Initiator {
-    // The number of the descriptor whose work has begun or begins next, and the progress of that
-    // work.
+    // The number of the descriptor whose work has begun or begins next.
     next: u64,
+    // The progress of the work of that descriptor.
     stage: Stage,
     // Earlier descriptors whose bytes are in the ring and which are not complete.
     pending: VecDeque<Pending>,
@@ -56,7 +56,8 @@ struct Pending {
 }
 
 impl Initiator {
-    /// Evaluates the peer's words.
+    /// Evaluates the words that the peer has published: the number of records that it has taken,
+    /// and its answers to RDMA.
     pub(super) fn evaluate(&mut self, seen: Seen, wire: &mut Wire, sink: &mut dyn Sink) -> Result<(), Fault> {
         wire.out.acknowledge(seen.taken)?;
         self.complete(wire, sink);
@@ -120,7 +121,8 @@ impl Initiator {
                 (Operation::Send, _) => self.send(wire, descriptor),
                 (Operation::RdmaWrite, Some(place)) => self.write(wire, descriptor, place),
                 (Operation::RdmaRead, Some(place)) => self.read(wire, descriptor, place),
-                // Descriptors are checked when they are posted.
+                // No other combination occurs, because descriptors are checked when they are
+                // posted.
                 _ => false,
             };
             if !has_moved {
@@ -240,7 +242,7 @@ impl Initiator {
             let immediate = descriptor.immediate().filter(|_| begins);
             let place = if begins { place } else { NOWHERE };
             let record = Record { kind, immediate, whole, piece, area: None, place };
-            // Segments were checked when the descriptor was posted.
+            // The copy succeeds, because the segments were checked when the descriptor was posted.
             wire.publish(record, |bytes| descriptor.gather(u64::from(sent), bytes));
             self.stage = Stage::Sending(sent + piece);
             if left == piece {
@@ -249,7 +251,7 @@ impl Initiator {
         }
     }
 
-    /// Takes bytes of an RDMA read.
+    /// Takes bytes of the answer to an RDMA read.
     pub(super) fn data(&mut self, taken: Taken<'_>, sink: &dyn Sink) -> Result<(), Violation> {
         let Taken { record, view, at } = taken;
         let out_of_turn = Violation::BadKind(record.kind as u8);

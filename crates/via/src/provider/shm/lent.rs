@@ -5,8 +5,8 @@
 //! the area: its record has references to the bytes. The regions are *lent* to the peer, which gets
 //! their files as if it had opened them by RDMA (see [`super::opened`] for the consequences). The
 //! peer learns no handle this way. When the registration of a lent region ends, the lender
-//! withdraws the region by a record in the ring, behind the messages that refer to it. Regions that
-//! peers may not read are never passed.
+//! withdraws the region by a record in the ring, after the messages that refer to the region.
+//! Regions that peers may not read are never passed.
 
 use super::mapping::{self, Mapping};
 use super::opened::{self, Opening};
@@ -39,7 +39,7 @@ fn entry_of(region: &Region) -> Option<Entry> {
     region.provider.get()?.downcast_ref::<Entry>().copied()
 }
 
-/// The lending side.
+/// The regions that this side has lent to the peer.
 #[derive(Debug, Default)]
 pub(super) struct Lender {
     lent: Vec<(Entry, Weak<Region>)>,
@@ -98,7 +98,7 @@ impl Lender {
         is_lent
     }
 
-    /// Withdraws regions whose registration ended, until the ring has no slot for another record.
+    /// Withdraws the regions whose registration ended, as many as the ring has free slots for.
     pub(super) fn withdraw(&mut self, wire: &mut Wire) {
         self.lent.retain(|(entry, region)| {
             if region.upgrade().is_some_and(|region| region.is_registered()) || !wire.out.has_slot() {
@@ -122,7 +122,7 @@ impl Lender {
     }
 }
 
-/// The borrowing side.
+/// The regions that the peer has lent to this side.
 #[derive(Debug, Default)]
 pub(super) struct Borrower {
     lent: Vec<(Entry, Mapping)>,

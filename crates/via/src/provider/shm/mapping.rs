@@ -16,7 +16,7 @@ pub(super) fn create(length: usize) -> Result<(Mapping, OwnedFd), Error> {
     create_sealed(length, FIXED | SealFlags::FUTURE_WRITE)
 }
 
-/// Makes a region that peers may read, or write as well.
+/// Makes a region that peers may read, and may also write if `is_writable` is true.
 pub(crate) fn create_region(length: usize, is_writable: bool) -> Result<(Mapping, OwnedFd), Error> {
     create_sealed(length, if is_writable { FIXED } else { FIXED | SealFlags::FUTURE_WRITE })
 }
@@ -30,9 +30,9 @@ fn create_sealed(length: usize, seals: SealFlags) -> Result<(Mapping, OwnedFd), 
     Ok((provided(mapping, *IS_COMMIT_LIMITED)?, fd))
 }
 
-/// Whether the system limits the memory that processes commit (`vm.overcommit_memory` is 2). The
-/// pages of a memory file count from their first touch on, and touching a page beyond the limit is
-/// a bus error.
+/// Whether the system limits the memory that processes commit (`vm.overcommit_memory` is 2). A page
+/// of a memory file counts as committed when it is first touched, and touching a page beyond the
+/// limit is a bus error.
 static IS_COMMIT_LIMITED: LazyLock<bool> =
     LazyLock::new(|| std::fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2"));
 
@@ -158,7 +158,8 @@ mod tests {
         }
     }
 
-    /// The pages that a peer's file lacks would take memory of this process.
+    /// If this process opened a peer's file that lacks pages, the missing pages would later take
+    /// memory of this process.
     #[test]
     #[cfg_attr(miri, ignore = "creates memory files")]
     fn files_of_peers_that_lack_pages_are_refused_if_memory_is_limited() {
@@ -172,15 +173,16 @@ mod tests {
             assert_eq!(used(&file), 0, "no page is provided");
             own.provide().unwrap();
             assert!(opened(1, true).is_ok() && opened(length, true).is_ok());
-            // The file has its pages behind the hole, so the number of its pages does not show how
-            // many there are before the hole.
+            // The file has pages after the hole, so the number of its pages does not show how many
+            // there are before the hole.
             fallocate(&file, PUNCH, length as u64 / 2, length as u64 / 8).unwrap();
             assert!(opened(length / 2, true).is_ok() && opened(length / 2 + 1, true).is_err());
             fallocate(&file, PUNCH, 0, length as u64).unwrap();
         }
     }
 
-    /// A page behind the end of the file cannot be provided, as if there were no memory for it.
+    /// A page beyond the end of the file cannot be provided, which has the same effect as a lack of
+    /// memory.
     #[test]
     #[cfg_attr(miri, ignore = "creates memory files")]
     fn a_page_that_cannot_be_provided_is_an_error() {

@@ -34,7 +34,7 @@ pub(super) fn number_of(file: &OwnedFd) -> u32 {
     file.as_raw_fd().unsigned_abs()
 }
 
-/// The segment of a peer that has not mapped it so far.
+/// A segment made for a peer that has not mapped the segment so far.
 pub(super) struct Segment {
     file: OwnedFd,
     /// The message that names both segments.

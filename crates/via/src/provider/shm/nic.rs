@@ -228,7 +228,7 @@ impl ShmListening {
     }
 }
 
-/// Whether the peer gave up meanwhile.
+/// Whether the peer has hung up since it connected.
 fn has_hung_up(socket: &OwnedFd) -> bool {
     let mut polled = [PollFd::new(socket, PollFlags::RDHUP)];
     let at_once = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };

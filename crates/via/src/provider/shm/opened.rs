@@ -131,8 +131,8 @@ impl Opened {
         }
     }
 
-    /// Takes a region that the peer opened. A region without an earlier request breaks the rules. A
-    /// region that cannot be mapped is left out.
+    /// Takes a region that the peer opened. The peer may open only regions whose handles
+    /// [`Self::want`] has noted. A region that cannot be mapped is left out.
     pub(super) fn admit(&mut self, packet: &[u8], files: Vec<OwnedFd>, table: &Mapping) -> Result<(), Violation> {
         let Opening { entry, read, write, handle, length, file } = Opening::from_packet(packet, files)?;
         let wanted =
@@ -156,8 +156,8 @@ impl Opened {
         self.regions.retain(|region| table::holds(table, region.entry));
     }
 
-    /// Whether this side can access the range of the peer's memory directly. The registration may
-    /// have ended meanwhile.
+    /// Whether this side has mapped the range of the peer's memory with the right to access it. The
+    /// region's registration may have ended nevertheless.
     pub(super) fn has(&mut self, place: RemoteAddress, length: u64, intent: Intent) -> bool {
         let Some(at) = self.regions.iter().position(|region| region.handle == place.handle) else { return false };
         self.regions.swap(0, at);

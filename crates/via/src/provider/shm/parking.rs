@@ -12,8 +12,8 @@
 //! served a connection. Each serving thread has new thread-local variables, and inherits nothing
 //! from a thread that has served.
 //!
-//! While the system starts no further thread, connections wait for one, and the last thread goes on
-//! waiting for all connections. A client's call still ends at its deadline.
+//! While the system starts no further thread, connections to be resumed wait for a thread, and the
+//! last thread goes on waiting for all connections. A client's call still ends at its deadline.
 
 use super::pulse::Number;
 use super::sanitizer;
@@ -29,12 +29,12 @@ use std::ptr;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// The pause before the next attempt if the system starts no thread.
+/// The pause before the next attempt when the system starts no thread, or a wait for events fails.
 const BREATHER: Duration = Duration::from_millis(50);
 /// The number by which epoll reports events of [`Lot::rung`].
 const RUNG: u64 = u64::MAX;
 
-/// A connection without a thread, and the function that goes on with it.
+/// A connection without a thread, and the function that resumes the connection.
 pub(super) struct Parked {
     window: Window,
     resume: Resume,
@@ -48,7 +48,7 @@ impl Parked {
     }
 }
 
-/// The files of the threads that wait.
+/// The files on which threads wait for events of parked connections.
 struct Lot {
     epoll: OwnedFd,
     /// An eventfd that is readable while [`Places::rung`] has connections, or while a waiting
@@ -58,7 +58,7 @@ struct Lot {
 
 /// The parked connections of this process.
 struct Places {
-    /// Made when the first connection parks.
+    /// The files on which threads wait. They are made when the first connection parks.
     lot: Option<&'static Lot>,
     parked: BTreeMap<Number, Parked>,
     /// The connections to be resumed whose socket has no event, in the order in which they are to
@@ -96,7 +96,8 @@ pub(super) fn prepare(socket: &OwnedFd, number: Number) -> Result<(), Error> {
         return Err(Error::BadState { what: "no thread waits for parked connections" });
     };
     drop(places);
-    // A hang-up that is reported meanwhile is reported again once the connection is parked.
+    // If a hang-up is reported before the connection is parked, the hang-up is reported again once
+    // the connection is parked.
     let data = epoll::EventData::new_u64(number.0);
     match epoll::add(&lot.epoll, socket.as_fd(), data, epoll::EventFlags::ONESHOT) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
@@ -119,8 +120,8 @@ pub(super) fn park(socket: &OwnedFd, number: Number, wire: &Wire, parked: Parked
     if lot.is_none_or(|lot| epoll::modify(&lot.epoll, socket.as_fd(), data, events).is_err()) {
         wire.close();
     }
-    // An interruption before the insertion found no parked connection, so the connection is resumed
-    // here.
+    // If the connection was interrupted before it was inserted above, the interrupting thread found
+    // no parked connection. The connection is then resumed here.
     if wire.is_interrupted() {
         ring(number);
     }
@@ -192,7 +193,7 @@ impl Lot {
         loop {
             self.start_second();
             let Some(mut parked) = self.event().and_then(|number| self.take(number)) else { continue };
-            // A hostile peer can call without a message.
+            // A hostile peer can call without a message. The connection then parks again.
             if parked.outcome.is_ok() {
                 match parked.window.prepare_to_park() {
                     Ok(true) => {
@@ -211,8 +212,9 @@ impl Lot {
         }
     }
 
-    /// Counts this thread as one that no longer waits, and has another thread started in its place.
-    /// Returns false if this is the last waiting thread and the system starts no other.
+    /// Counts this thread as one that no longer waits, and has the other waiting thread start a
+    /// successor. Returns false, and changes nothing, if this is the last waiting thread and the
+    /// system starts no other.
     fn leave(&'static self) -> bool {
         self.start_second();
         let mut places = lock(&PLACES);

@@ -32,8 +32,9 @@ pub(super) struct ShmPort {
     initiator: Initiator,
     responder: Responder,
     pid: u32,
-    // The number of threads that sleep until the peer calls, and the number of the latest sleep.
+    // The number of threads that sleep until the peer calls.
     sleepers: u32,
+    // The number of the latest sleep.
     number: u32,
     // The time at which the socket was last read; `None` if the next exchange has to read it.
     socket_read_at: Option<Instant>,
@@ -62,7 +63,8 @@ impl ShmPort {
     /// Reads the packets on the socket.
     fn read_socket(&mut self, now: Instant) -> Result<(), Fault> {
         self.socket_read_at = Some(now);
-        // The peer sends a region on the socket before counting it.
+        // The peer sends a region's packet before it counts the region. So the packets of all
+        // regions in this count are on the socket or were read before.
         self.opened = self.wire.opened();
         let mut was_called = false;
         for _ in 0..PACKETS {

@@ -67,7 +67,8 @@ fn watch_of_process() -> Result<Arc<Watch>, Error> {
 /// Takes the resources that [`watch`] needs for a connection, and draws the connection's number.
 pub(super) fn prepare(socket: &OwnedFd) -> Result<Number, Error> {
     let number = Number::draw();
-    // A hang-up that is reported meanwhile is reported again once the connection is watched.
+    // If a hang-up is reported before the connection is watched, the hang-up is reported again once
+    // the connection is watched.
     let data = epoll::EventData::new_u64(number.0);
     epoll::add(&watch_of_process()?.epoll, socket, data, epoll::EventFlags::ONESHOT)
         .map_err(Error::system("watching a connection"))?;

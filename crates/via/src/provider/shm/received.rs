@@ -68,15 +68,15 @@ struct Room {
     taken: AtomicUsize,
     /// The limit of descriptors, as it was when `share` was last called.
     limit: AtomicUsize,
-    /// Returns this process's share of descriptors for the files.
+    /// The function that returns this process's share of descriptors for the files.
     share: fn() -> usize,
     /// The number of threads that wait for room. While a thread waits, later threads queue behind
     /// that thread.
     queued: AtomicUsize,
-    /// Held by the first of the threads that wait for room.
+    /// A lock whose holder is the first of the threads that wait for room.
     first: Mutex<()>,
-    /// Held by the first waiting thread while it looks for room, and taken by threads that give
-    /// descriptors back, so that no notification is missed.
+    /// A lock that the first waiting thread holds while it looks for room. Threads that give
+    /// descriptors back take this lock, too, so that no notification is missed.
     look: Mutex<()>,
     given_back: Condvar,
 }
@@ -212,7 +212,7 @@ pub(super) struct Message {
 /// # Errors
 ///
 /// The outer result has the socket's errors, and [`Errno::MFILE`] when this process has no
-/// descriptor left for a file. The inner one has [`Violation::NotSealed`] when a file beside the
+/// descriptor left for a file. The inner result has [`Violation::NotSealed`] when a file beside the
 /// message is no memory file, [`Violation::NoSegment`] when the system does not deliver a file, and
 /// [`Violation::TooManyFiles`] while too many files of the peer's user wait to be closed; the
 /// message is then not read.
@@ -242,7 +242,7 @@ pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Result<Messa
     Ok(files.map(|files| Message { length: got.bytes, is_cut, files }))
 }
 
-/// Takes the files out of a message's control data. Without files this allocates nothing.
+/// Takes the files out of a message's control data. Allocates nothing if the message has no files.
 fn take(
     control: &mut RecvAncillaryBuffer<'_>,
     socket: &OwnedFd,
@@ -398,7 +398,8 @@ mod tests {
         assert_eq!(room.taken.load(Ordering::Relaxed), 0);
     }
 
-    /// A TCP socket whose close waits for this long, since its peer does not read.
+    /// Returns the two ends of a TCP connection. Closing the first end takes `time`, because the
+    /// second end does not read.
     fn lingering(time: Duration) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

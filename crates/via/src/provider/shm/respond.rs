@@ -36,7 +36,7 @@ struct IncomingTransfer {
 enum Target {
     /// The receive descriptor in which the message began.
     Message,
-    /// A region.
+    /// A region, and the position in it at which the write begins.
     Write(Arc<Region>, RemoteAddress),
     /// The bytes are dropped, because delivery is unreliable and the operation was refused. An RDMA
     /// write is answered nevertheless.
@@ -56,7 +56,8 @@ struct Reading {
 #[derive(Debug)]
 pub(super) enum Due {
     Nothing,
-    /// The answer to an RDMA; and, if the RDMA was performed, its region, to be opened to the peer.
+    /// The answer to an RDMA. If the RDMA was performed, also its region, which is to be opened to
+    /// the peer.
     Answer(Answer, Option<(Arc<Region>, MemoryHandle)>),
 }
 

@@ -43,7 +43,7 @@ impl Shape {
 /// The publishing side.
 ///
 /// The pieces of records follow one another through the area up to its end, and then continue at
-/// its start. Free bytes before the last piece are not reused before the end is reached, because
+/// its start. Free bytes before the last piece are not reused until the end is reached, because
 /// writing bytes that the peer has just read is slow. Pieces are freed in the order of their
 /// records.
 #[derive(Debug)]
@@ -52,13 +52,15 @@ pub(super) struct Publisher {
     // it, except for the first page, which the port writes, too.
     own: Mapping,
     shape: Shape,
-    // The numbers of records published, and of records that the peer has taken.
+    // The number of records published.
     published: u64,
+    // The number of records that the peer has taken.
     taken: u64,
-    // The number of area bytes used since the beginning, and the number of those that are free
-    // again; and for each slot of the ring, the value of `used` after its record.
+    // The number of area bytes used since the beginning.
     used: u64,
+    // The number of used bytes that are free again.
     freed: u64,
+    // For each slot of the ring, the value of `used` after the slot's record.
     ends: Box<[u64]>,
 }
 
@@ -151,7 +153,7 @@ impl Publisher {
     }
 }
 
-/// The taking side.
+/// The side that takes the peer's records from the peer's ring.
 #[derive(Debug)]
 pub(super) struct Taker {
     // Invariant: the mapping is at least `shape.length()` long.

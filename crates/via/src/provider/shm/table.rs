@@ -33,8 +33,9 @@ pub(super) struct Table {
 
 #[derive(Debug, Default)]
 struct Unused {
-    // Words that were used before, and the first word that was never used.
+    // Words that were used before and are free again.
     returned: Vec<u32>,
+    // The first word that was never used.
     next: u32,
 }
 

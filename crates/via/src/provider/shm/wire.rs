@@ -37,7 +37,7 @@ impl From<crate::Violation> for Fault {
 pub(super) struct Wire {
     pub(super) socket: Arc<OwnedFd>,
     pub(super) level: Reliability,
-    /// The agreed maximum length of a message or RDMA.
+    /// The agreed maximum length of a message or RDMA, in bytes.
     pub(super) most: u32,
     pub(super) out: Publisher,
     pub(super) from: Taker,
@@ -102,7 +102,8 @@ impl Wire {
         self.publish_taken_up_to(self.from.taken());
     }
 
-    /// As [`Self::publish_taken`], but without the last record, which was refused.
+    /// Tells the peer how many of its records were taken, not counting the last one, which was
+    /// refused.
     pub(super) fn publish_refused(&mut self) {
         self.publish_taken_up_to(self.from.taken().saturating_sub(1));
     }
@@ -148,7 +149,7 @@ impl Wire {
     }
 }
 
-/// Returns the reason of a connection's end that results from a refusal.
+/// Returns the reason for the end of a connection that ends because of a refusal.
 pub(super) fn ended(refusal: Refusal) -> Ended {
     match refusal {
         Refusal::ReceiverNotReady => Ended::ReceiverNotReady,

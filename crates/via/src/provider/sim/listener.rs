@@ -46,7 +46,7 @@ struct SimListener {
 struct SimRequest {
     core: Arc<Core>,
     answering: Answering,
-    // Taken out when the request is answered.
+    // `None` once the request is answered.
     link: Option<SimLink>,
     peer: String,
 }

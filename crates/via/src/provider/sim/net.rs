@@ -126,7 +126,7 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// An error of the system if it has no file descriptor left.
+    /// An error of the system when the system has no file descriptor left.
     pub(super) fn wire(
         &self,
         nics: [usize; 2],

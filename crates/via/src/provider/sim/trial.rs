@@ -37,9 +37,9 @@ pub struct Summary {
     /// For each reason, the number of sides whose connection ended for this reason. Disconnections
     /// after everything was done do not count.
     pub ended: [u64; 7],
-    /// The network's counts.
+    /// The networks' counts of datagrams.
     pub datagrams: Counts,
-    /// The virtual time.
+    /// The virtual time that the trials took.
     pub time: Duration,
 }
 
@@ -94,7 +94,7 @@ impl fmt::Display for Summary {
 pub struct Failure {
     /// The seed, which reproduces the failure.
     pub seed: u64,
-    /// The finding.
+    /// A sentence that names the broken promise.
     pub what: String,
     /// The plan, and everything that happened.
     pub trace: String,

@@ -18,7 +18,7 @@ struct Connection {
     client_id: u64,
     fd: Arc<OwnedFd>,
     client: Arc<Mutex<SocketAddr>>,
-    // The time of the earliest token that moves the connection.
+    // The minimum time of a token that moves the connection. An older token has no effect.
     next_token: u64,
     // The seals of the client's claims; `None` if the connection has no key.
     seals: Option<ReceivedSeals>,
@@ -35,7 +35,7 @@ impl Connections {
     }
 
     pub(super) fn remove(&self, own: u64) {
-        // The file is closed without the lock.
+        // The file is closed after the lock is released.
         let removed = lock(&self.0).remove(&own);
         drop(removed);
     }
@@ -47,7 +47,7 @@ impl Connections {
         }
     }
 
-    /// Lets a connection move only by sealed claims.
+    /// Lets a connection move only by sealed claims from now on.
     pub(super) fn require_seals(&self, own: u64) {
         if let Some(connection) = lock(&self.0).get_mut(&own) {
             connection.requires_seals = true;

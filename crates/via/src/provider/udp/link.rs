@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 const HEADERS: (usize, usize) = (20 + 8, 40 + 8);
 /// The maximum payload of a UDP datagram over IPv4, in bytes.
 const LONGEST: usize = 65535 - HEADERS.0;
-/// A length that every network takes, in bytes: IPv6 demands links of 1280 bytes.
+/// A payload length that every network carries, in bytes: IPv6 demands links of 1280 bytes.
 const SAFE: usize = 1280 - HEADERS.1;
 
 /// A connected UDP socket.

@@ -30,7 +30,8 @@ impl UdpListener {
         Ok(Self { socket, options, admission, connections: Arc::default() })
     }
 
-    /// Returns a new request of a proved peer. Answers any other datagram, if an answer is due.
+    /// Returns a new request of a peer whose address is proved. Answers any other datagram, if an
+    /// answer is due.
     fn take(&mut self, datagram: &[u8], Arrived { from, at, .. }: Arrived) -> Option<UdpIncoming> {
         let Self { socket, options, admission, connections } = self;
         let send = |answer: &[u8]| socket.send(answer, from, at);
@@ -111,7 +112,8 @@ impl Incoming for UdpIncoming {
                     None => {
                         accept(link, &settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)
                     }
-                    // The two ends have different numbers, so that they lose different datagrams.
+                    // The last argument is the number of this end. The two ends have different
+                    // numbers, so that they lose different datagrams.
                     Some(fault) => {
                         let link = FaultLink::new(link, fault, 1)?;
                         accept(link, &settings, id, answering, own, deadline, is_wanted).map(|port| Box::new(port) as _)

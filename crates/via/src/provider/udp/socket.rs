@@ -22,10 +22,11 @@ const CONTROL: usize = CONTROL_HEADER + size_of::<libc::in6_pktinfo>();
 // bits.
 const _: () = assert!(size_of::<usize>() == 8 && CONTROL_HEADER == 16);
 
-/// The bits of a mark in the header of IP, the mark of a sender that supports notification, and the
-/// mark of congestion: RFC 3168, 5.
+/// The bits of a mark in the IP header: RFC 3168, 5.
 const MARK: u8 = 0b11;
+/// The mark of a sender that supports notification.
 pub(super) const CAPABLE: u8 = 0b10;
+/// The mark of congestion.
 pub(super) const CONGESTED: u8 = 0b11;
 
 /// A received datagram.

@@ -12,14 +12,15 @@ use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
 
-// The commands: `enum bpf_cmd` of linux/bpf.h.
+// The commands of bpf(2): `enum bpf_cmd` of linux/bpf.h.
 const MAP_CREATE: i64 = 0;
 const MAP_UPDATE: i64 = 2;
 const MAP_DELETE: i64 = 3;
 const PROGRAM_LOAD: i64 = 5;
 const LINK_CREATE: i64 = 28;
 const LINK_DETACH: i64 = 34;
-// `enum bpf_map_type`, `enum bpf_prog_type`, `enum bpf_attach_type`.
+// The types of maps, of the program and of its attachment: `enum bpf_map_type`, `enum
+// bpf_prog_type` and `enum bpf_attach_type`.
 const MAP_HASH: u32 = 1;
 const MAP_SOCKETS: u32 = 17;
 const PROGRAM_XDP: u32 = 6;
@@ -143,12 +144,12 @@ impl Attached {
         update(&self.sockets, queue.to_ne_bytes(), &value).map_err(Error::system("entering a socket into the XSKMAP"))
     }
 
-    /// Has the program take frames to this port from now on.
+    /// Has the program take frames for this port from now on.
     pub(super) fn take_port(&self, port: u16) -> Result<(), Error> {
         update(&self.ports, key(port), &[1]).map_err(Error::system("entering a port for the XDP program"))
     }
 
-    /// Has the program pass frames to this port to the kernel again.
+    /// Has the program pass frames for this port to the kernel again.
     pub(super) fn give_port(&self, port: u16) {
         let key = key(port);
         let mut attributes = ElementAttributes {

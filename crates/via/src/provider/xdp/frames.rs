@@ -14,13 +14,13 @@ const UDP: usize = 8;
 /// The minimum length of a frame without its check sequence, in bytes: IEEE 802.3, 3.2.8.
 pub(super) const SHORTEST: usize = 60;
 
-/// EtherType of IPv4.
+/// The EtherType of IPv4.
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
-/// Version 4, with a header of five words.
+/// The first byte of an IPv4 header: version 4, and a length of five words.
 const VERSION_AND_LENGTH: u8 = 0x45;
-/// The flag "don't fragment".
+/// The flag "don't fragment" of an IPv4 header.
 const DONT_FRAGMENT: u16 = 0x4000;
-/// The flag "more fragments", and the bits of the fragment's offset.
+/// The mask of the flag "more fragments" and of the fragment's offset in an IPv4 header.
 const FRAGMENT: u16 = 0x3fff;
 const TIME_TO_LIVE: u8 = 64;
 const PROTOCOL_UDP: u8 = 17;

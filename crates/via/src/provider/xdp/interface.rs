@@ -18,17 +18,17 @@ const MTU: Opcode = 0x8921;
 const HARDWARE_ADDRESS: Opcode = 0x8927;
 const NEIGHBOUR: Opcode = 0x8954;
 const ETHTOOL: Opcode = 0x8946;
-/// `ETHTOOL_GDRVINFO`: linux/ethtool.h.
+/// The command that asks for the kernel module: `ETHTOOL_GDRVINFO` of linux/ethtool.h.
 const MODULE: u32 = 3;
-/// `IFF_UP`.
+/// The flag of an interface that is up: `IFF_UP`.
 const IS_UP: i16 = 1;
-/// `ARPHRD_ETHER`: linux/if_arp.h.
+/// The hardware type of Ethernet: `ARPHRD_ETHER` of linux/if_arp.h.
 const ETHERNET: u16 = 1;
-/// `AF_INET`.
+/// The address family of IPv4: `AF_INET`.
 const INET: u16 = 2;
-/// `ATF_COM`: the entry has an address.
+/// The flag of a neighbour whose Ethernet address is known: `ATF_COM`.
 const IS_COMPLETE: i32 = 2;
-/// The length of a name in bytes, including the zero at its end.
+/// The length of an interface's name, in bytes, including the zero at its end.
 const NAME_BYTES: usize = 16;
 
 /// `struct ifreq`, whose second half is a union: 24 bytes with room for the largest member.
@@ -38,7 +38,7 @@ struct Request {
     value: [u8; 24],
 }
 
-/// `struct arpreq`.
+/// A query for the Ethernet address of a neighbour: `struct arpreq`.
 #[repr(C)]
 struct NeighbourRequest {
     protocol_address: [u8; 16],

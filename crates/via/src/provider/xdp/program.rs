@@ -26,7 +26,7 @@ pub(super) struct Instruction {
 
 const _: () = assert!(size_of::<Instruction>() == 8);
 
-// The classes, sizes and operations: RFC 9669, 4 and 5.
+// The opcodes of instructions: RFC 9669, 4 and 5.
 const LOAD_U8: u8 = 0x71;
 const LOAD_U16: u8 = 0x69;
 const LOAD_U32: u8 = 0x61;

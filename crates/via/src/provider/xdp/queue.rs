@@ -28,9 +28,9 @@ const RECEIVE_RING: u64 = 0;
 const SEND_RING: u64 = 0x8000_0000;
 const FILL_RING: u64 = 0x1_0000_0000;
 const COMPLETION_RING: u64 = 0x1_8000_0000;
-/// The space that the kernel keeps free in front of a received frame: `XDP_PACKET_HEADROOM`.
+/// The number of bytes that the kernel keeps free in front of a frame: `XDP_PACKET_HEADROOM`.
 const HEADROOM: usize = 256;
-/// The two sizes of a frame's place that every machine supports.
+/// The two sizes of a frame's place, in bytes, that every machine supports.
 const PLACES: [usize; 2] = [2048, 4096];
 /// The maximum number of frames that wait in one inbox.
 const INBOX_FRAMES: usize = 256;
@@ -313,7 +313,8 @@ impl Queue {
         frames::read(&headers, length, self.interface.address)
     }
 
-    /// Copies a datagram to `into`, and frees its place. Returns `None` for an unwanted datagram.
+    /// Copies a datagram to `into`, and frees its place. Returns `None` for a datagram that is
+    /// longer than `into`, or not from the sender `wanted`.
     fn deliver(
         &self,
         rings: &mut Rings,
@@ -385,7 +386,7 @@ impl Rings {
         self.held -= 1;
         if inbox.frames.is_empty() {
             let mut rung = [0; 8];
-            // The bell was rung when the first frame arrived.
+            // The read silences the bell, which was rung when the first frame arrived.
             let _ = rustix::io::read(&inbox.delivery.bell, &mut rung);
         }
         inbox.delivery.waiting.store(inbox.frames.len(), Ordering::Release);
@@ -455,8 +456,8 @@ fn rings(socket: BorrowedFd<'_>, frames: u32) -> Result<Rings, Error> {
     })
 }
 
-/// Binds to the queue: without copies if the driver supports that, with need-wakeup if the kernel
-/// has it. Returns whether frames are moved without copies.
+/// Binds to the queue: without copies if the driver supports that, with the flag for need-wakeup if
+/// the kernel supports it. Returns whether frames are moved without copies.
 fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -> Result<bool, Refused> {
     // A driver in zero-copy mode would not run a program in the kernel's stack.
     let how = if mode == Mode::Generic { SocketAddrXdpFlags::XDP_COPY } else { SocketAddrXdpFlags::empty() };

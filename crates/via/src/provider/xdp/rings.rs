@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// `XDP_RING_NEED_WAKEUP`.
+/// The flag of a ring at which the kernel looks only when it is called: `XDP_RING_NEED_WAKEUP`.
 const NEED_WAKEUP: u32 = 1;
 
 /// `struct xdp_desc`: a frame in the UMEM.
@@ -98,7 +98,7 @@ impl Mapped {
     }
 
     fn needs_wakeup(&self) -> bool {
-        // A kernel without this word has to be woken every time.
+        // A kernel without the word of flags has to be woken every time.
         self.flags.is_none_or(|flags| self.word(flags).load(Ordering::Relaxed) & NEED_WAKEUP != 0)
     }
 

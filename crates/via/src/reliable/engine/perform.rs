@@ -34,12 +34,13 @@ pub(super) struct Target {
     pub(super) reads: VecDeque<Served>,
     /// The number of the first entry of `reads`, in this side's count of the peer's reads.
     pub(super) first_read: u64,
-    /// The position in `reads` of the read that is being answered, and the number of its bytes
-    /// sent.
+    /// The position in `reads` of the read that is being answered.
     pub(super) read: usize,
+    /// The number of bytes of the answer that have been sent.
     pub(super) offset: u32,
-    /// The refused operation, if any, and whether its refusal has been sent.
+    /// The refused operation, if any.
     pub(super) refused: Option<(u32, Refusal)>,
+    /// Whether the refusal has been sent.
     pub(super) has_refused: bool,
     // Whether the peer's connection is broken, so that the peer's begun operations stay unfinished.
     is_void: bool,

@@ -17,9 +17,9 @@ use crate::spi::Sink;
 /// The deferred part of a predicted packet's processing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deferred {
-    // The acknowledgement in the packet, which covers all packets sent before; and the peer's
-    // window in bytes.
+    // The acknowledgement in the packet, which covers all packets that this side sent before.
     ack: u32,
+    // The peer's window, in bytes.
     window: u32,
 }
 
@@ -32,8 +32,9 @@ pub(in crate::reliable) struct Made {
 }
 
 impl Engine {
-    /// Whether the connection has nothing to do but to receive or send the predicted packet. All
-    /// packets under way are acknowledged or about to be.
+    /// Whether the connection is open, reliable and has nothing to do but to receive or send the
+    /// predicted packet: no packet has to be sent again, and no operation of the peer is in
+    /// progress.
     #[inline]
     fn is_plain(&self) -> bool {
         matches!(self.phase, Phase::Open) && self.is_reliable && !self.sending.has_repeats() && self.target.is_plain()

@@ -145,7 +145,7 @@ impl Engine {
     /// that it cannot have.
     pub(super) fn acknowledged(&mut self, now: u64, ack: u32, sack: Sack<'_>, sink: &mut dyn Sink) -> Option<()> {
         let ahead = ack.wrapping_sub(self.sending.first() as u32).cast_signed();
-        // An old acknowledgement, which newer ones have overtaken.
+        // The acknowledgement is old: newer acknowledgements have overtaken it.
         let Ok(ahead) = u64::try_from(ahead) else { return Some(()) };
         let ack = self.sending.first() + ahead;
         let (own, target) = (&mut self.own, &mut self.target);
@@ -210,7 +210,8 @@ impl Engine {
         }
     }
 
-    /// Processes a fragment of a data packet. The packet is processed with its last fragment.
+    /// Processes a fragment of a data packet. The packet is processed when all of its fragments
+    /// have arrived.
     fn fragment(&mut self, now: u64, number: u32, part: (u32, u32), bytes: &[u8], sink: &mut dyn Sink) {
         let whole = match self.receiving.position(number) {
             Position::Next => self.receiving.expected(),

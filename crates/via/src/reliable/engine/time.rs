@@ -27,7 +27,7 @@ impl Engine {
         is_first
     }
 
-    /// Whether the peer was asked for a sign of life since the last call of this function, because
+    /// Whether, since the last call of this function, the peer was asked for a sign of life because
     /// an answer is outstanding.
     pub(in super::super) fn take_silence(&mut self) -> bool {
         std::mem::take(&mut self.liveness.is_silent)

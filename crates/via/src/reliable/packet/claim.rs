@@ -8,7 +8,7 @@ use crate::reliable::move_key::CODE;
 pub(in crate::reliable) const MOVED_LENGTH: usize = HEADER + FIXED;
 /// The length of a claim with a seal, in bytes.
 pub(in crate::reliable) const SEALED_MOVED_LENGTH: usize = MOVED_LENGTH + 8 + CODE;
-/// The length of the body without a seal, in bytes.
+/// The length of a claim's body without a seal, in bytes.
 const FIXED: usize = 8 + TOKEN;
 // The answer to a packet whose source may be forged is no longer than the packet.
 const _: () = assert!(RETRY_LENGTH <= MOVED_LENGTH && REJECTION_LENGTH <= MOVED_LENGTH);

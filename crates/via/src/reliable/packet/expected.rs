@@ -42,8 +42,8 @@ impl Expected {
         [u64::from(kind) | self.to << 32, self.to >> 32 | u64::from(self.number) << 32, u64::from(self.ack)]
     }
 
-    /// Reads a packet that matches the prediction: all checks of [`super::parse`] hold then.
-    /// Returns `None` for any other datagram, which may still be a valid packet.
+    /// Reads a packet that matches the prediction. Such a packet passes all checks of
+    /// [`super::parse`]. Returns `None` for any other datagram, which may still be a valid packet.
     #[inline]
     pub(in crate::reliable) fn parse(self, bytes: &[u8]) -> Option<(ExpectedWrite, &[u8])> {
         let (header, payload) = bytes.split_first_chunk::<WRITE_HEADER>()?;

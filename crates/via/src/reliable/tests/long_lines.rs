@@ -8,9 +8,9 @@ use crate::reliable::Settings;
 use crate::reliable::packet::DATA_HEADER;
 use std::sync::Arc;
 
-/// The rate of the line in bits per second, and the number of bytes that may wait for the line: as
-/// many as it carries in 20 ms.
+/// The rate of the line, in bits per second.
 const RATE: u64 = 100_000_000;
+/// The number of bytes that may wait for the line: as many as the line carries in 20 ms.
 const QUEUE: u64 = 250_000;
 /// The length of an operation, in bytes.
 pub(super) const LENGTH: u32 = 1 << 20;

@@ -18,7 +18,7 @@ fn requesting(id: u64) -> Requesting {
     Requesting::new(&Settings::default(), id, "here", &offer(ReliableDelivery)).unwrap()
 }
 
-/// Returns the next request, whenever it is due.
+/// Returns the next request, at the time at which the request is due.
 fn request(requesting: &mut Requesting) -> Vec<u8> {
     let due = requesting.due();
     requesting.transmit(due).unwrap().to_vec()
@@ -66,7 +66,7 @@ fn a_token_holds_for_its_source_and_connection_alone() {
     for other in ["10.0.0.1:8", "10.0.0.2:7", "[::1]:7", "[::a00:1]:7"] {
         retry(tokens.judge(0, peer(other), &bytes));
     }
-    // The same host and port, as sockets of IPv6 name them.
+    // An IPv6 socket reports the same host and port in this form.
     assert!(is_proved(tokens.judge(0, peer("[::ffff:10.0.0.1]:7"), &bytes)));
     let mut of_another = request(&mut requesting(6));
     of_another[HEADER + 12..][..TOKEN].copy_from_slice(&bytes[HEADER + 12..][..TOKEN]);
@@ -146,8 +146,9 @@ fn a_first_token_is_returned_at_once_and_later_ones_do_not_hurry() {
 /// The course of a handshake with a token.
 #[derive(Debug, PartialEq, Eq)]
 struct Course {
-    /// The numbers of requests with a token and of acceptances that were sent.
+    /// The number of requests with a token that were sent.
     requests: usize,
+    /// The number of acceptances that were sent.
     acceptances: usize,
     /// The round trips that the two ends know afterwards, in milliseconds.
     known: [u64; 2],

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 pub(super) const FIRST_QUESTION_AFTER: Duration = Duration::from_millis(4);
 
 impl FabricPort {
-    /// Checks whether the connection has ended.
+    /// Checks whether the connection has ended, and if so, ends it on this side. Also answers the
+    /// peer's questions, and asks for a sign of life when one is due.
     pub(super) fn check_connection(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.checked = now;
         let is_over = |endpoint: &mut Endpoint| loop {
@@ -98,8 +99,9 @@ impl FabricPort {
         self.waiting = self.endpoint.with(post).unwrap_or_default();
     }
 
-    /// Ends the connection. The endpoint is closed first, so that no operation touches the memory
-    /// of descriptors any more; then the descriptors are flushed.
+    /// Ends the connection. The peer is told the reason `why` if `tell` is true. The endpoint is
+    /// closed first, so that no operation touches the memory of descriptors any more. Then the
+    /// descriptors are flushed.
     pub(super) fn end(&mut self, sink: &mut dyn Sink, status: Status, why: Ended, tell: bool) {
         self.close(tell.then_some(why));
         sink.broken(status, why);

@@ -17,8 +17,8 @@ use rustix::io::Errno;
 pub(super) struct Sending {
     pub(super) operation: Operation,
     pub(super) length: u32,
-    // The number of outstanding completions: one for the operation, and one for its announcement if
-    // it has one.
+    // The number of outstanding completions: one for the operation and, if the operation is
+    // announced to the peer, one for the announcement.
     pub(super) left: u8,
     pub(super) error: u32,
 }
@@ -38,8 +38,8 @@ impl FabricPort {
         }
     }
 
-    /// Whether the provider could deliver a message before earlier RDMA writes, so that the message
-    /// has to wait for them.
+    /// Whether a message has to wait, because RDMA writes are running and the provider could
+    /// deliver the message before them.
     fn must_wait_for_writes(&self) -> bool {
         self.writes > 0 && self.nic.capabilities.send_after_write == 0
     }
@@ -114,8 +114,8 @@ impl FabricPort {
     /// announced. Returns `false` if the announcement is not possible now.
     fn announce(&mut self) -> bool {
         let Some(data) = self.notice else { return true };
-        // A connection breaks when the peer refuses a write, so an announcement behind a refused
-        // write never arrives. A connectionless endpoint survives the refusal, so there the
+        // A connection breaks when the peer refuses a write, so an announcement that follows a
+        // refused write never arrives. A connectionless endpoint survives the refusal, so there the
         // announcement has to wait until the write is complete.
         if self.must_wait_for_writes() || (self.writes > 0 && !self.nic.is_msg()) {
             return false;
@@ -141,8 +141,8 @@ impl FabricPort {
     }
 }
 
-/// Returns the outcome for an error of the oldest send. `None` when the error only says that the
-/// connection is over.
+/// Returns the status of the oldest send and the reason for the end of the connection, by the
+/// send's error. `None` when the error only says that the connection is over.
 pub(super) fn refusal(send: Sending) -> Option<(Status, Ended)> {
     const OVER: [Errno; 9] = [
         Errno::CANCELED,

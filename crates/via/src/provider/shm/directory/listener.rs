@@ -21,7 +21,7 @@ pub struct Listener {
     pub(super) held: Arc<Held>,
 }
 
-/// A name that this process has in the directory.
+/// A name in the directory that this process serves until it gives the name up.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) files: NameFiles,

@@ -19,13 +19,14 @@ const MARK: &str = "obvia";
 const LENGTH_MAX: usize = 32;
 /// The mode bits that a lock file must not have: only its owner writes to it.
 const OTHERS_WRITE: u32 = 0o022;
-/// The mode bits of a lock file.
+/// The mask of the mode bits in a file's status, which also has the file's type.
 const MODE: u32 = 0o7777;
 /// The mode that a lock file is made with.
 const MADE: u32 = 0o600;
-/// The maximum number of attempts to lock a file that other processes remove meanwhile.
+/// The maximum number of attempts to lock a file. An attempt fails if another process removes the
+/// file before the lock is taken.
 const ATTEMPTS: usize = 16;
-/// The interval of checks of a file that another process is about to release.
+/// The interval between attempts while another process is about to release or remove a file.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The kind of the file at the path of a lock file.
@@ -147,8 +148,9 @@ impl NameFiles {
         if !matches!(self.look(), Some((_, Found::Lock { .. }))) {
             return;
         }
-        // While this process holds the lock, no server owns the files. A server that wants the name
-        // meanwhile waits a moment. It then finds that the lock it opened is gone.
+        // While this process holds the lock, no server owns the files. A server that tries to take
+        // the name at this moment waits for the lock, and then finds that the lock file that it
+        // opened was removed.
         if let Ok(_lock) = self.lock(Deadline::after_secs(0))
             && self.place.remove_dead_socket(&self.socket_file()).is_ok()
         {

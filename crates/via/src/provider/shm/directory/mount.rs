@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 /// overlay can be of any type, so overlays are not in the list.
 const LOCAL: [&[u8]; 11] =
     [b"bcachefs", b"btrfs", b"erofs", b"ext2", b"ext3", b"ext4", b"f2fs", b"ramfs", b"tmpfs", b"xfs", b"zfs"];
-/// The field of a line of `mountinfo` that has the mount point.
+/// The index of the mount point among the fields of a line of `mountinfo`.
 const POINT: usize = 4;
 
 /// A mount of this process's namespace.
@@ -131,7 +131,7 @@ mod tests {
         answer_at_once(LIST, Path::new(path))
     }
 
-    /// A test of the Java runtime reads the same file.
+    /// A test of the Java runtime compares its list of local file systems with the same file.
     #[test]
     fn rust_and_java_have_the_same_local_file_systems() {
         let listed = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testing/vectors/mounts/local.txt"));

@@ -93,9 +93,9 @@ fn number_of(process: &impl AsFd) -> Option<u64> {
     fstat(process).ok().filter(|_| is_numbered).map(|file| file.st_ino)
 }
 
-/// Returns the serial number of the process behind a pidfd, as it is in a [`Peer::Process`]. `pid`
-/// is the id of the process. A later process with the same id has another serial number, unless the
-/// kernel does not number processes.
+/// Returns the serial number of the process that a pidfd refers to, as a [`Peer::Process`] contains
+/// it. `pid` is the id of the process. A later process with the same id has another serial number,
+/// unless the kernel does not number processes.
 pub fn serial_behind(process: &impl AsFd, pid: u32) -> u64 {
     number_of(process).unwrap_or_else(|| made_serial(pid, 0))
 }

@@ -192,7 +192,8 @@ impl Place {
         Ok(files)
     }
 
-    /// Returns a path of a file that leads through the descriptor.
+    /// Returns a path of a file. The path leads through the directory's descriptor where `/proc`
+    /// allows that.
     pub(super) fn way_to(&self, file: &str) -> Result<PathBuf, Error> {
         if self.is_reached_by_descriptor {
             return Ok(through(&self.directory).join(file));

@@ -83,8 +83,8 @@ fn virtual_time_respects_its_speed_limit() {
     let net = Net::new(Clock::Settling(10));
     let [here, there] = wire(&net, [0, 1], "");
     there.settle(None);
-    // Ten hours of virtual time are an hour of real time at this speed, so the time is not over
-    // before the next line.
+    // Ten hours of virtual time are an hour of real time at this speed, so this time is not over
+    // when the next line runs.
     here.settle(Some(36_000_000 * MS));
     let allowed = here.settled().unwrap().unwrap();
     assert!(allowed >= began + 3_600_000 * MS, "it says until when to sleep");

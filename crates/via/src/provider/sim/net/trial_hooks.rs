@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 /// The state that only trials use.
 #[derive(Default)]
 pub(super) struct TrialHooks {
-    // The latest datagrams, with the end that sent each, and their maximum number.
+    // The latest datagrams, with the end that sent each.
     pub(super) recent: VecDeque<(usize, Vec<u8>)>,
+    // The maximum number of datagrams in `recent`.
     pub(super) recent_max: usize,
     pub(super) trace: Option<String>,
     pub(super) forger: Option<Forger>,
@@ -48,7 +49,8 @@ impl Net {
         self.state().trial_hooks.longest = Some(longest);
     }
 
-    /// Sends one of the latest datagrams again, of any connection.
+    /// Sends one of the latest datagrams, of any connection, again over the wire numbered `wire`.
+    /// `pick` selects the datagram.
     pub(in crate::provider::sim) fn resend_recent(&self, wire: u64, pick: u64) {
         let mut guard = self.state();
         let state = &mut *guard;

@@ -24,7 +24,7 @@ impl Judge<'_> {
         pattern(self.key, side, index, self.round.sides[side].operations[index].length)
     }
 
-    /// Judges a descriptor that came back from the send queue.
+    /// Judges a descriptor that has left the send queue.
     pub(super) fn sent(&self, sides: &mut [Side; 2], side: usize, descriptor: &Descriptor) -> Result<(), String> {
         let index = sides[side].completed;
         let operation = &self.round.sides[side].operations[index];
@@ -104,7 +104,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Judges a descriptor that came back from the receive queue.
+    /// Judges a descriptor that has left the receive queue.
     pub(super) fn received(&self, sides: &mut [Side; 2], side: usize, descriptor: &Descriptor) -> Result<(), String> {
         let index = sides[side].received;
         if descriptor.context != index as u64 {

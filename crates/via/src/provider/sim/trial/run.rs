@@ -404,7 +404,7 @@ fn listen(link: &mut SimLink, tokens: &mut Tokens, now: Duration) -> Result<Opti
     Ok(None)
 }
 
-/// Takes every descriptor that came back to a side, and has it judged.
+/// Takes every completed descriptor from a side's send queue, and has it judged.
 fn harvest(judge: &Judge<'_>, sides: &mut [Side; 2], side: usize, net: &Net, is_traced: bool) -> Result<(), String> {
     loop {
         look(judge, sides, net, is_traced)?;

@@ -27,15 +27,17 @@ pub(super) struct Side {
     /// a trial.
     pub(super) tokens: Tokens,
     pub(super) memory: Option<Areas>,
-    /// The numbers of operations posted, and of those that came back.
+    /// The number of operations posted.
     pub(super) posted: usize,
+    /// The number of operations whose descriptors have left the send queue.
     pub(super) completed: usize,
     /// The first operation that was not done, and whether the peer refused it.
     pub(super) failed: Option<(usize, bool)>,
-    /// The number of receives posted, the number of those that were posted when the connection
-    /// ended, and the number that came back.
+    /// The number of receives posted.
     pub(super) receives: usize,
+    /// The number of receives that had been posted when the connection ended.
     pub(super) receives_at_end: Option<usize>,
+    /// The number of receives whose descriptors have left the receive queue.
     pub(super) received: usize,
     /// The number of the peer's operations checked so far: the next receive holds the data of a
     /// later operation.

@@ -212,7 +212,7 @@ fn the_local_address_is_that_of_the_datagram_whatever_the_request_says() {
         let port = listener.socket.local().port();
         for claimed in [format!("127.0.0.2:{port}"), format!("127.0.0.9:{port}"), String::new()] {
             let used = SocketAddr::from(([127, 0, 0, 2], port));
-            // The peer's socket takes datagrams from that address alone.
+            // The peer's socket takes datagrams from the address `used` alone.
             let mut peer = Peer::new(Ipv4Addr::LOCALHOST, used, &claimed);
             peer.ask_with_token(|| listener.accept(SHORT).ok());
             let mut bytes = [0; packet::HANDSHAKE_MAX];
@@ -291,7 +291,7 @@ fn a_client_connects_during_a_flood_of_forged_requests_which_leave_nothing() {
         }
         client.join().unwrap();
     });
-    // Other tests have descriptors, too.
+    // Other tests open descriptors at the same time.
     assert!(descriptors() < before + 100, "descriptors are left");
     assert_eq!(listener.admission.count(), 1, "requests are left");
 }
@@ -324,7 +324,7 @@ fn too_many_requests_of_a_host_are_refused_for_less_than_a_second_and_harm_no_ot
     let mut pending: Vec<_> = (0..PENDING_OF_HOST_MAX).map(|_| ask(Ipv4Addr::LOCALHOST)).collect();
     assert!(pending.iter().all(|(request, _)| request.is_ok()));
     let (one_more, _peer) = ask(Ipv4Addr::LOCALHOST);
-    // On a machine that is slow enough, the oldest request is old by now, and has to yield.
+    // On a slow machine, the oldest request may be so old now that it yields its place.
     let is_late = begun.elapsed() >= YIELDS_AFTER;
     assert!(is_late || one_more.is_err_and(|why| why == TOO_MANY_OF_HOST));
     assert!(is_late || REFUSED.load(Ordering::Relaxed) == 1);
